@@ -1,0 +1,19 @@
+/**
+ * Who calls: it goes through every handler and every write, from the first byte of a request to its log record.
+ */
+export interface Caller {
+  /** Id of the credential, or null where the caller is anonymous. */
+  readonly credential: string | null;
+  readonly role: 'reader' | 'writer' | 'admin';
+  /** Databases and tenants the credential is restricted to; empty: no restriction. */
+  readonly databases: readonly string[];
+  readonly tenants: readonly string[];
+  /** The database and tenant of this call. */
+  readonly database: string;
+  readonly tenant: string;
+  /** Name of the client program, such as an MCP client's; null where it did not say. */
+  readonly client: string | null;
+  readonly requestId: string;
+  /** Aborts when the client has gone: its question is cancelled, its writes are not. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,31 @@
+/**
+ * The order "by code point" of the contract: that of the UTF-8 bytes.
+ *
+ * JavaScript's own string order is by UTF-16 unit, which differs only where surrogates meet units above them
+ * (U+E000 to U+FFFF). Shifting those two ranges at the first difference gives code point order without decoding.
+ */
+export function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const a = left.charCodeAt(index);
+    const b = right.charCodeAt(index);
+    if (a !== b) return rank(a) - rank(b);
+  }
+  return left.length - right.length;
+}
+
+/** Compares lists of text element by element, the shorter first where one is the other's beginning. */
+export function compareTexts(left: readonly string[], right: readonly string[]): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const order = compareText(left[index] as string, right[index] as string);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}

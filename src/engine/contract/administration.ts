@@ -1,0 +1,56 @@
+/** Databases, health and the stream of changes on the wire. */
+import { z } from 'zod';
+import { databaseNameSchema, generationSchema, timeSchema } from './fields.ts';
+
+export const createDatabaseSchema = z.strictObject({ name: databaseNameSchema });
+export const createdDatabaseSchema = z.object({ name: z.string(), createdAt: timeSchema });
+export type CreatedDatabase = z.output<typeof createdDatabaseSchema>;
+
+export const databaseListSchema = z.object({
+  databases: z.array(
+    z.object({ name: z.string(), createdAt: timeSchema, tenants: z.int(), facts: z.int(), rules: z.int() }),
+  ),
+});
+export type DatabaseList = z.output<typeof databaseListSchema>;
+
+export const healthSchema = z.object({ status: z.literal('ok'), version: z.string(), uptimeMs: z.number() });
+
+export const subsystemStates = ['ready', 'off', 'stale', 'failed'] as const;
+export const subsystemStateSchema = z.enum(subsystemStates);
+export type SubsystemState = (typeof subsystemStates)[number];
+
+export const readinessSchema = z.object({
+  status: z.enum(['ready', 'not_ready']),
+  subsystems: z.object({
+    engine: subsystemStateSchema,
+    storage: subsystemStateSchema,
+    replication: subsystemStateSchema,
+    mcp: subsystemStateSchema,
+    llm: subsystemStateSchema,
+  }),
+});
+export type Readiness = z.output<typeof readinessSchema>;
+
+export const changeKinds = [
+  'fact.asserted',
+  'fact.retracted',
+  'conclusion.withdrawn',
+  'rule.changed',
+  'scope.changed',
+  'memory.evicted',
+  'mcp.call',
+  'reset',
+] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** The data of one server-sent event of GET /events; its SSE id is `generation.index`. */
+export const changeSchema = z.object({
+  generation: generationSchema,
+  time: timeSchema,
+  requestId: z.string().nullable(),
+  atom: z.string().optional(),
+  id: z.string().optional(),
+  scope: z.string().nullable().optional(),
+  rule: z.string().optional(),
+});
+export type ChangeData = z.output<typeof changeSchema>;

@@ -1,0 +1,230 @@
+/** Facts on the wire: what is asserted, what is stored, and how it is asked for without inference. */
+import { z } from 'zod';
+import {
+  defaulted,
+  generationSchema,
+  instantSchema,
+  limitSchema,
+  offsetSchema,
+  oneScopeChoice,
+  optional,
+  scopeFields,
+  timeSchema,
+} from './fields.ts';
+import { constantsSchema, predicateSchema, termsSchema } from './language.ts';
+
+/** The greatest size of `metadata`, as UTF-8 bytes of its JSON. */
+export const maxMetadataBytes = 64 * 1024;
+export const maxFactsPerRequest = 100_000;
+
+const utf8 = new TextEncoder();
+
+export const metadataSchema = z
+  .record(z.string(), z.json(), { error: 'metadata is a JSON object' })
+  .refine(
+    (value) => utf8.encode(JSON.stringify(value)).length <= maxMetadataBytes,
+    'metadata is at most 64 KiB of JSON',
+  );
+
+export type Metadata = z.output<typeof metadataSchema>;
+
+const factFields = {
+  predicate: predicateSchema,
+  args: constantsSchema,
+  truthVal: defaulted(z.boolean(), true).describe('false: explicitly not so'),
+  ...scopeFields,
+  ttl: optional(z.int().min(1).max(8_640_000_000_000_000)).describe(
+    'Milliseconds from now to the end of validity',
+  ),
+  validFrom: optional(instantSchema('always')).describe(
+    'Epoch ms, ISO 8601 text, or "always"; absent: as it was',
+  ),
+  validUntil: optional(instantSchema('never')).describe(
+    'Epoch ms, ISO 8601 text, or "never"; absent: as it was',
+  ),
+  metadata: optional(metadataSchema).describe('A JSON object of up to 64 KiB; absent: as it was'),
+};
+
+export const factSchema = z.strictObject(factFields).superRefine(oneScopeChoice);
+export const factInputSchema = z
+  .strictObject({
+    ...factFields,
+    ifGeneration: optional(generationSchema).describe('409 if the fact changed since'),
+  })
+  .superRefine(oneScopeChoice);
+
+/** A fact as a client gives it, defaults filled in. `null` in times and metadata: not given. */
+export type FactInput = z.output<typeof factSchema>;
+
+export const factsInputSchema = z.preprocess(
+  (value) => (Array.isArray(value) ? { facts: value } : value),
+  z.strictObject({
+    facts: z
+      .array(factSchema)
+      .min(1, 'give 1 to 100,000 facts')
+      .max(maxFactsPerRequest, 'give 1 to 100,000 facts'),
+  }),
+);
+
+export const factOutcomeSchema = z.object({
+  status: z.enum(['asserted', 'updated', 'unchanged']),
+  atom: z.string(),
+  id: z.string(),
+  generation: generationSchema,
+});
+export type FactOutcome = z.output<typeof factOutcomeSchema>;
+
+export const factsOutcomeSchema = z.object({
+  status: z.literal('asserted'),
+  asserted: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  generation: generationSchema,
+});
+export type FactsOutcome = z.output<typeof factsOutcomeSchema>;
+
+const retractFields = {
+  predicate: predicateSchema,
+  ...scopeFields,
+  truthVal: optional(z.boolean()).describe('Absent: both truth values'),
+  dryRun: defaulted(z.boolean(), false),
+  dependents: defaulted(z.enum(['known', 'all']), 'known'),
+  ifGeneration: optional(generationSchema),
+  timeoutMs: defaulted(z.int().min(1).max(600_000), 10_000).describe('Time for finding dependents'),
+};
+
+export const retractInputSchema = z
+  .strictObject({ ...retractFields, args: constantsSchema })
+  .superRefine(oneScopeChoice);
+export const retractPatternInputSchema = z
+  .strictObject({ ...retractFields, args: termsSchema })
+  .superRefine(oneScopeChoice);
+export type RetractInput = z.output<typeof retractPatternInputSchema>;
+
+const retractOutcome = {
+  status: z.enum(['retracted', 'absent']),
+  retracted: z.int(),
+  dependents: z.array(z.string()).describe('Conclusions that held before and no longer hold, the first 100'),
+  dependentsCount: z.int(),
+  dependentsComplete: z.boolean(),
+  generation: generationSchema,
+  dryRun: z.literal(true).optional(),
+};
+export const retractPatternOutcomeSchema = z.object(retractOutcome);
+export const retractOutcomeSchema = z.object({ ...retractOutcome, atom: z.string() });
+export type RetractPatternOutcome = z.output<typeof retractPatternOutcomeSchema>;
+export type RetractOutcome = z.output<typeof retractOutcomeSchema>;
+
+export const queryInputSchema = z
+  .strictObject({
+    predicate: predicateSchema,
+    args: termsSchema,
+    ...scopeFields,
+    truthVal: optional(z.boolean()).describe('Absent: both truth values'),
+    limit: limitSchema,
+    offset: offsetSchema,
+  })
+  .superRefine(oneScopeChoice);
+export type QueryInput = z.output<typeof queryInputSchema>;
+
+export const queryResultSchema = z.array(
+  z.object({ predicate: z.string(), args: z.array(z.string()), truthVal: z.boolean() }),
+);
+export type QueryResult = z.output<typeof queryResultSchema>;
+
+export const storedFactSchema = z.object({
+  id: z.string().nullable(),
+  predicate: z.string(),
+  args: z.array(z.string()),
+  truthVal: z.boolean(),
+  scope: z.string().nullable(),
+  validFrom: timeSchema.nullable(),
+  validUntil: timeSchema.nullable(),
+  metadata: z.record(z.string(), z.json()),
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+  importId: z.string().nullable(),
+  salience: z.number().min(0).max(1),
+  derived: z.boolean(),
+  provenance: z.object({ rule: z.string(), premises: z.array(z.string()) }).nullable(),
+});
+export type StoredFact = z.output<typeof storedFactSchema>;
+
+const queryFlag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .meta({ description: 'true or false' });
+
+function queryInteger(least: number, greatest: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, `a whole number from ${least} to ${greatest}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= greatest, `a whole number from ${least} to ${greatest}`);
+}
+
+export const factSortKeys = ['predicate', 'createdAt', 'updatedAt', 'salience', 'validUntil'] as const;
+
+/** The query string of GET /facts. */
+export const listFactsQuerySchema = z
+  .strictObject({
+    predicate: optional(predicateSchema),
+    scope: scopeFields.scope,
+    unscoped: defaulted(queryFlag, false),
+    q: optional(z.string()).describe('A part of the rendered atom, case-insensitive'),
+    truthVal: optional(queryFlag),
+    derived: defaulted(queryFlag, false).describe('true: the derivable conclusions of predicate too'),
+    sort: defaulted(z.enum(factSortKeys), 'predicate'),
+    order: defaulted(z.enum(['asc', 'desc']), 'asc'),
+    limit: defaulted(queryInteger(1, 1000), 100),
+    cursor: optional(z.string()),
+  })
+  .superRefine(oneScopeChoice)
+  .superRefine((query, context) => {
+    if (query.derived && query.predicate === null)
+      context.addIssue({ code: 'custom', path: ['predicate'], message: 'derived=true needs predicate' });
+  });
+export type ListFactsQuery = z.output<typeof listFactsQuerySchema>;
+
+export const factListSchema = z.object({
+  facts: z.array(storedFactSchema),
+  total: z.int(),
+  nextCursor: z.string().nullable(),
+});
+export type FactList = z.output<typeof factListSchema>;
+
+export const factDetailSchema = storedFactSchema.extend({
+  dependents: z.array(z.string()),
+  salienceBreakdown: z.object({
+    uses: z.int(),
+    lastUsedAt: timeSchema.nullable(),
+    activation: z.number(),
+    importance: z.number(),
+    confidence: z.number(),
+    salience: z.number(),
+  }),
+  history: z.array(
+    z.object({
+      time: timeSchema,
+      generation: generationSchema,
+      requestId: z.string(),
+      change: z.enum(['asserted', 'updated', 'retracted']),
+    }),
+  ),
+});
+export type FactDetail = z.output<typeof factDetailSchema>;
+
+export const predicateListSchema = z.object({
+  predicates: z.array(
+    z.object({
+      name: z.string(),
+      arity: z.int(),
+      facts: z.int().describe('Stored visible facts, of both truth values'),
+      derived: z.int().describe('Known conclusions'),
+      rules: z.int().describe('Rules that conclude it'),
+      scopes: z.array(z.string().nullable()),
+      example: z.string().nullable(),
+    }),
+  ),
+});
+export type PredicateList = z.output<typeof predicateListSchema>;

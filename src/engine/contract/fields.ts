@@ -1,0 +1,105 @@
+/**
+ * Fields that many requests share: names, paging, time and the choice of a scope.
+ *
+ * `null` in an optional field counts as absent everywhere, so the helpers here turn both into one value.
+ */
+import { z } from 'zod';
+import { isWellFormed } from './language.ts';
+
+/** An optional field: absent and `null` both become `null`. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value): z.output<Schema> | null => value ?? null);
+}
+
+/** An optional field with a default: absent and `null` both become the default. */
+export function defaulted<Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) {
+  return schema
+    .nullish()
+    .transform((value): z.output<Schema> => value ?? fallback)
+    .meta({ default: fallback });
+}
+
+function notDots(name: string): boolean {
+  return name !== '.' && name !== '..';
+}
+
+export const databaseNameSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'a database name is 1 to 128 ASCII letters, digits, _ - or .')
+  .refine(notDots, 'a name is never . or ..');
+
+export const tenantNameSchema = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,256}$/, 'a tenant is 1 to 256 visible ASCII characters')
+  .refine(notDots, 'a name is never . or ..');
+
+export const scopeNameSchema = z
+  .string()
+  .min(1, 'a scope has 1 to 256 characters')
+  .max(256, 'a scope has 1 to 256 characters')
+  // eslint-disable-next-line no-control-regex
+  .refine((name) => !/[\u0000-\u001f\u007f-\u009f]/.test(name), 'a scope has no control characters')
+  .refine(isWellFormed, 'the text holds a lone surrogate')
+  .refine(notDots, 'a name is never . or ..');
+
+/** `scope` and `unscoped` of every request that can name a scope. Both absent: scope null. */
+export const scopeFields = {
+  scope: optional(scopeNameSchema).describe('A scope; absent or null as the endpoint says'),
+  unscoped: defaulted(z.boolean(), false).describe('true in place of scope: the facts without scope'),
+};
+
+/** Refuses `scope` together with `unscoped: true`. Use with `.superRefine`. */
+export function oneScopeChoice(
+  value: { scope: string | null; unscoped: boolean },
+  context: z.RefinementCtx,
+): void {
+  if (value.unscoped && value.scope !== null)
+    context.addIssue({
+      code: 'custom',
+      path: ['unscoped'],
+      message: 'give either scope or unscoped, not both',
+    });
+}
+
+/** Absent: everything. */
+export const limitSchema = optional(z.int().min(1).max(100_000));
+export const offsetSchema = defaulted(z.int().min(0), 0);
+export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000);
+
+/** A write counter of a database. */
+export const generationSchema = z.int().min(0);
+export const timeSchema = z.int().describe('Epoch milliseconds');
+/** A name the client chose for its request, or one that was made for it. */
+export const requestIdSchema = z.string();
+
+const withOffset = /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
+const dateTime =
+  /^[+-]?\d{4,6}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const greatestTime = 8_640_000_000_000_000;
+
+/** Epoch milliseconds of an ISO 8601 text (without an offset: UTC), or null where it is none. */
+export function parseTime(text: string): number | null {
+  if (!dateTime.test(text)) return null;
+  const isDateOnly = !/[T ]\d{2}:/i.test(text);
+  const normal = text.replace(' ', 'T').replace(/([+-]\d{2})$/, isDateOnly ? '$1' : '$1:00');
+  const time = Date.parse(isDateOnly || withOffset.test(normal) ? normal : `${normal}Z`);
+  return Number.isNaN(time) ? null : time;
+}
+
+/** Epoch milliseconds or ISO 8601 text, to epoch milliseconds; `open` is the word that clears the bound. */
+export function instantSchema<Word extends string>(open: Word) {
+  return z
+    .union([z.int().min(-greatestTime).max(greatestTime), z.string()], {
+      error: `a time is epoch milliseconds, ISO 8601 text or "${open}"`,
+    })
+    .transform((value, context): number | Word => {
+      if (typeof value === 'number' || value === open) return value as number | Word;
+      const time = parseTime(value);
+      if (time !== null) return time;
+      context.addIssue({
+        code: 'custom',
+        message: `a time is epoch milliseconds, ISO 8601 text or "${open}"`,
+      });
+      return z.NEVER;
+    });
+}

@@ -1,0 +1,97 @@
+/** Questions on the wire, their answers and proofs. */
+import { z } from 'zod';
+import {
+  defaulted,
+  generationSchema,
+  limitSchema,
+  offsetSchema,
+  oneScopeChoice,
+  optional,
+  scopeFields,
+  timeoutSchema,
+} from './fields.ts';
+import { bodySchema, predicateSchema, termsSchema } from './language.ts';
+
+export const defaultMaxDerivations = 10_000_000;
+/** A proof stops growing here and says `truncated`. */
+export const maxProofSteps = 100_000;
+
+/** A pattern (`predicate`, `args`), or a rule body as literals or as text: exactly one of the three. */
+export const askInputSchema = z
+  .strictObject({
+    predicate: optional(predicateSchema),
+    args: optional(termsSchema),
+    body: optional(bodySchema),
+    text: optional(z.string().min(1).max(100_000)).describe('A rule body in the grammar'),
+    ...scopeFields,
+    negated: defaulted(z.boolean(), false).describe('With predicate: ask for what is explicitly not so'),
+    withProof: defaulted(z.boolean(), false),
+    allProofs: defaulted(z.boolean(), false),
+    limit: limitSchema,
+    offset: offsetSchema,
+    timeoutMs: timeoutSchema,
+    maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
+  })
+  .superRefine(oneScopeChoice)
+  .superRefine((value, context) => {
+    const forms = [value.predicate, value.body, value.text].filter((form) => form !== null).length;
+    if (forms === 0)
+      context.addIssue({
+        code: 'custom',
+        path: ['predicate'],
+        message: 'give predicate and args, or body, or text',
+      });
+    else if (forms > 1)
+      context.addIssue({
+        code: 'custom',
+        path: ['predicate'],
+        message: 'give only one of predicate, body and text',
+      });
+    else if (value.predicate !== null && value.args === null)
+      context.addIssue({ code: 'custom', path: ['args'], message: 'give args beside predicate' });
+    else if (value.predicate === null && value.args !== null)
+      context.addIssue({ code: 'custom', path: ['args'], message: 'args stand beside predicate only' });
+    else if (value.predicate === null && value.negated)
+      context.addIssue({
+        code: 'custom',
+        path: ['negated'],
+        message: 'negated stands beside predicate only',
+      });
+  });
+export type AskInput = z.output<typeof askInputSchema>;
+
+export const proofStepKinds = ['fact', 'rule', 'absence', 'builtin', 'aggregate'] as const;
+
+export const proofStepSchema = z.object({
+  id: z.int(),
+  atom: z.string(),
+  kind: z.enum(proofStepKinds),
+  rule: z.string().nullable(),
+  ruleId: z.string().nullable(),
+  premises: z.array(z.int()).describe('Ids of earlier steps, in the order of the rule’s body'),
+  scope: z.string().nullable(),
+  factId: z.string().optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+  alternatives: z
+    .array(z.object({ rule: z.string(), ruleId: z.string(), premises: z.array(z.int()) }))
+    .optional(),
+});
+export type ProofStep = z.output<typeof proofStepSchema>;
+
+export const proofSchema = z.object({
+  roots: z.array(z.int()).describe('roots[i] is the step that proves results[i]'),
+  steps: z.array(proofStepSchema),
+  truncated: z.boolean().optional(),
+});
+export type Proof = z.output<typeof proofSchema>;
+
+export const answerSchema = z.object({
+  results: z.array(z.string()),
+  bindings: z.array(z.record(z.string(), z.string())),
+  count: z.int(),
+  truncated: z.boolean(),
+  generation: generationSchema,
+  elapsedMs: z.number(),
+  proof: proofSchema.optional(),
+});
+export type Answer = z.output<typeof answerSchema>;

@@ -1,0 +1,170 @@
+/**
+ * The language on the wire: atoms, literals and rules as JSON, with their schemas.
+ *
+ * The wire shape, every default filled in, is also the shape the engine works with: there is no second AST.
+ * An argument that starts with `?` is a variable, any other string a constant. What a schema cannot see
+ * (arity of built-ins, safety, stratification) is the business of `logic/check`.
+ */
+import { z } from 'zod';
+
+/** Predicates of comparisons: two arguments. */
+export const comparisonNames = ['<', '<=', '>', '>=', '=', '!='] as const;
+/** Predicates of arithmetic: left, right, result. */
+export const arithmeticNames = ['+', '-', '*', '/', 'mod'] as const;
+export const aggregateNames = ['count', 'sum', 'min', 'max', 'avg'] as const;
+
+export type AggregateName = (typeof aggregateNames)[number];
+
+/** `predicate(args)`, or `-predicate(args)` when `negated` (explicit negation). */
+export interface Atom {
+  predicate: string;
+  args: string[];
+  negated: boolean;
+}
+
+/** An atom in a body; `naf`: under default negation (`not`). A built-in is one whose predicate is a built-in's name. */
+export interface AtomLiteral extends Atom {
+  naf: boolean;
+}
+
+/** `result = aggregate { over : body }`. */
+export interface AggregateLiteral {
+  aggregate: AggregateName;
+  result: string;
+  over: string[];
+  body: Literal[];
+}
+
+export type Literal = AtomLiteral | AggregateLiteral;
+
+/** `head :- body`. Variables are scoped to the rule. */
+export interface Rule {
+  head: Atom;
+  body: Literal[];
+}
+
+const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+/** True where the text can be written as UTF-8 and read back. */
+export function isWellFormed(text: string): boolean {
+  return !loneSurrogate.test(text);
+}
+
+/** Why the text cannot be a predicate, or null where it can. */
+export function predicateProblem(name: string): string | null {
+  if (name.length < 1 || name.length > 256) return 'a predicate has 1 to 256 characters';
+  if (!isWellFormed(name)) return 'the text holds a lone surrogate';
+  // eslint-disable-next-line no-control-regex
+  if (/[\s\u0000-\u001f\u007f-\u009f(){},;"'`]/u.test(name))
+    return 'a predicate has no white space, control character, quote or any of ( ) , { } ;';
+  if (name.includes(':-')) return 'a predicate does not contain :-';
+  if (/^[?\-%#]/.test(name)) return 'a predicate does not start with ? - % or #';
+  if (name.endsWith('.')) return 'a predicate does not end with a full stop';
+  return null;
+}
+
+const builtinNames: ReadonlySet<string> = new Set([...comparisonNames, ...arithmeticNames]);
+
+/** True for the name of a comparison or of arithmetic. */
+export function isBuiltinName(name: string): boolean {
+  return builtinNames.has(name);
+}
+
+/** A variable is `?` and letters, digits or `_`. */
+export function isVariable(term: string): boolean {
+  return term.startsWith('?');
+}
+
+const variablePattern = /^\?[\p{L}\p{N}_]+$/u;
+
+/** Text of a JSON number or boolean given as an argument: its shortest form. */
+function scalarText(value: number | boolean): string {
+  return Object.is(value, -0) ? '0' : String(value);
+}
+
+const safeNumber = z.number().refine((value) => !Number.isInteger(value) || Number.isSafeInteger(value), {
+  message: 'an integer beyond +-(2^53 - 1) loses digits in JSON: send it as a string',
+});
+
+/** A constant or a variable. Numbers and booleans become their shortest text. */
+export const termSchema = z
+  .union([z.string(), safeNumber, z.boolean()], {
+    error: (issue) =>
+      typeof issue.input === 'number'
+        ? 'an integer beyond +-(2^53 - 1) loses digits in JSON: send it as a string'
+        : 'an argument is a string, a number or a boolean',
+  })
+  .transform((value) => (typeof value === 'string' ? value : scalarText(value)))
+  .superRefine((text, context) => {
+    if (!isWellFormed(text)) context.addIssue({ code: 'custom', message: 'the text holds a lone surrogate' });
+    else if (isVariable(text) && !variablePattern.test(text))
+      context.addIssue({
+        code: 'custom',
+        message: 'a variable is ? and letters, digits or _; a constant does not start with ?',
+      });
+  })
+  .meta({ description: 'A constant, or a variable when it starts with ?', examples: ['alice', '?x', 3] });
+
+/** A constant: what `termSchema` takes, but no variable. */
+export const constantSchema = termSchema.refine((text) => !isVariable(text), {
+  message: 'a fact is ground: variables are not allowed here',
+});
+
+/** Any predicate, built-ins included (bodies). */
+export const anyPredicateSchema = z.string().superRefine((name, context) => {
+  const problem = isBuiltinName(name) ? null : predicateProblem(name);
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+});
+
+/** The predicate of a fact, a head or a question. */
+export const predicateSchema = z
+  .string()
+  .superRefine((name, context) => {
+    const problem = isBuiltinName(name)
+      ? 'the name of a built-in cannot be the predicate of a fact'
+      : predicateProblem(name);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({ description: 'The name of a relation', examples: ['parent'] });
+
+export const maxArguments = 64;
+export const maxBodyLiterals = 256;
+
+export const termsSchema = z.array(termSchema).max(maxArguments, 'at most 64 arguments');
+export const constantsSchema = z.array(constantSchema).max(maxArguments, 'at most 64 arguments');
+
+const absentFlag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+
+/** The head of a rule. */
+export const headSchema: z.ZodType<Atom, unknown> = z.strictObject({
+  predicate: predicateSchema,
+  args: termsSchema,
+  negated: absentFlag,
+});
+
+const atomLiteralSchema = z.strictObject({
+  predicate: anyPredicateSchema,
+  args: termsSchema,
+  negated: absentFlag,
+  naf: absentFlag,
+});
+
+const aggregateLiteralSchema = z.strictObject({
+  aggregate: z.enum(aggregateNames),
+  result: termSchema,
+  over: z.array(termSchema).min(1).max(maxArguments),
+  body: z.lazy(() => z.array(literalSchema).min(1).max(maxBodyLiterals)),
+});
+
+/** A body literal: an atom, a built-in or an aggregate. */
+export const literalSchema: z.ZodType<Literal, unknown> = z.lazy(() =>
+  z.union([atomLiteralSchema, aggregateLiteralSchema]),
+);
+
+export const bodySchema = z
+  .array(literalSchema)
+  .min(1, 'a body has at least one literal')
+  .max(maxBodyLiterals, 'a body has at most 256 literals');
