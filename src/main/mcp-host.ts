@@ -1,0 +1,47 @@
+/**
+ * What the MCP surface needs of the service that hosts it, and nothing more.
+ *
+ * The composition root provides it, so that `mcp` knows neither the HTTP layer nor authentication: tools run
+ * through `perform`, which is the very path a route takes (role, validation, handler), and hence refuse and
+ * answer alike. Everything here is read at the time of a request: routes are mounted before the engine is open.
+ */
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { Caller } from '../engine/base/caller.ts';
+import type { OperationName, OperationSpec } from '../engine/contract/operations.ts';
+import type { Engine } from '../engine/engine.ts';
+
+/** The database and tenant that a connection was opened for. */
+export interface Binding {
+  readonly database: string;
+  readonly tenant: string;
+}
+
+/** One finished tool call, for metrics and the log of calls. Carries no argument's value. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly client: string | null;
+  readonly outcome: 'ok' | 'error';
+  readonly elapsedMs: number;
+}
+
+export interface McpHost {
+  readonly engine: Engine;
+  readonly operations: Readonly<Record<OperationName, OperationSpec>>;
+  /** Version of the service, as MCP clients are told it. */
+  readonly version: string;
+  readonly logger: FastifyBaseLogger;
+  /**
+   * Who makes this request: credential, role, database and tenant, both `default` where the headers are
+   * missing. With `bound`, database and tenant are those, whatever the headers say. Refuses with an
+   * EngineError what the credential does not cover and a database that does not exist.
+   */
+  callerOf(request: FastifyRequest, bound?: Binding): Caller;
+  /**
+   * Runs one operation: the caller's role is checked, `body` validated as the route does, the handler called.
+   * Refuses with an EngineError; an answer is of the operation's output schema.
+   */
+  perform(name: OperationName, caller: Caller, body: unknown): Promise<unknown>;
+  onToolCall(call: ToolCall): void;
+  /** Called with +1 and -1 as SSE streams open and close. */
+  onSubscribers(change: 1 | -1): void;
+}
