@@ -7,8 +7,7 @@
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Caller } from '../engine/base/caller.ts';
-import type { OperationName, OperationSpec } from '../engine/contract/operations.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { OperationName } from '../engine/contract/operations.ts';
 
 /** The database and tenant that a connection was opened for. */
 export interface Binding {
@@ -25,8 +24,6 @@ export interface ToolCall {
 }
 
 export interface McpHost {
-  readonly engine: Engine;
-  readonly operations: Readonly<Record<OperationName, OperationSpec>>;
   /** Version of the service, as MCP clients are told it. */
   readonly version: string;
   readonly logger: FastifyBaseLogger;
