@@ -1,0 +1,14 @@
+/** JSON Schema (2020-12) of the contract's schemas, for the OpenAPI document and the MCP tools. */
+import { z } from 'zod';
+
+/** A JSON Schema object; references inside it are `#/$defs/…`. */
+export type JsonSchema = Record<string, unknown>;
+
+/**
+ * The JSON Schema of what a client sends (`input`) or gets (`output`). Checks that JSON Schema cannot say
+ * (such as "one of text and head") are left to the validation itself.
+ */
+export function jsonSchemaOf(schema: z.ZodType, direction: 'input' | 'output'): JsonSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' });
+  return rest;
+}

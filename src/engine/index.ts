@@ -1,0 +1,5 @@
+/** The engine's front door: what the service and the command line may use of it, beside the contract. */
+export type { Caller } from './base/caller.ts';
+export { assert, present } from './base/assert.ts';
+export { EngineError, invalid } from './base/errors.ts';
+export type { Change, Engine, EngineCounters } from './engine.ts';
