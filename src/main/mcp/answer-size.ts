@@ -1,0 +1,63 @@
+/**
+ * Keeps a tool's structured content within a size that clients can take.
+ *
+ * An answer that is too large becomes a page of itself: the first results that fit, each with its proof whole,
+ * and `truncated: true`, which in the contract says that there is more. Nothing is cut in the middle. Other
+ * outputs are refused with words on how to get less.
+ */
+import type { Answer, Proof } from '../../engine/contract/inference.ts';
+import { EngineError } from '../../engine/index.ts';
+
+/** Characters of JSON; what the SDK takes as one message by default. */
+export const maxContentCharacters = 4 * 1024 * 1024;
+
+/** The answer, or the longest page of it that was found to fit. A proof that does not fit alone is left out. */
+export function fitAnswer(answer: Answer, limit = maxContentCharacters): Answer {
+  let size = JSON.stringify(answer).length;
+  let page = answer;
+  while (size > limit && page.count > 1) {
+    const share = Math.floor((page.count * limit) / size);
+    page = firstResults(answer, Math.max(1, Math.min(share, Math.floor(page.count / 2))));
+    size = JSON.stringify(page).length;
+  }
+  if (size <= limit) return page;
+  const { proof: _, ...rest } = page;
+  return rest;
+}
+
+/** Refuses content that is too large and has no pages. */
+export function requireFits(tool: string, content: unknown, limit = maxContentCharacters): void {
+  const size = JSON.stringify(content).length;
+  if (size <= limit) return;
+  throw new EngineError(
+    'PayloadTooLarge',
+    `the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
+  );
+}
+
+function firstResults(answer: Answer, count: number): Answer {
+  const { proof, ...rest } = answer;
+  return {
+    ...rest,
+    results: answer.results.slice(0, count),
+    bindings: answer.bindings.slice(0, count),
+    count,
+    truncated: true,
+    ...(proof === undefined ? {} : { proof: firstProofs(proof, count) }),
+  };
+}
+
+/** The proof of the first `count` results: their steps and all that these stand on, ids kept. */
+function firstProofs(proof: Proof, count: number): Proof {
+  const roots = proof.roots.slice(0, count);
+  const byId = new Map(proof.steps.map((step) => [step.id, step]));
+  const needed = new Set<number>();
+  const open = [...roots];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (needed.has(id)) continue;
+    needed.add(id);
+    const step = byId.get(id);
+    open.push(...(step?.premises ?? []), ...(step?.alternatives ?? []).flatMap((other) => other.premises));
+  }
+  return { ...proof, roots, steps: proof.steps.filter((step) => needed.has(step.id)) };
+}

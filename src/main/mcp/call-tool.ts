@@ -1,0 +1,173 @@
+/**
+ * One tool call: arguments in, a result for the agent out.
+ *
+ * Whatever goes wrong with a call comes back as a tool error, so that the agent can mend it: never as a protocol
+ * error and never with a word about the inside. The operation itself (role, validation, handler) is the host's.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { factInputSchema, type Metadata } from '../../engine/contract/facts.ts';
+import type { OperationOutput } from '../../engine/contract/operations.ts';
+import { validate } from '../../engine/contract/validation.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
+import type { McpHost } from '../mcp-host.ts';
+import { fitAnswer, requireFits } from './answer-size.ts';
+import { toolTexts } from './tool-text.ts';
+import { type Tool, type ToolOperation, tools } from './tools.ts';
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/** Runs the tool `name`. Resolves always: a refusal is a result with `isError`. */
+export async function callTool(
+  host: McpHost,
+  caller: Caller,
+  name: string,
+  given: ToolArguments,
+): Promise<CallToolResult> {
+  const tool = tools.get(name);
+  if (tool === undefined)
+    return errorResult(
+      `There is no tool ${JSON.stringify(name.slice(0, 100))}. Tools: ${[...tools.keys()].join(', ')}.`,
+    );
+  const started = performance.now();
+  const result = await attempt(host, caller, tool, given);
+  host.onToolCall({
+    tool: name,
+    client: caller.client,
+    outcome: result.isError === true ? 'error' : 'ok',
+    elapsedMs: performance.now() - started,
+  });
+  return result;
+}
+
+async function attempt(
+  host: McpHost,
+  caller: Caller,
+  tool: Tool,
+  given: ToolArguments,
+): Promise<CallToolResult> {
+  try {
+    const fields = await settle(host, caller, tool, withoutBlanks(tool, given));
+    return successResult(tool, await perform(host, caller, tool.operation, fields));
+  } catch (error) {
+    if (error instanceof EngineError) return errorResult(refusalText(tool, error));
+    if (caller.signal.aborted) return errorResult('The call was cancelled.');
+    host.logger.error(
+      { err: error, requestId: caller.requestId, tool: tool.listing.name },
+      'tool call failed',
+    );
+    return errorResult(`Internal error. The service's log has more under request id ${caller.requestId}.`);
+  }
+}
+
+/** The arguments without optional ones that are null or blank: many clients fill in every field of a form. */
+function withoutBlanks(tool: Tool, given: ToolArguments): ToolArguments {
+  const isBlank = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '');
+  return Object.fromEntries(
+    Object.entries(given).filter(([field, value]) => !(tool.optionalFields.has(field) && isBlank(value))),
+  );
+}
+
+/** What a tool settles by itself: an answer has its proof, a fact says who told it. */
+async function settle(
+  host: McpHost,
+  caller: Caller,
+  tool: Tool,
+  fields: ToolArguments,
+): Promise<ToolArguments> {
+  switch (tool.operation) {
+    case 'ask':
+      return { ...fields, withProof: true };
+    case 'assertFact':
+      return { ...fields, ...(await metadataWithSource(host, caller, fields)) };
+    case 'listPredicates':
+      requireNoFields(tool, fields);
+      return fields;
+    case 'assertRule':
+    case 'retractPattern':
+      return fields;
+  }
+}
+
+function requireNoFields(tool: Tool, fields: ToolArguments): void {
+  const unknown = Object.keys(fields);
+  if (unknown.length > 0)
+    throw new EngineError('ValidationException', `${tool.listing.name} takes no arguments`, {
+      errors: unknown.map((path) => ({ path, message: 'unknown field' })),
+    });
+}
+
+/**
+ * `metadata` with the client's name as its source where the caller gave none. A fact that is already stored
+ * keeps its metadata when told again without any: metadata is replaced whole, and would be lost.
+ */
+async function metadataWithSource(
+  host: McpHost,
+  caller: Caller,
+  fields: ToolArguments,
+): Promise<{ metadata?: Metadata }> {
+  if (caller.client === null) return {};
+  const fact = validate(factInputSchema, fields);
+  // The operation's own validation will say what is wrong with it.
+  if (!fact.ok) return {};
+  const { metadata, predicate, args, truthVal, scope } = fact.value;
+  if (metadata !== null)
+    return 'source' in metadata ? {} : { metadata: { ...metadata, source: caller.client } };
+  const stored = await perform(host, caller, 'query', {
+    predicate,
+    args,
+    truthVal,
+    ...(scope === null ? { unscoped: true } : { scope }),
+    limit: 1,
+  });
+  return stored.length > 0 ? {} : { metadata: { source: caller.client } };
+}
+
+/** The host's `perform`, typed by the table, which its answers are of. */
+async function perform<Name extends ToolOperation | 'query'>(
+  host: McpHost,
+  caller: Caller,
+  operation: Name,
+  fields: ToolArguments,
+): Promise<OperationOutput<Name>> {
+  const body = operation === 'listPredicates' ? undefined : fields;
+  return (await host.perform(operation, caller, body)) as OperationOutput<Name>;
+}
+
+function successResult(tool: Tool, output: unknown): CallToolResult {
+  const { operation } = tool;
+  const content = operation === 'ask' ? fitAnswer(output as OperationOutput<'ask'>) : output;
+  requireFits(tool.listing.name, content);
+  return {
+    content: [{ type: 'text', text: textOf(operation, content) }],
+    structuredContent: content as Record<string, unknown>,
+  };
+}
+
+/** The table's types tie each text to its operation's output; a lookup by a variable name loses that tie. */
+function textOf(operation: ToolOperation, output: unknown): string {
+  const text = toolTexts[operation] as (output: unknown) => string;
+  return text(output);
+}
+
+function errorResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** What was refused and why, place by place, and which fields the tool takes where one was wrong. */
+function refusalText(tool: Tool, error: EngineError): string {
+  const places = (error.members.errors ?? [])
+    .slice(0, maxPlaces)
+    .map(({ path, message }) => `- ${path === '' ? 'arguments' : path}: ${message}`);
+  const lines = [`${error.code}: ${error.message}`, ...places];
+  if (error.code === 'ValidationException') lines.push(usage(tool));
+  return lines.join('\n');
+}
+
+const maxPlaces = 20;
+
+function usage({ listing: { name, inputSchema } }: Tool): string {
+  const required = new Set(Array.isArray(inputSchema['required']) ? inputSchema['required'] : []);
+  const fields = Object.keys(inputSchema['properties'] ?? {});
+  if (fields.length === 0) return `${name} takes no arguments.`;
+  return `Fields of ${name}: ${fields.map((field) => (required.has(field) ? field : `${field}?`)).join(', ')}.`;
+}

@@ -1,0 +1,79 @@
+/**
+ * What the two transports share: who may speak in a session, and handing a raw response over to the SDK.
+ *
+ * A session answers only the credential that opened it, and a request that names another database or tenant
+ * than the session's is refused rather than carried out in the wrong place.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Caller, EngineError, invalid } from '../../engine/index.ts';
+import type { McpHost } from '../mcp-host.ts';
+import type { CallContext, CallContexts } from './server.ts';
+import type { Session } from './sessions.ts';
+
+/** Requests of one session that may be running or waiting to be read by its client at once. */
+const maxRunningCalls = 1000;
+
+export function createContexts(): CallContexts {
+  return new AsyncLocalStorage<CallContext>();
+}
+
+/** The caller of a request within an open session. Refuses what the session was not opened for. */
+export function callerInSession(host: McpHost, session: Session, request: FastifyRequest): Caller {
+  const caller = host.callerOf(request, session.binding);
+  if (caller.credential !== session.credential) throw unknownSession();
+  requireSame(request, 'x-database', 'X-Database', session.binding.database);
+  requireSame(request, 'x-tenant-id', 'X-Tenant-ID', session.binding.tenant);
+  if (session.busy >= maxRunningCalls)
+    throw new EngineError(
+      'RateLimited',
+      `${maxRunningCalls} calls of this session are running: wait for their answers`,
+    );
+  return caller;
+}
+
+export function unknownSession(): EngineError {
+  return new EngineError(
+    'SessionNotFound',
+    'there is no MCP session of this id: it has ended, open a new one',
+  );
+}
+
+function requireSame(request: FastifyRequest, header: string, name: string, bound: string): void {
+  const given = request.headers[header];
+  if (given !== undefined && given !== bound)
+    throw invalid(name, `this session was opened for ${JSON.stringify(bound)}: open another session`);
+}
+
+/** The JSON-RPC message of a POST: one object, or an array of them. What is in it is checked by the SDK. */
+export function messageOf(request: FastifyRequest): object {
+  const { body } = request;
+  if (typeof body !== 'object' || body === null)
+    throw invalid('', 'a JSON-RPC message is needed as the body');
+  return body;
+}
+
+/**
+ * Takes the response out of the framework's hands, headers set so far included, and lets `write` answer.
+ * `write` is given a signal that aborts when the client goes away before the response is complete.
+ */
+export async function handOver(
+  host: McpHost,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  write: (gone: AbortSignal) => Promise<void>,
+): Promise<void> {
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  reply.hijack();
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  try {
+    await write(gone.signal);
+  } catch (error) {
+    host.logger.error({ err: error, requestId: request.id }, 'answering an MCP request failed');
+    reply.raw.destroy();
+  }
+}

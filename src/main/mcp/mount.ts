@@ -1,0 +1,82 @@
+/**
+ * MCP's routes: Streamable HTTP at /mcp, the older SSE transport at /mcp/sse with /mcp/messages.
+ *
+ * Some clients probe the SSE address with Streamable HTTP: so /mcp/sse speaks that too, and a GET that such a
+ * client sends there for its notifications is 405, which tells it that there are none. Checks of Origin, Host
+ * and credentials are the hooks of the app that the routes are mounted on.
+ */
+import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
+import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EngineError } from '../../engine/index.ts';
+import type { McpHost } from '../mcp-host.ts';
+import { createContexts } from './connection.ts';
+import { defaultLimits, type SessionLimits, Sessions } from './sessions.ts';
+import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
+
+export const streamablePath = '/mcp';
+export const ssePath = '/mcp/sse';
+
+/** Mounts the routes. Sessions end, and their streams with them, when the app begins to close. */
+export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLimits = defaultLimits): void {
+  const contexts = createContexts();
+  const streamable: StreamableEndpoint = {
+    host,
+    contexts,
+    sessions: new Sessions<StreamableHTTPServerTransport>(limits),
+  };
+  const sse: SseEndpoint = { host, contexts, sessions: new Sessions<SSEServerTransport>(limits) };
+
+  for (const path of [streamablePath, ssePath]) {
+    app.post(path, answering(postMessage, streamable));
+    app.delete(path, answering(endSession, streamable));
+  }
+  app.get(streamablePath, { exposeHeadRoute: false }, answering(openStream, streamable));
+  app.get(ssePath, { exposeHeadRoute: false }, answering(openSseStream, sse));
+  app.post(messagesPath, answering(postSseMessage, sse));
+
+  const sweepEveryMs = Math.max(10, Math.min(60_000, limits.idleMs / 2));
+  const sweeper = setInterval(() => {
+    streamable.sessions.sweep(Date.now()).catch((error: unknown) => {
+      host.logger.error({ err: error }, 'ending idle MCP sessions failed');
+    });
+  }, sweepEveryMs).unref();
+  app.addHook('preClose', async () => {
+    clearInterval(sweeper);
+    await Promise.all([streamable.sessions.closeAll(), sse.sessions.closeAll()]);
+  });
+}
+
+type Answer<Endpoint> = (endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Seconds after which a client that was told to slow down may try again. */
+const retryAfterSeconds = 5;
+
+function answering<Endpoint>(answer: Answer<Endpoint>, endpoint: Endpoint) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      await answer(endpoint, request, reply);
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'RateLimited')
+        reply.header('Retry-After', String(retryAfterSeconds));
+      throw error;
+    }
+  };
+}
+
+async function openSseStream(
+  endpoint: SseEndpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { headers } = request;
+  if (headers['mcp-protocol-version'] !== undefined || headers['mcp-session-id'] !== undefined) {
+    reply.header('Allow', 'POST, DELETE');
+    throw new EngineError(
+      'MethodNotAllowed',
+      `${ssePath} has no stream for Streamable HTTP: use ${streamablePath}`,
+    );
+  }
+  await openSseSession(endpoint, request, reply);
+}

@@ -1,0 +1,117 @@
+/**
+ * The open MCP sessions, bounded in number and in idle time.
+ *
+ * A session belongs to the credential, database and tenant it was opened with, for good. It is idle while no
+ * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it;
+ * where none is idle, a new one is refused. How a session speaks is the business of its transport.
+ */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { type Caller, EngineError } from '../../engine/index.ts';
+import type { Binding } from '../mcp-host.ts';
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  /** Milliseconds without a call or an open stream after which a session ends. */
+  readonly idleMs: number;
+}
+
+export const defaultLimits: SessionLimits = { maxSessions: 1000, idleMs: 30 * 60_000 };
+
+export interface SessionParts<Kind extends Transport> {
+  /** Who opened it: the session belongs to this credential, database and tenant. */
+  readonly opener: Caller;
+  readonly transport: Kind;
+  readonly server: Server;
+  readonly now: number;
+  /** Bytes of answers that the client has not read yet, where the transport keeps them. */
+  readonly unreadBytes?: () => number;
+}
+
+export class Session<Kind extends Transport = Transport> {
+  readonly binding: Binding;
+  readonly credential: string | null;
+  readonly transport: Kind;
+  readonly server: Server;
+  readonly unreadBytes: () => number;
+  #busy = 0;
+  #lastUsed: number;
+
+  constructor({ opener, transport, server, now, unreadBytes = () => 0 }: SessionParts<Kind>) {
+    this.binding = { database: opener.database, tenant: opener.tenant };
+    this.credential = opener.credential;
+    this.transport = transport;
+    this.server = server;
+    this.unreadBytes = unreadBytes;
+    this.#lastUsed = now;
+  }
+
+  /** Calls that run and streams that are open. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  /** +1 as a call or a stream begins, -1 as it ends. */
+  occupy(change: 1 | -1, now: number): void {
+    this.#busy += change;
+    this.#lastUsed = now;
+  }
+
+  touch(now: number): void {
+    this.#lastUsed = now;
+  }
+
+  /** Milliseconds since it was last used; 0 while it is in use. */
+  idleFor(now: number): number {
+    return this.#busy > 0 ? 0 : now - this.#lastUsed;
+  }
+}
+
+export class Sessions<Kind extends Transport> {
+  readonly #limits: SessionLimits;
+  readonly #open = new Map<string, Session<Kind>>();
+
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get(id: string): Session<Kind> | undefined {
+    return this.#open.get(id);
+  }
+
+  add(id: string, session: Session<Kind>): void {
+    this.#open.set(id, session);
+  }
+
+  remove(id: string): void {
+    this.#open.delete(id);
+  }
+
+  /** Ends the sessions that have been idle too long. */
+  async sweep(now: number): Promise<void> {
+    const ended = [...this.#open.values()].filter((session) => session.idleFor(now) >= this.#limits.idleMs);
+    await Promise.all(ended.map((session) => session.server.close()));
+  }
+
+  /** Makes sure that one more fits. Refuses with RateLimited where all are in use. */
+  async makeRoom(now: number): Promise<void> {
+    if (this.#open.size < this.#limits.maxSessions) return;
+    const [idlest = null] = [...this.#open.values()]
+      .filter((session) => session.busy === 0)
+      .sort((left, right) => right.idleFor(now) - left.idleFor(now));
+    if (idlest === null)
+      throw new EngineError(
+        'RateLimited',
+        `${this.#open.size} MCP sessions are open and in use, as many as the service keeps: try again later`,
+      );
+    await idlest.server.close();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((session) => session.server.close()));
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * MCP over the older SSE transport: a GET opens the stream and the session, whose first event names the address
+ * for messages; answers come on the stream.
+ *
+ * The session lives exactly as long as its stream. A client that sends but does not read is told to read first,
+ * so that answers do not pile up in memory.
+ */
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EngineError, invalid } from '../../engine/index.ts';
+import type { McpHost } from '../mcp-host.ts';
+import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
+import { type CallContexts, createServer } from './server.ts';
+import { Session, type Sessions } from './sessions.ts';
+
+/** Where a client posts its messages; the endpoint event adds the session's id. */
+export const messagesPath = '/mcp/messages';
+
+const keepAliveMs = 15_000;
+/** Bytes of answers that may wait for a client to read them before its next message is refused. */
+const maxUnreadBytes = 16 * 1024 * 1024;
+
+export interface SseEndpoint {
+  readonly host: McpHost;
+  readonly contexts: CallContexts;
+  readonly sessions: Sessions<SSEServerTransport>;
+}
+
+/** GET: opens a session and its stream. */
+export async function openSseSession(
+  endpoint: SseEndpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { host, contexts, sessions } = endpoint;
+  const caller = host.callerOf(request);
+  await sessions.makeRoom(Date.now());
+  const transport = new SSEServerTransport(messagesPath, reply.raw);
+  const server = createServer(host, contexts, (change) => session.occupy(change, Date.now()));
+  const session = new Session({
+    opener: caller,
+    transport,
+    server,
+    now: Date.now(),
+    unreadBytes: () => reply.raw.writableLength,
+  });
+  const keepAlive = setInterval(() => reply.raw.write(': keepalive\n\n'), keepAliveMs).unref();
+  session.occupy(1, Date.now());
+  host.onSubscribers(1);
+  sessions.add(transport.sessionId, session);
+  reply.raw.once('close', () => {
+    clearInterval(keepAlive);
+    sessions.remove(transport.sessionId);
+    host.onSubscribers(-1);
+  });
+  server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');
+  await handOver(host, request, reply, () => server.connect(transport));
+}
+
+/** POST: a message of the session that the query names. Answered with 202; the answer proper is on the stream. */
+export async function postSseMessage(
+  endpoint: SseEndpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { host, contexts, sessions } = endpoint;
+  const message = messageOf(request);
+  const session = sessions.get(sessionIdOf(request));
+  if (session === undefined) throw unknownSession();
+  const caller = callerInSession(host, session, request);
+  if (session.unreadBytes() > maxUnreadBytes)
+    throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
+  await handOver(host, request, reply, () =>
+    // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.
+    contexts.run({ caller, gone: neverGone }, () =>
+      session.transport.handlePostMessage(request.raw, reply.raw, message),
+    ),
+  );
+}
+
+const neverGone = new AbortController().signal;
+
+function sessionIdOf(request: FastifyRequest): string {
+  const { query } = request;
+  const id =
+    typeof query === 'object' && query !== null && 'sessionId' in query ? query.sessionId : undefined;
+  if (typeof id !== 'string')
+    throw invalid('sessionId', 'is required in the query: the endpoint event has it');
+  return id;
+}
