@@ -1,0 +1,261 @@
+/**
+ * The bytes of the log: segment header, frame header, frame, record. docs/format.md draws them.
+ *
+ * Invariant: what verifies was written by us, whole, at this very place. Every checksum is a CRC-32 over the random
+ * salt of the segment, the offset of the frame, and then the bytes: so neither the content of a fact that happens to
+ * look like a frame, nor a frame copied from elsewhere, can pass for one. What the sequence numbers must be, and what
+ * a checksum that fails means, is for recovery to say.
+ */
+import { crc32 } from 'node:zlib';
+import { assert } from '../base/assert.ts';
+
+/** The version this program writes. A file of a newer one is refused. */
+export const FORMAT_VERSION = 1;
+export const SEGMENT_HEADER_BYTES = 128;
+export const FRAME_HEADER_BYTES = 56;
+/** The payload's checksum, after the payload. */
+export const FRAME_TRAILER_BYTES = 4;
+export const SALT_BYTES = 16;
+/** No payload is longer; the log refuses to write one that is. */
+export const MAXIMUM_PAYLOAD_BYTES = 512 * 1024 * 1024;
+
+const MAGIC = new Uint8Array([0x43, 0x4f, 0x52, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]); // "CORLOG\r\n"
+const NEW_LINE = 0x0a;
+
+/**
+ * One write, as it was accepted. `sequence` counts the records of the service from 1 without a gap; `time` is epoch
+ * milliseconds; `actor` is the credential's id, null where the caller was anonymous; `generation` is for the engine
+ * to interpret; `version` is that of the operation's shape; `operation` is any JSON value, opaque to the log.
+ */
+export interface LogRecord {
+  readonly sequence: number;
+  readonly time: number;
+  readonly requestId: string;
+  readonly actor: string | null;
+  readonly idempotencyKey?: string;
+  readonly database: string;
+  readonly generation: number;
+  readonly version: number;
+  readonly operation: unknown;
+}
+
+/** What stands at the beginning of a segment. Ids of histories are 32 hexadecimal digits. */
+export interface SegmentHeader {
+  /** Segments are numbered from 1 without a gap. */
+  readonly id: number;
+  /** Sequence of the first record that the segment holds or will hold. */
+  readonly firstSequence: number;
+  readonly salt: Uint8Array;
+  readonly historyId: string;
+  /** Where this history branched off, for a follower that became a leader; null for one that began by itself. */
+  readonly parent: { readonly historyId: string; readonly sequence: number } | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+/** What stands before the records of one group commit. */
+export interface FrameHeader {
+  /** Bytes between the header and the payload's checksum. */
+  readonly payloadBytes: number;
+  /** None are defined yet; encryption and compression will be told by them. */
+  readonly flags: number;
+  readonly historyId: string;
+  readonly epoch: number;
+  readonly firstSequence: number;
+  /** Records in the payload, at least 1. */
+  readonly count: number;
+}
+
+/** A frame header that verified, with the checksum that the payload's continues from. */
+export interface ReadFrameHeader extends FrameHeader {
+  readonly checksum: number;
+}
+
+/** What the first bytes of a file are, as a segment header. */
+export type SegmentHeaderReading =
+  | { readonly kind: 'header'; readonly header: SegmentHeader }
+  | { readonly kind: 'newer'; readonly version: number }
+  | { readonly kind: 'damaged' };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The record as one line of JSON in UTF-8, its line feed included. Throws what JSON.stringify throws. */
+export function encodeRecord(record: LogRecord): Uint8Array {
+  assert(record.operation !== undefined, 'a record has an operation');
+  const line = JSON.stringify({
+    sequence: record.sequence,
+    time: record.time,
+    requestId: record.requestId,
+    actor: record.actor,
+    idempotencyKey: record.idempotencyKey,
+    database: record.database,
+    generation: record.generation,
+    version: record.version,
+    operation: record.operation,
+  });
+  return encoder.encode(`${line}\n`);
+}
+
+/** The records of a payload, in order. Throws where it is not what `encodeRecord` makes. */
+export function* decodeRecords(payload: Uint8Array): Generator<LogRecord, void, undefined> {
+  let start = 0;
+  while (start < payload.length) {
+    const end = payload.indexOf(NEW_LINE, start);
+    if (end < 0) throw new Error('a record does not end in a line feed');
+    yield checkedRecord(JSON.parse(decoder.decode(payload.subarray(start, end))));
+    start = end + 1;
+  }
+}
+
+function checkedRecord(value: unknown): LogRecord {
+  if (typeof value !== 'object' || value === null) throw new Error('a record is no JSON object');
+  const record = value as Partial<Record<keyof LogRecord, unknown>>;
+  const whole = [record.sequence, record.time, record.generation, record.version].every(Number.isSafeInteger);
+  const text = typeof record.requestId === 'string' && typeof record.database === 'string';
+  const actor = record.actor === null || typeof record.actor === 'string';
+  const key = record.idempotencyKey === undefined || typeof record.idempotencyKey === 'string';
+  if (!whole || !text || !actor || !key || !('operation' in record)) {
+    throw new Error('a record lacks a field, or has one of another type');
+  }
+  return value as LogRecord;
+}
+
+export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {
+  assert(header.salt.length === SALT_BYTES, 'a salt has 16 bytes');
+  const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  bytes.set(MAGIC, 0);
+  view.setUint16(8, FORMAT_VERSION, true);
+  view.setUint32(12, SEGMENT_HEADER_BYTES, true);
+  setCount(view, 16, header.id);
+  setCount(view, 24, header.firstSequence);
+  bytes.set(header.salt, 32);
+  setHexadecimal(bytes, 48, header.historyId);
+  if (header.parent !== null) {
+    setHexadecimal(bytes, 64, header.parent.historyId);
+    setCount(view, 80, header.parent.sequence);
+  }
+  setCount(view, 88, header.createdAt);
+  view.setUint32(124, crc32(bytes.subarray(0, 124)), true);
+  return bytes;
+}
+
+/** Reads the first bytes of a file. A newer version is told by its number alone, whatever the rest looks like. */
+export function decodeSegmentHeader(bytes: Uint8Array): SegmentHeaderReading {
+  if (bytes.length < 10 || !MAGIC.every((byte, index) => bytes[index] === byte)) return { kind: 'damaged' };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const version = view.getUint16(8, true);
+  if (version > FORMAT_VERSION) return { kind: 'newer', version };
+  if (bytes.length < SEGMENT_HEADER_BYTES) return { kind: 'damaged' };
+  if (view.getUint32(124, true) !== crc32(bytes.subarray(0, 124))) return { kind: 'damaged' };
+  const parent = bytes.subarray(64, 80);
+  return {
+    kind: 'header',
+    header: {
+      id: getCount(view, 16),
+      firstSequence: getCount(view, 24),
+      salt: bytes.slice(32, 48),
+      historyId: hexadecimal(bytes.subarray(48, 64)),
+      parent: parent.every((byte) => byte === 0)
+        ? null
+        : { historyId: hexadecimal(parent), sequence: getCount(view, 80) },
+      createdAt: getCount(view, 88),
+    },
+  };
+}
+
+/** The four bytes that every frame of a segment begins with; recovery looks for them. */
+export function frameMarker(salt: Uint8Array): Uint8Array {
+  return salt.subarray(0, 4);
+}
+
+/** Bytes of a whole frame around a payload of this length. */
+export function frameBytes(payloadBytes: number): number {
+  return FRAME_HEADER_BYTES + payloadBytes + FRAME_TRAILER_BYTES;
+}
+
+/** A whole frame, to stand at `offset` of the segment with this salt. The parts are its payload, in order. */
+export function encodeFrame(
+  salt: Uint8Array,
+  offset: number,
+  frame: Omit<FrameHeader, 'payloadBytes'>,
+  parts: readonly Uint8Array[],
+): Uint8Array {
+  const payloadBytes = parts.reduce((sum, part) => sum + part.length, 0);
+  assert(payloadBytes > 0 && payloadBytes <= MAXIMUM_PAYLOAD_BYTES, 'a payload has a legal length');
+  const bytes = new Uint8Array(frameBytes(payloadBytes));
+  const view = new DataView(bytes.buffer);
+  bytes.set(frameMarker(salt), 0);
+  view.setUint32(4, payloadBytes, true);
+  view.setUint32(8, frame.flags, true);
+  view.setUint32(12, frame.count, true);
+  setHexadecimal(bytes, 16, frame.historyId);
+  setCount(view, 32, frame.epoch);
+  setCount(view, 40, frame.firstSequence);
+  const checksum = crc32(bytes.subarray(0, 52), placeChecksum(salt, offset));
+  view.setUint32(52, checksum, true);
+  let position = FRAME_HEADER_BYTES;
+  for (const part of parts) {
+    bytes.set(part, position);
+    position += part.length;
+  }
+  view.setUint32(position, crc32(bytes.subarray(FRAME_HEADER_BYTES, position), checksum), true);
+  return bytes;
+}
+
+/** The frame header in these 56 bytes at `offset` of the segment, or null where they do not verify. */
+export function decodeFrameHeader(
+  salt: Uint8Array,
+  offset: number,
+  bytes: Uint8Array,
+): ReadFrameHeader | null {
+  if (bytes.length < FRAME_HEADER_BYTES) return null;
+  if (!frameMarker(salt).every((byte, index) => bytes[index] === byte)) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const checksum = view.getUint32(52, true);
+  if (crc32(bytes.subarray(0, 52), placeChecksum(salt, offset)) !== checksum) return null;
+  return {
+    payloadBytes: view.getUint32(4, true),
+    flags: view.getUint32(8, true),
+    count: view.getUint32(12, true),
+    historyId: hexadecimal(bytes.subarray(16, 32)),
+    epoch: getCount(view, 32),
+    firstSequence: getCount(view, 40),
+    checksum,
+  };
+}
+
+/** The checksum that must stand after a payload, given in parts: begin with that of the header. */
+export function continueChecksum(checksum: number, part: Uint8Array): number {
+  return crc32(part, checksum);
+}
+
+/** 16 bytes as 32 hexadecimal digits. */
+export function hexadecimal(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
+}
+
+function setHexadecimal(target: Uint8Array, position: number, text: string): void {
+  assert(/^[0-9a-f]{32}$/.test(text), 'a history id has 32 hexadecimal digits');
+  for (let index = 0; index < 16; index++) {
+    target[position + index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16);
+  }
+}
+
+function placeChecksum(salt: Uint8Array, offset: number): number {
+  const place = new Uint8Array(8);
+  setCount(new DataView(place.buffer), 0, offset);
+  return crc32(place, crc32(salt));
+}
+
+function setCount(view: DataView, position: number, value: number): void {
+  assert(Number.isSafeInteger(value) && value >= 0, 'a count is a whole number');
+  view.setBigUint64(position, BigInt(value), true);
+}
+
+function getCount(view: DataView, position: number): number {
+  return Number(view.getBigUint64(position, true));
+}

@@ -1,0 +1,99 @@
+/**
+ * The folder on disk, through node:fs.
+ *
+ * Nothing here is remembered between calls and nothing is retried: an error of the system goes up as it is, and the
+ * log decides what it means. Files are made for their owner alone. `sync` is fdatasync, which also makes the size
+ * durable; a folder is synced through a descriptor of its own, which Windows neither offers nor needs.
+ */
+import fs from 'node:fs';
+import { mkdir, readdir, rename, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { systemError, type StorageBackend, type StorageFile } from './backend.ts';
+
+/** The backend of a folder, which is made (with its parents) where it does not exist. */
+export async function openFileBackend(folder: string): Promise<StorageBackend> {
+  const root = resolve(folder);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  return {
+    list: async () => {
+      const entries = await readdir(root, { withFileTypes: true });
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => entry.name)
+        .sort();
+    },
+    create: async (name) => storageFile(await openDescriptor(join(root, name), 'wx+')),
+    open: async (name, access) =>
+      storageFile(await openDescriptor(join(root, name), access === 'read' ? 'r' : 'r+')),
+    rename: (from, to) => rename(join(root, from), join(root, to)),
+    remove: (name) => unlink(join(root, name)),
+    syncDirectory: () => syncFolder(root),
+    location: (name) => join(root, name),
+  };
+}
+
+function storageFile(descriptor: number): StorageFile {
+  return {
+    size: () =>
+      new Promise((done, fail) =>
+        fs.fstat(descriptor, (error, stats) => (error ? fail(error) : done(stats.size))),
+      ),
+    read: async (target, position) => {
+      let filled = 0;
+      while (filled < target.length) {
+        const count = await readSome(descriptor, target, filled, position + filled);
+        if (count === 0) break;
+        filled += count;
+      }
+      return filled;
+    },
+    write: async (data, position) => {
+      let written = 0;
+      while (written < data.length) {
+        const count = await writeSome(descriptor, data, written, position + written);
+        if (count === 0) throw systemError('EIO', 'the system wrote nothing');
+        written += count;
+      }
+    },
+    truncate: (size) => settled((done) => fs.ftruncate(descriptor, size, done)),
+    sync: () => settled((done) => fs.fdatasync(descriptor, done)),
+    close: () => settled((done) => fs.close(descriptor, done)),
+  };
+}
+
+// The callback API costs a third of the promise API's file handles, and these two stand in the way of every write.
+function readSome(descriptor: number, target: Uint8Array, offset: number, position: number): Promise<number> {
+  return new Promise((done, fail) => {
+    fs.read(descriptor, target, offset, target.length - offset, position, (error, count) =>
+      error ? fail(error) : done(count),
+    );
+  });
+}
+
+function writeSome(descriptor: number, data: Uint8Array, offset: number, position: number): Promise<number> {
+  return new Promise((done, fail) => {
+    fs.write(descriptor, data, offset, data.length - offset, position, (error, count) =>
+      error ? fail(error) : done(count),
+    );
+  });
+}
+
+function openDescriptor(path: string, flags: string): Promise<number> {
+  return new Promise((done, fail) => {
+    fs.open(path, flags, 0o600, (error, descriptor) => (error ? fail(error) : done(descriptor)));
+  });
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const descriptor = await openDescriptor(folder, 'r');
+  try {
+    await settled((done) => fs.fsync(descriptor, done));
+  } finally {
+    await settled((done) => fs.close(descriptor, done));
+  }
+}
+
+function settled(start: (done: (error: Error | null) => void) => void): Promise<void> {
+  return new Promise((done, fail) => start((error) => (error ? fail(error) : done())));
+}

@@ -1,0 +1,260 @@
+/**
+ * What the folder holds, checked from the first byte to the last before anything of it is believed.
+ *
+ * Invariant: everything is verified first and changed after. A bad last frame of the last segment with no frame that
+ * verifies after it is what a power cut leaves behind, a torn tail, and is cut off with one warning; so is a last
+ * segment whose header never became whole. Anything else that is not as it must be throws a StartupError that names
+ * file and offset, and then nothing on disk has been changed.
+ */
+import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import {
+  decodeSegmentHeader,
+  FORMAT_VERSION,
+  SEGMENT_HEADER_BYTES,
+  type ReadFrameHeader,
+  type SegmentHeader,
+} from './codec.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { StartupError } from './startup-error.ts';
+
+/** A segment of the log. `end` and `lastSequence` move while it is written to. */
+export interface Segment {
+  readonly name: string;
+  readonly header: SegmentHeader;
+  /** Bytes up to the end of the last committed frame. */
+  end: number;
+  /** Sequence of the last committed record; that before the segment's first where it holds none. */
+  lastSequence: number;
+}
+
+/** What a verified folder holds. */
+export interface LogContents {
+  readonly segments: Segment[];
+  readonly lastSequence: number;
+  /** Epoch of the last frame; 0 in an empty log. */
+  readonly epoch: number;
+  /** null in an empty log. */
+  readonly historyId: string | null;
+}
+
+/** What has to go before the log can be used: the bytes of a file from `offset` on; from 0: the file. */
+interface TornTail {
+  readonly name: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly reason: string;
+}
+
+const HELP =
+  'Nothing was changed. Restore the folder from a backup, or move it aside to start with an empty one.';
+
+export function segmentName(id: number): string {
+  return `${String(id).padStart(10, '0')}.log`;
+}
+
+/**
+ * Verifies the log, cuts off a torn tail (told to `onWarn`), and says what there is. All of that is durable then: a
+ * record that a killed process wrote but did not sync must not be shown now and be gone after a power cut.
+ */
+export async function recover(
+  backend: StorageBackend,
+  onWarn: (message: string) => void,
+): Promise<LogContents> {
+  const { contents, tail } = await inspect(backend);
+  if (tail !== null) await readable(backend, tail.name, () => cutOff(backend, tail));
+  const last = contents.segments.at(-1);
+  if (last !== undefined) await readable(backend, last.name, () => makeDurable(backend, last));
+  if (tail === null) return contents;
+  onWarn(
+    `The end of the log was torn (${tail.reason}): cut off ${tail.bytes} bytes of ${backend.location(tail.name)} ` +
+      `at offset ${tail.offset}. The log ends with record ${contents.lastSequence}.`,
+  );
+  return contents;
+}
+
+async function inspect(backend: StorageBackend): Promise<{ contents: LogContents; tail: TornTail | null }> {
+  const names = await readable(backend, '', () => segmentNames(backend));
+  const walk = new Walk(backend, names.at(-1) ?? '');
+  for (const name of names) {
+    await readable(backend, name, () => walk.segment(name));
+  }
+  return { contents: walk.contents(), tail: walk.tail };
+}
+
+async function segmentNames(backend: StorageBackend): Promise<string[]> {
+  const names = await backend.list();
+  return names.filter((name) => /^\d{10,}\.log$/.test(name)).sort((a, b) => segmentId(a) - segmentId(b));
+}
+
+function segmentId(name: string): number {
+  return Number.parseInt(name, 10);
+}
+
+/** The way through the segments: what each must continue, and what the last one may leave behind. */
+class Walk {
+  readonly #backend: StorageBackend;
+  readonly #lastName: string;
+  readonly #segments: Segment[] = [];
+  #epoch = 0;
+  #lastSequence = 0;
+  tail: TornTail | null = null;
+
+  constructor(backend: StorageBackend, lastName: string) {
+    this.#backend = backend;
+    this.#lastName = lastName;
+  }
+
+  contents(): LogContents {
+    const historyId = this.#segments.at(-1)?.header.historyId ?? null;
+    return { segments: this.#segments, lastSequence: this.#lastSequence, epoch: this.#epoch, historyId };
+  }
+
+  async segment(name: string): Promise<void> {
+    await withFile(this.#backend, name, 'read', async (file) => {
+      const size = await file.size();
+      const header = await this.#header(name, file, size);
+      if (header === null) return;
+      const segment = { name, header, end: SEGMENT_HEADER_BYTES, lastSequence: this.#lastSequence };
+      this.#segments.push(segment);
+      await this.#frames(segment, new SegmentReader(file, size));
+      this.#lastSequence = segment.lastSequence;
+    });
+  }
+
+  /** The segment's header, or null where the last segment never got a whole one. */
+  async #header(name: string, file: StorageFile, size: number): Promise<SegmentHeader | null> {
+    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
+    const reading = decodeSegmentHeader(bytes.subarray(0, await file.read(bytes, 0)));
+    if (reading.kind === 'newer') {
+      throw new StartupError(
+        `${this.#backend.location(name)} has format version ${reading.version}; this program reads versions up to ` +
+          `${FORMAT_VERSION}. Nothing was changed. Start it with the newer program that wrote it.`,
+        { file: name, offset: 0 },
+      );
+    }
+    if (reading.kind === 'damaged') {
+      // The header is durable before the first frame is written: with more behind it, it was whole once.
+      if (name !== this.#lastName || size > SEGMENT_HEADER_BYTES) {
+        throw this.#damage(name, 0, 'the header of the segment does not verify');
+      }
+      this.tail = { name, offset: 0, bytes: size, reason: 'a segment was not finished being made' };
+      return null;
+    }
+    this.#checkHeader(name, reading.header);
+    return reading.header;
+  }
+
+  #checkHeader(name: string, header: SegmentHeader): void {
+    const previous = this.#segments.at(-1);
+    const expectedId = previous === undefined ? 1 : previous.header.id + 1;
+    if (header.id !== segmentId(name)) {
+      throw this.#damage(name, 0, `the file calls itself segment ${header.id}`);
+    }
+    if (header.id !== expectedId) {
+      const missing = this.#backend.location(segmentName(expectedId));
+      throw this.#damage(name, 0, `the segment before it, ${missing}, is missing`);
+    }
+    if (header.firstSequence !== this.#lastSequence + 1) {
+      const found = `the segment begins with record ${header.firstSequence}`;
+      throw this.#damage(name, 0, `${found} where ${this.#lastSequence + 1} must follow`);
+    }
+    if (previous === undefined || previous.header.historyId === header.historyId) return;
+    if (header.parent?.historyId !== previous.header.historyId) {
+      throw this.#damage(name, 0, 'the segment belongs to another log');
+    }
+  }
+
+  async #frames(segment: Segment, reader: SegmentReader): Promise<void> {
+    const { salt } = segment.header;
+    while (segment.end < reader.limit) {
+      const offset = segment.end;
+      const reading = await reader.verifyFrame(salt, offset);
+      if (reading.kind === 'bad') {
+        if (segment.name !== this.#lastName) throw this.#damage(segment.name, offset, reading.reason);
+        const following = await reader.findFrame(salt, offset + 1);
+        if (following !== null) {
+          const reason = `${reading.reason}, and whole frames follow it (at offset ${following})`;
+          throw this.#damage(segment.name, offset, reason);
+        }
+        this.tail = { name: segment.name, offset, bytes: reader.limit - offset, reason: reading.reason };
+        return;
+      }
+      this.#checkFrame(segment, offset, reading.header);
+      segment.end = reading.next;
+      segment.lastSequence += reading.header.count;
+      this.#epoch = reading.header.epoch;
+    }
+  }
+
+  #checkFrame(segment: Segment, offset: number, frame: ReadFrameHeader): void {
+    const { name } = segment;
+    if (frame.flags !== 0) {
+      throw new StartupError(
+        `${this.#backend.location(name)} uses, at offset ${offset}, a feature of the format that this program does ` +
+          'not know. Nothing was changed. Start it with the newer program that wrote it.',
+        { file: name, offset },
+      );
+    }
+    if (frame.firstSequence !== segment.lastSequence + 1 || frame.count < 1) {
+      const found = `a frame begins with record ${frame.firstSequence}`;
+      throw this.#damage(name, offset, `${found} where ${segment.lastSequence + 1} must follow`);
+    }
+    if (frame.historyId !== segment.header.historyId || frame.epoch < this.#epoch) {
+      throw this.#damage(name, offset, 'a frame belongs to another log');
+    }
+  }
+
+  #damage(name: string, offset: number, what: string): StartupError {
+    return damaged(this.#backend, name, offset, what);
+  }
+}
+
+/** The refusal to go on with a damaged file. */
+export function damaged(backend: StorageBackend, name: string, offset: number, what: string): StartupError {
+  const place = `${backend.location(name)}, offset ${offset}`;
+  return new StartupError(`The log is damaged: ${what} (${place}). ${HELP}`, { file: name, offset });
+}
+
+async function cutOff(backend: StorageBackend, tail: TornTail): Promise<void> {
+  if (tail.offset === 0) {
+    await backend.remove(tail.name);
+    await backend.syncDirectory();
+    return;
+  }
+  await withFile(backend, tail.name, 'write', (file) => file.truncate(tail.offset));
+}
+
+function makeDurable(backend: StorageBackend, segment: Segment): Promise<void> {
+  return withFile(backend, segment.name, 'write', (file) => file.sync());
+}
+
+/** Opens a file for one step and closes it after, whatever happens. */
+export async function withFile<T>(
+  backend: StorageBackend,
+  name: string,
+  access: 'read' | 'write',
+  step: (file: StorageFile) => Promise<T>,
+): Promise<T> {
+  const file = await backend.open(name, access);
+  try {
+    return await step(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Runs a step of the start; an error of the system becomes a refusal that names the file. */
+async function readable<T>(backend: StorageBackend, name: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === '' || error instanceof StartupError) throw error;
+    const place = name === '' ? 'the storage folder' : backend.location(name);
+    throw new StartupError(
+      `The log cannot be opened: ${code} at ${place}. Check the disk and the rights of the folder.`,
+      name === '' ? {} : { file: name },
+      { cause: error },
+    );
+  }
+}

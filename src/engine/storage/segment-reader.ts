@@ -1,0 +1,119 @@
+/**
+ * Reads the frames of one segment from front to back, through a window of bounded size.
+ *
+ * Invariant: a frame is handed on only after its header and its payload verified, and no byte beyond `limit` is ever
+ * looked at (behind it a write may be under way, or have failed). What is wrong is reported, not judged.
+ */
+import type { StorageFile } from './backend.ts';
+import {
+  continueChecksum,
+  decodeFrameHeader,
+  frameBytes,
+  FRAME_HEADER_BYTES,
+  FRAME_TRAILER_BYTES,
+  frameMarker,
+  type ReadFrameHeader,
+} from './codec.ts';
+
+const WINDOW_BYTES = 1024 * 1024;
+
+/** What stands at an offset of a segment. */
+export type FrameReading =
+  | { readonly kind: 'frame'; readonly header: ReadFrameHeader; readonly next: number }
+  | { readonly kind: 'bad'; readonly reason: string };
+
+export class SegmentReader {
+  readonly #file: StorageFile;
+  readonly #window = new Uint8Array(WINDOW_BYTES);
+  #start = 0;
+  #filled = 0;
+  /** Bytes of the segment that may be read; may grow, and never shrinks below what was read. */
+  limit: number;
+
+  constructor(file: StorageFile, limit: number) {
+    this.#file = file;
+    this.limit = limit;
+  }
+
+  /**
+   * The bytes from `position` on, as many as asked for or fewer where `limit` comes first. What is not larger than
+   * the window is a part of it, valid until the next call.
+   */
+  async bytes(position: number, length: number): Promise<Uint8Array> {
+    const wanted = Math.max(0, Math.min(length, this.limit - position));
+    if (wanted > WINDOW_BYTES) {
+      const whole = new Uint8Array(wanted);
+      return whole.subarray(0, await this.#file.read(whole, position));
+    }
+    if (position < this.#start || position + wanted > this.#start + this.#filled) {
+      const room = Math.max(0, Math.min(WINDOW_BYTES, this.limit - position));
+      this.#start = position;
+      this.#filled = 0;
+      this.#filled = await this.#file.read(this.#window.subarray(0, room), position);
+    }
+    const from = position - this.#start;
+    return this.#window.subarray(from, Math.min(from + wanted, this.#filled));
+  }
+
+  /** Verifies the frame at `offset`, which is below `limit`, without holding its payload. */
+  async verifyFrame(salt: Uint8Array, offset: number): Promise<FrameReading> {
+    const header = decodeFrameHeader(salt, offset, await this.bytes(offset, FRAME_HEADER_BYTES));
+    if (header === null) return { kind: 'bad', reason: 'the header of a frame does not verify' };
+    const next = offset + frameBytes(header.payloadBytes);
+    if (next > this.limit) return { kind: 'bad', reason: 'a frame is incomplete' };
+    let checksum = header.checksum;
+    let position = offset + FRAME_HEADER_BYTES;
+    while (position < next - FRAME_TRAILER_BYTES) {
+      const part = await this.bytes(position, Math.min(WINDOW_BYTES, next - FRAME_TRAILER_BYTES - position));
+      if (part.length === 0) return { kind: 'bad', reason: 'a frame is incomplete' };
+      checksum = continueChecksum(checksum, part);
+      position += part.length;
+    }
+    return verdict(header, next, checksum, await this.bytes(position, FRAME_TRAILER_BYTES));
+  }
+
+  /** The payload of a frame, verified; null where it does not verify. */
+  async payload(offset: number, header: ReadFrameHeader): Promise<Uint8Array | null> {
+    const bytes = await this.bytes(offset + FRAME_HEADER_BYTES, header.payloadBytes + FRAME_TRAILER_BYTES);
+    const payload = bytes.subarray(0, header.payloadBytes);
+    const reading = verdict(
+      header,
+      offset,
+      continueChecksum(header.checksum, payload),
+      bytes.subarray(header.payloadBytes),
+    );
+    return reading.kind === 'frame' ? payload : null;
+  }
+
+  /** The first offset at or after `from` where a frame header verifies, or null: by brute force, byte by byte. */
+  async findFrame(salt: Uint8Array, from: number): Promise<number | null> {
+    const marker = frameMarker(salt);
+    let position = from;
+    while (position + FRAME_HEADER_BYTES <= this.limit) {
+      const part = await this.bytes(position, WINDOW_BYTES);
+      for (let at = indexOf(part, marker, 0); at >= 0; at = indexOf(part, marker, at + 1)) {
+        const candidate = part.subarray(at, at + FRAME_HEADER_BYTES);
+        if (candidate.length < FRAME_HEADER_BYTES) break;
+        if (decodeFrameHeader(salt, position + at, candidate) !== null) return position + at;
+      }
+      if (part.length < FRAME_HEADER_BYTES) return null;
+      position += part.length - FRAME_HEADER_BYTES + 1;
+    }
+    return null;
+  }
+}
+
+function verdict(header: ReadFrameHeader, next: number, checksum: number, trailer: Uint8Array): FrameReading {
+  if (trailer.length < FRAME_TRAILER_BYTES) return { kind: 'bad', reason: 'a frame is incomplete' };
+  const stored = new DataView(trailer.buffer, trailer.byteOffset, FRAME_TRAILER_BYTES).getUint32(0, true);
+  if (stored !== checksum) return { kind: 'bad', reason: 'the payload of a frame does not verify' };
+  return { kind: 'frame', header, next };
+}
+
+function indexOf(bytes: Uint8Array, marker: Uint8Array, from: number): number {
+  const first = marker[0] as number;
+  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (marker.every((byte, index) => bytes[at + index] === byte)) return at;
+  }
+  return -1;
+}

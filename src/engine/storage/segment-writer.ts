@@ -1,0 +1,224 @@
+/**
+ * The one place that writes the log's files: a segment at a time, a frame at a time.
+ *
+ * Invariant: the bytes of the current segment up to `end` are whole committed frames, and nothing else is ever left
+ * for a following frame to land behind. A write that fails is cut off again; where that fails too, or a sync fails,
+ * nobody knows any more what the disk holds, and the writer is latched: it writes nothing until the process is
+ * started anew and recovery has looked. A segment is made durable, header and name, before its first frame is
+ * written, and is durable as a whole before the next one is made: so only the last one can be torn.
+ * The caller runs one method at a time.
+ */
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import {
+  encodeFrame,
+  encodeSegmentHeader,
+  SALT_BYTES,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+} from './codec.ts';
+import { segmentName, type LogContents, type Segment } from './recovery.ts';
+
+export interface SegmentWriterOptions {
+  /** A segment that has reached this size is followed by a new one. */
+  readonly segmentBytes: number;
+  readonly historyId: string;
+  readonly epoch: number;
+  readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly onWarn: (message: string) => void;
+}
+
+/** One group commit: the encoded records in order, and the sequence of the first. */
+export interface Group {
+  readonly firstSequence: number;
+  readonly count: number;
+  readonly parts: readonly Uint8Array[];
+}
+
+export class SegmentWriter {
+  readonly #backend: StorageBackend;
+  readonly #options: SegmentWriterOptions;
+  /** All segments there are; the reader of the log looks at them too. */
+  readonly #segments: Segment[];
+  #current: { segment: Segment; file: StorageFile } | null = null;
+  /** Bytes were written that no sync has covered. */
+  #dirty = false;
+  #latched: EngineError | null = null;
+  #syncs = 0;
+
+  constructor(backend: StorageBackend, contents: LogContents, options: SegmentWriterOptions) {
+    this.#backend = backend;
+    this.#segments = contents.segments;
+    this.#options = options;
+  }
+
+  /** Syncs of files so far. */
+  get syncs(): number {
+    return this.#syncs;
+  }
+
+  /** Why nothing is written any more until a restart; null while writing is possible. */
+  get latched(): EngineError | null {
+    return this.#latched;
+  }
+
+  /**
+   * Writes a group as one frame and, with `durable`, syncs it. Rejects with StorageUnavailable: latched where the
+   * outcome is unknown, else with nothing written.
+   */
+  async write(group: Group, durable: boolean): Promise<void> {
+    const { segment, file } = await this.#ready();
+    const { historyId, epoch } = this.#options;
+    const { firstSequence, count } = group;
+    assert(firstSequence === segment.lastSequence + 1, 'a frame follows the one before it');
+    const frame = encodeFrame(
+      segment.header.salt,
+      segment.end,
+      { flags: 0, historyId, epoch, firstSequence, count },
+      group.parts,
+    );
+    await this.#put(file, frame, segment.end);
+    if (durable) await this.#sync(file);
+    else this.#dirty = true;
+    segment.end += frame.length;
+    segment.lastSequence += count;
+  }
+
+  /** Makes all that was written durable. Rejects latched. */
+  async sync(): Promise<void> {
+    if (this.#latched !== null) throw this.#latched;
+    if (this.#current === null || !this.#dirty) return;
+    await this.#sync(this.#current.file);
+    this.#dirty = false;
+  }
+
+  /** Finds out whether so many bytes could be written now, and leaves nothing of them behind. Rejects as `write`. */
+  async probe(bytes: number): Promise<void> {
+    const { segment, file } = await this.#ready();
+    // Zeros are no frame: should the power go now, recovery cuts them off.
+    await this.#put(file, new Uint8Array(bytes), segment.end);
+    await this.#cutBack(file, segment.end);
+  }
+
+  /** Syncs and closes the file. Later calls make a new segment. */
+  async close(): Promise<void> {
+    const current = this.#current;
+    if (current === null) return;
+    try {
+      if (this.#latched === null) await this.sync();
+    } finally {
+      this.#current = null;
+      await current.file.close();
+    }
+  }
+
+  /** The segment to write to: the current one, or a new one where there is none or it is full. */
+  async #ready(): Promise<{ segment: Segment; file: StorageFile }> {
+    if (this.#latched !== null) throw this.#latched;
+    const previous = this.#current;
+    if (previous !== null && previous.segment.end < this.#options.segmentBytes) return previous;
+    await this.sync();
+    const created = await this.#create();
+    this.#current = created;
+    this.#segments.push(created.segment);
+    if (previous !== null) await this.#discard(previous);
+    return created;
+  }
+
+  async #create(): Promise<{ segment: Segment; file: StorageFile }> {
+    const { historyId, now, random } = this.#options;
+    const last = this.#segments.at(-1);
+    const lastSequence = last?.lastSequence ?? 0;
+    const header: SegmentHeader = {
+      id: (last?.header.id ?? 0) + 1,
+      firstSequence: lastSequence + 1,
+      salt: random(SALT_BYTES),
+      historyId,
+      parent: null,
+      createdAt: now(),
+    };
+    const name = segmentName(header.id);
+    const file = await this.#backend.create(name).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    try {
+      await file.write(encodeSegmentHeader(header), 0);
+    } catch (error) {
+      await this.#abandon(name, file);
+      throw unavailable(error);
+    }
+    await this.#sync(file);
+    await this.#backend.syncDirectory().catch((error: unknown) => {
+      throw this.#latch(error);
+    });
+    return { segment: { name, header, end: SEGMENT_HEADER_BYTES, lastSequence }, file };
+  }
+
+  /** Takes back a segment whose header could not be written, so that the next try finds its name free. */
+  async #abandon(name: string, file: StorageFile): Promise<void> {
+    try {
+      await file.close();
+      await this.#backend.remove(name);
+    } catch (error) {
+      throw this.#latch(error);
+    }
+  }
+
+  /** Closes the segment before, all of which is durable: an error can only cost a descriptor. */
+  async #discard(previous: { segment: Segment; file: StorageFile }): Promise<void> {
+    try {
+      await previous.file.close();
+    } catch (error) {
+      this.#options.onWarn(`${previous.segment.name} could not be closed: ${String(error)}`);
+    }
+  }
+
+  async #put(file: StorageFile, bytes: Uint8Array, position: number): Promise<void> {
+    try {
+      await file.write(bytes, position);
+    } catch (error) {
+      await this.#cutBack(file, position);
+      throw unavailable(error);
+    }
+  }
+
+  async #cutBack(file: StorageFile, end: number): Promise<void> {
+    try {
+      await file.truncate(end);
+    } catch (error) {
+      throw this.#latch(error);
+    }
+  }
+
+  async #sync(file: StorageFile): Promise<void> {
+    try {
+      await file.sync();
+      this.#syncs++;
+    } catch (error) {
+      throw this.#latch(error);
+    }
+  }
+
+  #latch(cause: unknown): EngineError {
+    const code = systemErrorCode(cause) || 'an error';
+    this.#latched = new EngineError(
+      'StorageUnavailable',
+      `The log failed (${code}): whether the last writes are stored is known after a restart of the service, and ` +
+        'nothing more is written before it. Reads go on.',
+      {},
+      { cause },
+    );
+    this.#options.onWarn(`The log failed; nothing is written until a restart: ${String(cause)}`);
+    return this.#latched;
+  }
+}
+
+/** The refusal of a write of which nothing was stored. */
+function unavailable(cause: unknown): EngineError {
+  const code = systemErrorCode(cause) || 'an error';
+  const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'the disk is full' : `the disk answered ${code}`;
+  const detail = `The log could not be written: ${why}. Nothing of this write was stored; try again later. Reads go on.`;
+  return new EngineError('StorageUnavailable', detail, {}, { cause });
+}

@@ -1,0 +1,22 @@
+/** Where the trouble is: a file, and the byte it begins at where that is known. */
+export interface StartupErrorPlace {
+  readonly file?: string;
+  readonly offset?: number;
+}
+
+/**
+ * A refusal to start: the storage folder is not as it must be, and going on could lose or alter knowledge.
+ * Nothing on disk has been changed. The message is for the person who starts the service: what is wrong, which
+ * file, at which offset, and what to do. It never reaches a client of the service.
+ */
+export class StartupError extends Error {
+  readonly file: string | null;
+  readonly offset: number | null;
+
+  constructor(message: string, place: StartupErrorPlace = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StartupError';
+    this.file = place.file ?? null;
+    this.offset = place.offset ?? null;
+  }
+}
