@@ -1,0 +1,235 @@
+/**
+ * Whether a rule or a question can be evaluated: built-ins are well formed, and every variable that needs a
+ * value gets one (safety).
+ *
+ * What passes here has a finite answer for every finite set of facts as long as no arithmetic recurses, and an
+ * evaluator never meets an unbound variable. Whether rules fit together is the business of `stratify.ts`.
+ */
+import { EngineError } from '../base/errors.ts';
+import {
+  type AggregateLiteral,
+  type AtomLiteral,
+  isBuiltinName,
+  isVariable,
+  type Literal,
+  maxBodyLiterals,
+  type Rule,
+} from '../contract/language.ts';
+import { type BodyPlan, inputsOf, planBody, planRule } from './order.ts';
+import { renderLiteral } from './print.ts';
+import {
+  isAggregate,
+  isArithmetic,
+  isBuiltin,
+  isComparison,
+  isNamedVariable,
+  maxAggregateDepth,
+  wildcard,
+} from './terms.ts';
+
+/** What is wrong with a rule. `malformed` is a 400, `unsafe` a 422 that names `variable`. */
+export interface RuleProblem {
+  readonly kind: 'malformed' | 'unsafe';
+  readonly message: string;
+  /** The variable, where the problem is about one. */
+  readonly variable: string | null;
+  /** Index of the literal in the body, then in the braces it stands in; empty: the head, or the whole. */
+  readonly path: readonly number[];
+}
+
+/** Every problem of a rule; malformed literals hide questions of safety. */
+export function ruleProblems(rule: Rule): RuleProblem[] {
+  const problems = bodyShape(rule.body, []);
+  const { predicate } = rule.head;
+  if (isBuiltinName(predicate))
+    problems.unshift(malformed(`${predicate} is the name of a built-in and cannot be concluded`, []));
+  if (problems.length > 0) return problems;
+  const head = rule.head.args.includes(wildcard)
+    ? [
+        unsafe(
+          wildcard,
+          [],
+          '?_ binds nothing and cannot stand in a head: name the variable and bind it in the body',
+        ),
+      ]
+    : [];
+  const plan = planRule(rule);
+  const unbound = unboundProblems(rule.body, plan, []);
+  const blamed = new Set(unbound.map((problem) => problem.variable));
+  for (const variable of new Set(rule.head.args.filter(isNamedVariable)))
+    if (!plan.bound.has(variable) && !blamed.has(variable) && !isResultOfStuck(variable, rule.body, plan))
+      head.push(unsafe(variable, [], `nothing binds ${variable} of the head: ${howToBind}`));
+  return [...head, ...wildcardProblems(rule.body, []), ...unbound];
+}
+
+/** Every problem of a question that is a body. */
+export function bodyProblems(body: readonly Literal[]): RuleProblem[] {
+  const problems = bodyShape(body, []);
+  if (problems.length > 0) return problems;
+  return [...wildcardProblems(body, []), ...unboundProblems(body, planBody(body, new Set(), new Set()), [])];
+}
+
+/** Refuses a rule: 400 where a built-in is malformed, 422 naming the variable where it is unsafe. */
+export function checkRule(rule: Rule): void {
+  refuse(ruleProblems(rule), 'body', 'the rule is unsafe');
+}
+
+/** Refuses a question that is a body, as `checkRule` does a rule. */
+export function checkBody(body: readonly Literal[]): void {
+  refuse(bodyProblems(body), 'body', 'the question is unsafe');
+}
+
+function refuse(problems: readonly RuleProblem[], root: string, title: string): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const errors = problems.map(({ path, message, kind }) => ({
+    path:
+      path.length === 0 && kind === 'unsafe'
+        ? 'head'
+        : [root, ...path.flatMap((index, depth) => (depth === 0 ? [index] : ['body', index]))].join('.'),
+    message,
+  }));
+  if (first.kind === 'malformed')
+    throw new EngineError('ValidationException', `${errors[0]?.path}: ${first.message}`, { errors });
+  const variables = [...new Set(problems.map((problem) => problem.variable))];
+  const detail = problems.map((problem) => problem.message).join('; ');
+  throw new EngineError('RuleException', `${title}: ${detail}`, { errors, variables });
+}
+
+const howToBind = 'mention it in an atom of the body that is not under not';
+
+function malformed(message: string, path: readonly number[]): RuleProblem {
+  return { kind: 'malformed', message, variable: null, path };
+}
+
+function unsafe(variable: string, path: readonly number[], message: string): RuleProblem {
+  return { kind: 'unsafe', message, variable, path };
+}
+
+function bodyShape(body: readonly Literal[], path: readonly number[]): RuleProblem[] {
+  if (body.length === 0) return [malformed('a body has at least one literal', path)];
+  if (body.length > maxBodyLiterals)
+    return [malformed(`a body has at most ${maxBodyLiterals} literals`, path)];
+  return body.flatMap((literal, index) => {
+    const place = [...path, index];
+    if (isAggregate(literal)) return aggregateShape(literal, place);
+    return isBuiltin(literal) ? builtinShape(literal, place) : [];
+  });
+}
+
+function builtinShape(literal: AtomLiteral, path: readonly number[]): RuleProblem[] {
+  const { predicate, args } = literal;
+  const arity = isComparison(literal) ? 2 : 3;
+  if (args.length !== arity) {
+    const meaning = arity === 2 ? 'left and right' : 'left, right and result';
+    return [malformed(`${predicate} takes ${arity} arguments (${meaning}), not ${args.length}`, path)];
+  }
+  if (literal.naf || literal.negated)
+    return [malformed(`${predicate} cannot be negated: write the opposite comparison`, path)];
+  return [];
+}
+
+function aggregateShape(literal: AggregateLiteral, path: readonly number[]): RuleProblem[] {
+  if (path.length > maxAggregateDepth)
+    return [malformed(`aggregates stand at most ${maxAggregateDepth} deep in one another`, path)];
+  if (literal.over.length === 0 || !literal.over.every(isVariable))
+    return [
+      malformed('one or more variables, and nothing else, stand before the colon of an aggregate', path),
+    ];
+  return bodyShape(literal.body, path);
+}
+
+/** Every `?_` where it may not stand: in built-ins, and as the result or before the colon of an aggregate. */
+function wildcardProblems(body: readonly Literal[], path: readonly number[]): RuleProblem[] {
+  return body.flatMap((literal, index) => {
+    const place = [...path, index];
+    const inner = isAggregate(literal) ? wildcardProblems(literal.body, place) : [];
+    const terms = isAggregate(literal)
+      ? [literal.result, ...literal.over]
+      : isBuiltin(literal)
+        ? literal.args
+        : [];
+    if (!terms.includes(wildcard)) return inner;
+    const message = `?_ binds nothing and stands in atoms only, not in ${renderLiteral(literal)}`;
+    return [unsafe(wildcard, place, message), ...inner];
+  });
+}
+
+/** True where a stuck literal would bind the variable: then that literal is to blame. */
+function isResultOfStuck(variable: string, body: readonly Literal[], plan: BodyPlan): boolean {
+  return plan.stuck.some(({ index, shared }) => resultsOf(body[index] as Literal, shared).includes(variable));
+}
+
+/** The variables that a literal can bind beside its inputs. */
+function resultsOf(literal: Literal, shared: readonly string[]): string[] {
+  if (isAggregate(literal)) return shared.includes(literal.result) ? [] : [literal.result];
+  if (isArithmetic(literal))
+    return literal.args.slice(2).filter((term) => !literal.args.slice(0, 2).includes(term));
+  if (isComparison(literal) && literal.predicate === '=') return literal.args;
+  return [];
+}
+
+/**
+ * The variables that keep literals from being evaluated. Of a chain (`?y = ?x + 1, ?z = ?y + 1`) only its
+ * beginning is blamed; of a circle every variable.
+ */
+function unboundProblems(body: readonly Literal[], plan: BodyPlan, path: readonly number[]): RuleProblem[] {
+  const problems: RuleProblem[] = [];
+  const named = new Set<string>();
+  function blame(onlyRoots: boolean): void {
+    for (const { index, shared } of plan.stuck) {
+      const literal = body[index] as Literal;
+      for (const variable of new Set(inputsOf(literal, shared))) {
+        if (plan.bound.has(variable) || named.has(variable) || variable === wildcard) continue;
+        if (onlyRoots && isResultOfStuck(variable, body, plan)) continue;
+        named.add(variable);
+        const text = renderLiteral(literal);
+        problems.push(
+          unsafe(variable, [...path, index], `nothing binds ${variable} of ${text}: ${howToBind}`),
+        );
+      }
+    }
+  }
+  blame(true);
+  if (named.size === 0) blame(false);
+  for (const step of [...plan.steps, ...plan.stuck]) {
+    const literal = body[step.index] as Literal;
+    if (!isAggregate(literal) || step.inner === null) continue;
+    const place = [...path, step.index];
+    const inner = unboundProblems(literal.body, step.inner, place);
+    const innerNamed = new Set(inner.map((problem) => problem.variable));
+    for (const variable of new Set(literal.over.filter(isNamedVariable)))
+      if (
+        !step.inner.bound.has(variable) &&
+        !innerNamed.has(variable) &&
+        !isResultOfStuck(variable, literal.body, step.inner)
+      )
+        inner.push(
+          unsafe(
+            variable,
+            place,
+            `nothing binds ${variable} in the braces of ${renderLiteral(literal)}: mention it in an atom there`,
+          ),
+        );
+    problems.push(...inner);
+  }
+  return problems;
+}
+
+/** The variables that occur once only in a rule, `?_` aside: often a slip. */
+export function singletonVariables(rule: Rule): string[] {
+  const counts = new Map<string, number>();
+  function count(term: string): void {
+    if (isNamedVariable(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
+  function countLiteral(literal: Literal): void {
+    if (isAggregate(literal)) {
+      count(literal.result);
+      literal.over.forEach(count);
+      literal.body.forEach(countLiteral);
+    } else literal.args.forEach(count);
+  }
+  rule.head.args.forEach(count);
+  rule.body.forEach(countLiteral);
+  return [...counts].filter(([, occurrences]) => occurrences === 1).map(([variable]) => variable);
+}

@@ -1,0 +1,133 @@
+/**
+ * In which order the literals of a body can be evaluated, and which literal binds which variable.
+ *
+ * The meaning of a body does not hang on the order it is written in: the positive atoms bind first; then, round
+ * by round, every literal whose inputs are bound by then. A variable that only built-ins or aggregates can bind
+ * is bound by the first of them in the body in the earliest round; all others compare with it. So `?x = 1`
+ * compares (numerically) wherever an atom binds `?x`, and `=` copies text only where nothing else binds a side.
+ * An evaluator may run a step earlier, once its inputs are bound, but never with another `binds`.
+ */
+import {
+  type AggregateLiteral,
+  type AtomLiteral,
+  isVariable,
+  type Literal,
+  type Rule,
+} from '../contract/language.ts';
+import {
+  isAggregate,
+  isArithmetic,
+  isComparison,
+  isNamedVariable,
+  isPositiveAtom,
+  variablesAtLevel,
+  variablesOf,
+  variablesOfBraces,
+} from './terms.ts';
+
+/** One literal in its turn. */
+export interface BodyStep {
+  /** Index in the body. */
+  readonly index: number;
+  /**
+   * Of `=`, arithmetic and aggregates: the variable that this literal binds, or null where it only compares.
+   * Null for atoms (a positive one binds all its variables) and other comparisons.
+   */
+  readonly binds: string | null;
+  /** Of an aggregate: the variables of its braces that are bound outside them. */
+  readonly shared: readonly string[];
+  /** Of an aggregate: the plan of its body, given the shared variables. */
+  readonly inner: BodyPlan | null;
+}
+
+/** A body in order. `stuck`: the literals that never become evaluable, since a variable stays unbound. */
+export interface BodyPlan {
+  readonly steps: readonly BodyStep[];
+  readonly bound: ReadonlySet<string>;
+  readonly stuck: readonly BodyStep[];
+}
+
+function isBound(term: string, bound: ReadonlySet<string>): boolean {
+  return !isVariable(term) || bound.has(term);
+}
+
+/** The variables that must be bound before an absence, a comparison other than `=`, arithmetic or an aggregate. */
+export function inputsOf(literal: Literal, shared: readonly string[]): string[] {
+  if (isAggregate(literal)) return [...shared];
+  if (isArithmetic(literal)) return literal.args.slice(0, 2).filter(isVariable);
+  if (isComparison(literal)) return literal.args.filter(isVariable);
+  return literal.args.filter(isNamedVariable);
+}
+
+/** The variable that a literal whose inputs are bound would bind, null where it would compare, undefined where it cannot run yet. */
+function bindsNow(
+  literal: Literal,
+  shared: readonly string[],
+  bound: ReadonlySet<string>,
+): string | null | undefined {
+  if (isComparison(literal) && literal.predicate === '=') return equalityBinds(literal, bound);
+  if (!inputsOf(literal, shared).every((variable) => bound.has(variable))) return undefined;
+  const result = isAggregate(literal) ? literal.result : isArithmetic(literal) ? literal.args[2] : undefined;
+  return result === undefined || isBound(result, bound) ? null : result;
+}
+
+function equalityBinds(literal: AtomLiteral, bound: ReadonlySet<string>): string | null | undefined {
+  const [left = '', right = ''] = literal.args;
+  if (isBound(left, bound)) return isBound(right, bound) ? null : right;
+  return isBound(right, bound) ? left : undefined;
+}
+
+/** The variables that an aggregate shares with what is outside its braces, given all that is visible there. */
+function sharedOf(literal: AggregateLiteral, visible: ReadonlySet<string>): string[] {
+  return variablesOfBraces(literal).filter((variable) => visible.has(variable));
+}
+
+function pendingStep(literal: Literal, index: number, visible: ReadonlySet<string>): BodyStep {
+  if (!isAggregate(literal)) return { index, binds: null, shared: [], inner: null };
+  const shared = sharedOf(literal, visible);
+  const inner = planBody(literal.body, new Set([...visible, ...literal.over]), new Set(shared));
+  return { index, binds: null, shared, inner };
+}
+
+/**
+ * Plans a body. `outside`: the variables that occur outside the body (head, enclosing bodies); of those, `bound`
+ * have a value when the body is entered.
+ */
+export function planBody(
+  body: readonly Literal[],
+  outside: ReadonlySet<string>,
+  boundOutside: ReadonlySet<string>,
+): BodyPlan {
+  const visible = new Set([...outside, ...variablesAtLevel(body)]);
+  const bound = new Set(boundOutside);
+  const steps: BodyStep[] = [];
+  let pending: BodyStep[] = [];
+  for (const [index, literal] of body.entries()) {
+    const step = pendingStep(literal, index, visible);
+    if (!isPositiveAtom(literal)) pending.push(step);
+    else {
+      steps.push(step);
+      for (const variable of variablesOf(literal)) bound.add(variable);
+    }
+  }
+  for (;;) {
+    const before = new Set(bound);
+    const waiting: BodyStep[] = [];
+    for (const step of pending) {
+      const binds = bindsNow(body[step.index] as Literal, step.shared, before);
+      if (binds === undefined) waiting.push(step);
+      else if (binds === null || bound.has(binds)) steps.push(step);
+      else {
+        bound.add(binds);
+        steps.push({ ...step, binds });
+      }
+    }
+    if (waiting.length === pending.length) return { steps, bound, stuck: waiting };
+    pending = waiting;
+  }
+}
+
+/** Plans a rule's body: nothing is bound when it is entered, whatever question is asked. */
+export function planRule(rule: Rule): BodyPlan {
+  return planBody(rule.body, new Set(rule.head.args.filter(isNamedVariable)), new Set());
+}

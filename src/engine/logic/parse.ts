@@ -1,0 +1,527 @@
+/**
+ * The grammar of facts, rules and questions, read by recursive descent.
+ *
+ * Reading never throws for a bad program: every error is collected with its place, and reading goes on with
+ * the next statement, so that an editor sees them all. It takes linear time, and the depth of the call stack
+ * is bounded (`maxAggregateDepth`). The single-item functions (`parseRule`, `parseBody`, `parseAtom`) throw
+ * the first error instead, as the 400 a client gets. What is written is not yet safe: see `check.ts`.
+ */
+import { EngineError } from '../base/errors.ts';
+import {
+  type AggregateName,
+  aggregateNames,
+  type Atom,
+  isBuiltinName,
+  isVariable,
+  type Literal,
+  maxArguments,
+  maxBodyLiterals,
+  type Rule,
+} from '../contract/language.ts';
+import { isSpace, Scanner, SyntaxFailure } from './scanner.ts';
+import { type LineTable, type LiteralSource, lineTable, type Range, type Span } from './source.ts';
+import { maxAggregateDepth } from './terms.ts';
+
+/** A fact or a rule of a program, with the places of its parts. `span` ends after the full stop. */
+export type Statement =
+  | { readonly kind: 'fact'; readonly atom: Atom; readonly span: Span; readonly head: LiteralSource }
+  | {
+      readonly kind: 'rule';
+      readonly rule: Rule;
+      readonly span: Span;
+      readonly head: LiteralSource;
+      readonly body: readonly LiteralSource[];
+    };
+
+/** A complaint about the text. `code` is that of a diagnostic: a fact with variables is `unsafe_variable`. */
+export interface SyntaxProblem {
+  readonly code: 'syntax' | 'unsafe_variable';
+  readonly message: string;
+  readonly span: Span;
+  readonly range: Range;
+}
+
+/** Statements and errors, each in the order of the text. */
+export interface ParsedProgram {
+  readonly statements: readonly Statement[];
+  readonly errors: readonly SyntaxProblem[];
+  readonly lines: LineTable;
+}
+
+export interface ParseOptions {
+  /** Reading stops after this many errors (default 1000). */
+  readonly maxErrors?: number;
+}
+
+/** Free text is strict (`p` alone, comments and a missing last full stop are not grammar there), the rest is not. */
+interface Dialect {
+  readonly bareNames: boolean;
+  readonly comments: boolean;
+  readonly lastStopOptional: boolean;
+}
+
+const programDialect: Dialect = { bareNames: true, comments: true, lastStopOptional: true };
+const freeTextDialect: Dialect = { bareNames: false, comments: false, lastStopOptional: false };
+
+const defaultMaxErrors = 1000;
+const aggregates: ReadonlySet<string> = new Set(aggregateNames);
+
+interface Parsed<T> {
+  readonly value: T;
+  readonly source: LiteralSource;
+}
+
+interface ParsedList {
+  readonly literals: Literal[];
+  readonly sources: LiteralSource[];
+}
+
+class Parser {
+  readonly scanner: Scanner;
+  /** Where the last statement lacks its full stop though the next line goes on: it is read all the same. */
+  #missingStop: SyntaxFailure | null = null;
+  readonly #dialect: Dialect;
+
+  constructor(text: string, dialect: Dialect) {
+    this.scanner = new Scanner(text, dialect.comments);
+    this.#dialect = dialect;
+  }
+
+  /** The missing full stop of the statement just read, if any. */
+  takeMissingStop(): SyntaxFailure | null {
+    const failure = this.#missingStop;
+    this.#missingStop = null;
+    return failure;
+  }
+
+  /** A whole statement, its full stop included. The cursor stands at its first character. */
+  statement(): Statement {
+    const { scanner } = this;
+    const start = scanner.position;
+    if (scanner.sees(':-')) scanner.fail('a rule needs a head before :-', start, start + 2);
+    const head = this.head();
+    let end = scanner.position;
+    scanner.skip();
+    if (!scanner.take(':-')) {
+      this.#stop(end);
+      return { kind: 'fact', atom: head.value, span: { start, end: scanner.position }, head: head.source };
+    }
+    const body = this.literals(0);
+    end = (body.sources.at(-1) as LiteralSource).span.end;
+    this.#stop(end);
+    return {
+      kind: 'rule',
+      rule: { head: head.value, body: body.literals },
+      span: { start, end: scanner.position },
+      head: head.source,
+      body: body.sources,
+    };
+  }
+
+  /** Reads the full stop of a statement whose last literal ended at `end`. */
+  #stop(end: number): void {
+    const { scanner } = this;
+    scanner.skip();
+    if (scanner.unit() === 46) {
+      const next = scanner.unit(scanner.position + 1);
+      if (!Number.isNaN(next) && !isSpace(next))
+        scanner.fail('white space must follow the full stop that ends a statement', scanner.position);
+      scanner.position++;
+      return;
+    }
+    if (scanner.atEnd) {
+      if (this.#dialect.lastStopOptional) return;
+      scanner.fail('a statement ends with a full stop', end);
+    }
+    if (!/[\n\r]/.test(scanner.text.slice(end, scanner.position)))
+      this.#failAfterLiteral('expected a comma, :- or a full stop');
+    this.#missingStop = new SyntaxFailure('a statement ends with a full stop: write . here', end - 1, end);
+  }
+
+  /** Passes the full stop that may end a text of one body or atom. */
+  lastStop(): void {
+    const { scanner } = this;
+    scanner.skip();
+    if (!scanner.atEnd && !scanner.take('.')) this.#failAfterLiteral('expected a comma or the end');
+  }
+
+  #failAfterLiteral(expectation: string): never {
+    const { scanner } = this;
+    const builtin = scanner.comparisonAt(scanner.position) || scanner.operationAt(scanner.position);
+    const space = scanner.unit() === 40 ? ' (a predicate and its parenthesis stand together)' : '';
+    const hint = builtin === '' ? space : ' (in a built-in a constant of more than one word is quoted)';
+    return scanner.failUnexpected(expectation + hint);
+  }
+
+  /** An atom that may be a fact or the head of a rule. */
+  head(): Parsed<Atom> {
+    const { scanner } = this;
+    const start = scanner.position;
+    if (scanner.unit() === 63 || scanner.unit() === 34)
+      scanner.failUnexpected('a statement begins with a predicate');
+    const atom = this.atom();
+    const { name } = atom.source;
+    if (isBuiltinName(atom.value.predicate))
+      scanner.fail(
+        `${atom.value.predicate} is the name of a built-in and cannot be stated`,
+        name.start,
+        name.end,
+      );
+    if (atom.value.predicate === 'not' && scanner.unit(name.end) !== 40)
+      scanner.fail('not stands before an atom of a body only', start, name.end);
+    return atom;
+  }
+
+  /** `p(a, b)`, `-p(a)` or, where the dialect has it, `p` alone. */
+  atom(): Parsed<Atom> {
+    const { scanner } = this;
+    const start = scanner.position;
+    const negated = scanner.take('-');
+    const nameStart = scanner.position;
+    const predicate = scanner.name();
+    const name = { start: nameStart, end: scanner.position };
+    const args: string[] = [];
+    const terms: Span[] = [];
+    if (scanner.unit() === 40) this.#arguments(args, terms);
+    else if (!this.#dialect.bareNames) scanner.failUnexpected('expected ( right after the predicate');
+    const span = { start, end: scanner.position };
+    return { value: { predicate, args, negated }, source: { span, name, terms, body: [] } };
+  }
+
+  #arguments(args: string[], terms: Span[]): void {
+    const { scanner } = this;
+    scanner.position++;
+    scanner.skipSpace();
+    if (scanner.take(')')) return;
+    for (;;) {
+      const { value, span } = scanner.argument();
+      if (args.length === maxArguments)
+        scanner.fail(`an atom has at most ${maxArguments} arguments`, span.start, span.end);
+      args.push(value);
+      terms.push(span);
+      scanner.skipSpace();
+      if (scanner.take(')')) return;
+      if (!scanner.take(',')) scanner.failUnexpected('expected , or )');
+    }
+  }
+
+  /** One or more literals separated by commas. `depth`: how many braces stand around them. */
+  literals(depth: number): ParsedList {
+    const { scanner } = this;
+    const list: ParsedList = { literals: [], sources: [] };
+    for (;;) {
+      scanner.skip();
+      const start = scanner.position;
+      const { value, source } = this.literal(depth);
+      if (list.literals.length === maxBodyLiterals)
+        scanner.fail(`a body has at most ${maxBodyLiterals} literals`, start, source.span.end);
+      list.literals.push(value);
+      list.sources.push(source);
+      const end = scanner.position;
+      scanner.skip();
+      if (!scanner.take(',')) {
+        scanner.position = end;
+        return list;
+      }
+    }
+  }
+
+  literal(depth: number): Parsed<Literal> {
+    const { scanner } = this;
+    const start = scanner.position;
+    const first = scanner.unit();
+    if (first === 63 || first === 34) return this.#builtin(depth);
+    const sign = first === 45 ? 1 : 0;
+    const end = scanner.nameEnd(start + sign);
+    if (scanner.unit(end) !== 40) {
+      if (scanner.text.slice(start, end) === 'not' && !this.#startsBuiltin()) return this.#absence();
+      if (this.#startsBuiltin()) return this.#builtin(depth);
+    }
+    const atom = this.atom();
+    return { value: { ...atom.value, naf: false }, source: atom.source };
+  }
+
+  #absence(): Parsed<Literal> {
+    const { scanner } = this;
+    const start = scanner.position;
+    scanner.position += 3;
+    if (!isSpace(scanner.unit())) scanner.failUnexpected('expected white space and an atom after not');
+    scanner.skip();
+    if (scanner.unit() === 63 || scanner.unit() === 34)
+      scanner.failUnexpected('not stands before an atom: write the opposite comparison instead');
+    const atom = this.atom();
+    const { name } = atom.source;
+    if (atom.value.predicate === 'not' && scanner.unit(name.end) !== 40)
+      scanner.fail('not stands once before an atom', start, name.end);
+    const span = { start, end: scanner.position };
+    return { value: { ...atom.value, naf: true }, source: { ...atom.source, span } };
+  }
+
+  /** True where a bare number or word and a comparison with its right side stand here, rather than a name. */
+  #startsBuiltin(): boolean {
+    const { scanner } = this;
+    const operand = scanner.bareOperandAt(scanner.position);
+    if (operand === '') return false;
+    const signAt = scanner.pastSpace(scanner.position + operand.length);
+    const sign = scanner.comparisonAt(signAt);
+    if (sign === '') return false;
+    const rightAt = scanner.pastSpace(signAt + sign.length);
+    // `not =p(a)`: a predicate may begin with the sign of a comparison.
+    if (operand === 'not' && rightAt === signAt + sign.length) return false;
+    const unit = scanner.unit(rightAt);
+    return unit === 63 || unit === 34 || scanner.bareOperandAt(rightAt) !== '';
+  }
+
+  #builtin(depth: number): Parsed<Literal> {
+    const { scanner } = this;
+    const start = scanner.position;
+    const left = scanner.operand();
+    scanner.skip();
+    const signAt = scanner.position;
+    const sign = scanner.comparisonAt(signAt);
+    if (sign === '') scanner.failUnexpected('expected a comparison (< <= > >= = !=)');
+    scanner.position += sign.length;
+    scanner.skip();
+    if (sign === '=') {
+      const aggregate = scanner.wordAt(scanner.position);
+      const braceAt = scanner.pastSpace(scanner.position + aggregate.length);
+      if (aggregates.has(aggregate) && scanner.unit(braceAt) === 123)
+        return this.#aggregate(start, left, aggregate as AggregateName, braceAt, depth);
+    }
+    const right = scanner.operand();
+    const operationAt = scanner.pastSpace(scanner.position);
+    const operation = scanner.operationAt(operationAt);
+    if (operation !== '') return this.#arithmetic(start, left, sign, right, operation, operationAt);
+    return {
+      value: { predicate: sign, args: [left.value, right.value], negated: false, naf: false },
+      source: {
+        span: { start, end: scanner.position },
+        name: { start: signAt, end: signAt + sign.length },
+        terms: [left.span, right.span],
+        body: [],
+      },
+    };
+  }
+
+  #arithmetic(
+    start: number,
+    result: { value: string; span: Span },
+    sign: string,
+    left: { value: string; span: Span },
+    operation: string,
+    operationAt: number,
+  ): Parsed<Literal> {
+    const { scanner } = this;
+    if (sign !== '=')
+      scanner.fail('arithmetic stands after = only: give the result a variable first', operationAt);
+    const isBareConstant = !isVariable(left.value) && scanner.unit(left.span.start) !== 34;
+    if (isBareConstant && operationAt === left.span.end)
+      scanner.fail(
+        'a constant with this character is quoted; arithmetic has white space here',
+        left.span.start,
+        operationAt + operation.length,
+      );
+    scanner.position = operationAt + operation.length;
+    scanner.skip();
+    const right = scanner.operand();
+    const nextAt = scanner.pastSpace(scanner.position);
+    const next = scanner.operationAt(nextAt);
+    if (next !== '')
+      scanner.fail(
+        'one operation in one literal: give the first result a variable',
+        nextAt,
+        nextAt + next.length,
+      );
+    return {
+      value: {
+        predicate: operation,
+        args: [left.value, right.value, result.value],
+        negated: false,
+        naf: false,
+      },
+      source: {
+        span: { start, end: scanner.position },
+        name: { start: operationAt, end: operationAt + operation.length },
+        terms: [left.span, right.span, result.span],
+        body: [],
+      },
+    };
+  }
+
+  #aggregate(
+    start: number,
+    result: { value: string; span: Span },
+    aggregate: AggregateName,
+    braceAt: number,
+    depth: number,
+  ): Parsed<Literal> {
+    const { scanner } = this;
+    const name = { start: scanner.position, end: scanner.position + aggregate.length };
+    if (depth === maxAggregateDepth)
+      scanner.fail(`aggregates stand at most ${maxAggregateDepth} deep in one another`, name.start, name.end);
+    scanner.position = braceAt + 1;
+    const over: string[] = [];
+    const terms = [result.span];
+    do {
+      scanner.skip();
+      const { value, span } = scanner.operand();
+      if (!isVariable(value)) scanner.fail('only variables stand before the colon', span.start, span.end);
+      if (over.length === maxArguments)
+        scanner.fail(`at most ${maxArguments} variables`, span.start, span.end);
+      over.push(value);
+      terms.push(span);
+      scanner.skip();
+    } while (scanner.take(','));
+    if (!scanner.take(':')) scanner.failUnexpected('expected , or : after the variables of an aggregate');
+    const inner = this.literals(depth + 1);
+    scanner.skip();
+    if (!scanner.take('}')) this.#failAfterLiteral('expected , or }');
+    const span = { start, end: scanner.position };
+    return {
+      value: { aggregate, result: result.value, over, body: inner.literals },
+      source: { span, name, terms, body: inner.sources },
+    };
+  }
+
+  /** After an error at `from`: moves to where the next statement may begin, behind the next full stop. */
+  recover(from: number): void {
+    const { scanner } = this;
+    const { text } = scanner;
+    let position = from;
+    let quotesUntil = -1;
+    for (; position < text.length; position++) {
+      const unit = text.charCodeAt(position);
+      if (unit === 46 && (position + 1 === text.length || isSpace(text.charCodeAt(position + 1)))) break;
+      if (unit !== 34 || position < quotesUntil) continue;
+      const close = closingQuote(text, position);
+      if (text.charCodeAt(close) === 34) position = close;
+      else quotesUntil = close;
+    }
+    scanner.position = Math.min(position + 1, text.length);
+  }
+}
+
+/** The offset of the quotation mark that closes the one at `start`, or of the end of its line. */
+function closingQuote(text: string, start: number): number {
+  let end = start + 1;
+  for (; end < text.length; end++) {
+    const unit = text.charCodeAt(end);
+    if (unit === 34 || unit === 10 || unit === 13) return end;
+    if (unit === 92) end++;
+  }
+  return text.length;
+}
+
+/** The first variable of a fact, which may have none. */
+function firstVariable(statement: Statement): Span | null {
+  if (statement.kind === 'rule') return null;
+  const index = statement.atom.args.findIndex(isVariable);
+  return index < 0 ? null : (statement.head.terms[index] as Span);
+}
+
+/** Reads facts and rules, one statement a full stop; the last full stop may be missing. */
+export function parseProgram(text: string, options: ParseOptions = {}): ParsedProgram {
+  return readProgram(text, programDialect, options.maxErrors ?? defaultMaxErrors);
+}
+
+function readProgram(text: string, dialect: Dialect, maxErrors: number): ParsedProgram {
+  const lines = lineTable(text);
+  const parser = new Parser(text, dialect);
+  const { scanner } = parser;
+  const statements: Statement[] = [];
+  const errors: SyntaxProblem[] = [];
+  function report(code: SyntaxProblem['code'], message: string, span: Span): void {
+    errors.push({ code, message, span, range: lines.range(span) });
+  }
+  while (errors.length < maxErrors) {
+    scanner.skip(true);
+    if (scanner.atEnd) break;
+    try {
+      const statement = parser.statement();
+      const missing = parser.takeMissingStop();
+      if (missing !== null) report('syntax', missing.message, missing.span);
+      const variable = firstVariable(statement);
+      if (variable === null) statements.push(statement);
+      else
+        report(
+          'unsafe_variable',
+          'a fact is ground: it has no variables (a rule has :- and a body)',
+          variable,
+        );
+    } catch (error) {
+      if (!(error instanceof SyntaxFailure)) throw error;
+      report('syntax', error.message, error.span);
+      parser.recover(Math.max(error.span.start, scanner.position));
+    }
+  }
+  return { statements, errors, lines };
+}
+
+function failure(text: string, path: string, problem: { message: string; span: Span }): EngineError {
+  const { startLine, startColumn } = lineTable(text).range(problem.span);
+  const message = `line ${startLine}, column ${startColumn}: ${problem.message}`;
+  return new EngineError('ValidationException', `${path}: ${message}`, {
+    errors: [{ path, message }],
+    line: startLine,
+    column: startColumn,
+  });
+}
+
+/** Reads one thing that is the whole text. */
+function readWhole<T>(text: string, path: string, read: (parser: Parser) => T): T {
+  const parser = new Parser(text, programDialect);
+  const { scanner } = parser;
+  try {
+    scanner.skip(true);
+    const value = read(parser);
+    const missing = parser.takeMissingStop();
+    if (missing !== null) throw missing;
+    scanner.skip();
+    if (!scanner.atEnd) scanner.failUnexpected('expected nothing more');
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxFailure) throw failure(text, path, error);
+    throw error;
+  }
+}
+
+/**
+ * Reads one rule. A 400 ValidationException otherwise, its detail and `errors` naming line and column;
+ * `path` is the field of the request that the text came from.
+ */
+export function parseRule(text: string, path = 'text'): Rule {
+  return readWhole(text, path, (parser) => {
+    const start = parser.scanner.position;
+    const statement = parser.statement();
+    if (statement.kind === 'rule') return statement.rule;
+    return parser.scanner.fail('a rule needs :- and a body; this is a fact', start, statement.span.end);
+  });
+}
+
+/** Reads the body of a rule: a question. Errors as those of `parseRule`. */
+export function parseBody(text: string, path = 'text'): Literal[] {
+  return readWhole(text, path, (parser) => {
+    const { literals } = parser.literals(0);
+    parser.lastStop();
+    return literals;
+  });
+}
+
+/** Reads one atom, with or without variables. Errors as those of `parseRule`. */
+export function parseAtom(text: string, path = 'text'): Atom {
+  return readWhole(text, path, (parser) => {
+    const { value } = parser.head();
+    parser.lastStop();
+    return value;
+  });
+}
+
+/**
+ * The statements of a line of free text, or null where it is natural language: it counts only when the whole
+ * line is statements, every literal with its parentheses, every statement with its full stop, facts ground.
+ */
+export function parseFreeTextLine(line: string): Statement[] | null {
+  if (!line.trimEnd().endsWith('.')) return null;
+  const { statements, errors } = readProgram(line, freeTextDialect, 1);
+  return errors.length > 0 || statements.length === 0 ? null : [...statements];
+}

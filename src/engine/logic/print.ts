@@ -1,0 +1,73 @@
+/**
+ * Atoms, literals and rules as text.
+ *
+ * Whatever is rendered here parses back to the same thing (`parse.ts`), whatever the strings are. A constant
+ * stands bare where that is unambiguous, else as a JSON string literal; built-ins, which have no parentheses to
+ * end an argument, quote more.
+ */
+import {
+  type AggregateLiteral,
+  type Atom,
+  type AtomLiteral,
+  isVariable,
+  type Literal,
+  type Rule,
+} from '../contract/language.ts';
+import { isNumber } from './numbers.ts';
+import { isAggregate, isArithmetic, isComparison } from './terms.ts';
+
+// eslint-disable-next-line no-control-regex
+const needsQuotes = /^$|^\s|\s$|[,()"\\\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const word = /^[\p{L}\p{N}_]+$/u;
+
+/** A constant or variable as an argument of an atom. */
+export function renderConstant(text: string): string {
+  return needsQuotes.test(text) ? JSON.stringify(text) : text;
+}
+
+/** A constant or variable as an operand of a built-in. */
+export function renderOperand(text: string): string {
+  return isVariable(text) || word.test(text) || isNumber(text) ? text : JSON.stringify(text);
+}
+
+/** `predicate(arg1, arg2)`, with `-` in front where negated. */
+export function renderAtom(atom: Atom): string {
+  const { args } = atom;
+  let text = atom.negated ? `-${atom.predicate}(` : `${atom.predicate}(`;
+  for (let index = 0; index < args.length; index++) {
+    if (index > 0) text += ', ';
+    text += renderConstant(args[index] as string);
+  }
+  return `${text})`;
+}
+
+function renderBuiltin(literal: AtomLiteral): string | null {
+  const operands = literal.args.map(renderOperand);
+  if (isComparison(literal) && operands.length === 2)
+    return `${operands[0]} ${literal.predicate} ${operands[1]}`;
+  if (isArithmetic(literal) && operands.length === 3)
+    return `${operands[2]} = ${operands[0]} ${literal.predicate} ${operands[1]}`;
+  return null;
+}
+
+function renderAggregate(literal: AggregateLiteral): string {
+  const over = literal.over.map(renderOperand).join(', ');
+  return `${renderOperand(literal.result)} = ${literal.aggregate} { ${over} : ${renderBody(literal.body)} }`;
+}
+
+/** A body literal: `p(a)`, `-p(a)`, `not p(a)`, `?a < ?b`, `?c = ?a + ?b`, `?n = count { ?y : p(?y) }`. */
+export function renderLiteral(literal: Literal): string {
+  if (isAggregate(literal)) return renderAggregate(literal);
+  const plain = renderBuiltin(literal) ?? renderAtom(literal);
+  return literal.naf ? `not ${plain}` : plain;
+}
+
+/** The literals of a body, comma separated, in order. */
+export function renderBody(body: readonly Literal[]): string {
+  return body.map(renderLiteral).join(', ');
+}
+
+/** `head :- body`, without a full stop. */
+export function renderRule(rule: Rule): string {
+  return `${renderAtom(rule.head)} :- ${renderBody(rule.body)}`;
+}

@@ -1,0 +1,297 @@
+/**
+ * The lowest level of reading: a cursor over a text, and the tokens of the grammar.
+ *
+ * Every method either advances over what it read or throws a SyntaxFailure with the place; none looks at a
+ * character more than a constant number of times, so that a text of any shape is read in linear time.
+ * What tokens mean together is the business of `parse.ts`.
+ */
+import { isWellFormed, predicateProblem } from '../contract/language.ts';
+import type { Span } from './source.ts';
+
+/** Thrown while reading and caught by the parser; it never leaves `parse.ts`. */
+export class SyntaxFailure extends Error {
+  readonly span: Span;
+
+  constructor(message: string, start: number, end: number) {
+    super(message);
+    this.span = { start, end };
+  }
+}
+
+const variable = /\?[\p{L}\p{N}_]*/uy;
+const operandNumber = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const operandWord = /[\p{L}\p{N}_]+/uy;
+const comparison = /<=|>=|!=|<|>|=/y;
+const operation = /[-+*/]|mod(?![\p{L}\p{N}_])/uy;
+
+function matchAt(pattern: RegExp, text: string, position: number): string {
+  pattern.lastIndex = position;
+  return pattern.exec(text)?.[0] ?? '';
+}
+
+/** White space of the grammar: what `\s` matches. */
+export function isSpace(unit: number): boolean {
+  if (unit < 128) return unit === 32 || (unit >= 9 && unit <= 13);
+  return (
+    unit === 0xa0 ||
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000 ||
+    unit === 0xfeff
+  );
+}
+
+function isControl(unit: number): boolean {
+  return unit < 32 || (unit >= 127 && unit <= 159) || unit === 0x2028 || unit === 0x2029;
+}
+
+const nameEnders: ReadonlySet<number> = new Set(
+  [...'(){},;"\'`'].map((character) => character.charCodeAt(0)),
+);
+
+export class Scanner {
+  readonly text: string;
+  position: number;
+  readonly #comments: boolean;
+
+  /** `comments`: whether `%` and `#` may start one. */
+  constructor(text: string, comments: boolean) {
+    this.text = text;
+    this.position = 0;
+    this.#comments = comments;
+  }
+
+  get atEnd(): boolean {
+    return this.position >= this.text.length;
+  }
+
+  /** The UTF-16 unit at the offset, NaN past the end. */
+  unit(offset: number = this.position): number {
+    return this.text.charCodeAt(offset);
+  }
+
+  sees(token: string): boolean {
+    return this.text.startsWith(token, this.position);
+  }
+
+  /** Reads the token where it stands here. */
+  take(token: string): boolean {
+    if (!this.sees(token)) return false;
+    this.position += token.length;
+    return true;
+  }
+
+  fail(message: string, start: number = this.position, end: number = start): never {
+    throw new SyntaxFailure(message, start, end > start ? end : Math.min(start + 1, this.text.length));
+  }
+
+  /** Passes white space and comments. `atStart`: a comment may begin right here. */
+  skip(atStart = false): void {
+    const { text } = this;
+    let mayComment = atStart;
+    while (this.position < text.length) {
+      const unit = text.charCodeAt(this.position);
+      if (isSpace(unit)) {
+        this.position++;
+        mayComment = true;
+      } else if (mayComment && this.#comments && (unit === 37 || unit === 35)) this.#skipLine();
+      else return;
+    }
+  }
+
+  /** Passes white space only: inside argument lists. */
+  skipSpace(): void {
+    while (isSpace(this.unit())) this.position++;
+  }
+
+  #skipLine(): void {
+    while (this.position < this.text.length) {
+      const unit = this.text.charCodeAt(this.position);
+      if (unit === 10 || unit === 13) return;
+      this.position++;
+    }
+  }
+
+  /** Where the name that starts at `start` ends (`start` where there is none). A full stop that ends a statement is no part of it. */
+  nameEnd(start: number): number {
+    const { text } = this;
+    let end = start;
+    while (end < text.length) {
+      const unit = text.charCodeAt(end);
+      if (isSpace(unit) || isControl(unit) || nameEnders.has(unit)) break;
+      if (unit === 58 && text.charCodeAt(end + 1) === 45) break;
+      end++;
+    }
+    const stops = end > start && text.charCodeAt(end - 1) === 46;
+    return stops && (end === text.length || isSpace(text.charCodeAt(end))) ? end - 1 : end;
+  }
+
+  /** Reads a predicate. */
+  name(): string {
+    const start = this.position;
+    const end = this.nameEnd(start);
+    if (end === start) this.failUnexpected('expected a predicate');
+    const name = this.text.slice(start, end);
+    const problem = predicateProblem(name);
+    if (problem !== null) this.fail(problem, start, end);
+    this.position = end;
+    return name;
+  }
+
+  /** Fails at the character here, which it names. */
+  failUnexpected(expectation: string): never {
+    if (this.atEnd) this.fail(`${expectation}, but the text ends here`, this.text.length);
+    const character = String.fromCodePoint(this.text.codePointAt(this.position) as number);
+    const shown =
+      isControl(this.unit()) || !isWellFormed(character)
+        ? 'a character that cannot stand here'
+        : `“${character}”`;
+    return this.fail(`${expectation}, found ${shown}`, this.position, this.position + character.length);
+  }
+
+  /** Reads a JSON string literal; the quotation mark stands here. */
+  quoted(): string {
+    const start = this.position;
+    const { text } = this;
+    let end = start + 1;
+    for (; ; end++) {
+      const unit = text.charCodeAt(end);
+      if (unit === 34) break;
+      if (unit === 92) end++;
+      else if (Number.isNaN(unit) || unit === 10 || unit === 13)
+        this.fail(
+          'this quoted text has no closing quotation mark on its line',
+          start,
+          Math.min(end, text.length),
+        );
+    }
+    const literal = text.slice(start, end + 1);
+    const value = decodeString(literal);
+    if (value === null)
+      this.fail(
+        'a quoted text is a JSON string: write \\n, \\t, \\" and \\\\ with a backslash',
+        start,
+        end + 1,
+      );
+    if (!isWellFormed(value)) this.fail('the text holds a lone surrogate', start, end + 1);
+    if (value.startsWith('?'))
+      this.fail('a quoted text is a constant, and a constant does not start with ?', start, end + 1);
+    this.position = end + 1;
+    return value;
+  }
+
+  /** Reads one argument, bare or quoted, without the white space around it. The span covers what was written. */
+  argument(): { value: string; span: Span } {
+    this.skipSpace();
+    const start = this.position;
+    if (this.unit() === 34) {
+      const value = this.quoted();
+      return { value, span: { start, end: this.position } };
+    }
+    const end = this.#bareEnd(start);
+    const value = this.text.slice(start, end);
+    if (value === '') this.failUnexpected('expected an argument (an empty one is written "")');
+    if (!isWellFormed(value)) this.fail('the text holds a lone surrogate', start, end);
+    if (value.startsWith('?') && matchAt(variable, this.text, start).length !== value.length)
+      this.fail('a variable is ? and letters, digits or _; a constant does not start with ?', start, end);
+    if (value === '?') this.fail('a variable has a name after its ?', start, end);
+    return { value, span: { start, end } };
+  }
+
+  /** Passes a bare argument and the white space after it; returns where its last other character ends. */
+  #bareEnd(start: number): number {
+    let end = start;
+    for (; ; this.position++) {
+      const unit = this.unit();
+      if (Number.isNaN(unit) || unit === 44 || unit === 41) return end;
+      if (isSpace(unit)) continue;
+      const between = this.#controlIn(end, this.position);
+      if (between >= 0) {
+        this.position = between;
+        this.fail(
+          'expected , or ) before the line goes on (a text with a line break or tab is quoted)',
+          end,
+          this.#lineEnd(end),
+        );
+      }
+      if (unit === 40 || unit === 34 || unit === 92 || isControl(unit))
+        this.failUnexpected('expected , or ) (a text with this character is written in quotation marks)');
+      end = this.position + 1;
+    }
+  }
+
+  /** The first control character from `start` up to `end`, or -1. */
+  #controlIn(start: number, end: number): number {
+    for (let offset = start; offset < end; offset++) if (isControl(this.unit(offset))) return offset;
+    return -1;
+  }
+
+  #lineEnd(start: number): number {
+    let end = start;
+    while (end < this.text.length && this.unit(end) !== 10 && this.unit(end) !== 13) end++;
+    return end;
+  }
+
+  /** The comparison that stands at the offset, or ''. */
+  comparisonAt(offset: number): string {
+    return matchAt(comparison, this.text, offset);
+  }
+
+  /** The sign of arithmetic that stands at the offset, or ''. */
+  operationAt(offset: number): string {
+    return matchAt(operation, this.text, offset);
+  }
+
+  /** The number or word that stands at the offset and may be a bare operand, or ''. */
+  bareOperandAt(offset: number): string {
+    const number = matchAt(operandNumber, this.text, offset);
+    const word = matchAt(operandWord, this.text, offset);
+    return number.length >= word.length ? number : word;
+  }
+
+  /** The word (letters, digits and `_`) at the offset, or ''. */
+  wordAt(offset: number): string {
+    return matchAt(operandWord, this.text, offset);
+  }
+
+  /** Where the first character that is neither white space nor comment stands, from the offset on. */
+  pastSpace(offset: number): number {
+    const before = this.position;
+    this.position = offset;
+    this.skip();
+    const end = this.position;
+    this.position = before;
+    return end;
+  }
+
+  /** Reads an operand of a built-in: a variable, a quoted text, a number or a word. */
+  operand(): { value: string; span: Span } {
+    const start = this.position;
+    const unit = this.unit();
+    if (unit === 34) {
+      const value = this.quoted();
+      return { value, span: { start, end: this.position } };
+    }
+    const value = unit === 63 ? matchAt(variable, this.text, start) : this.bareOperandAt(start);
+    if (value === '?') this.fail('a variable has a name after its ?', start, start + 1);
+    if (value === '')
+      this.failUnexpected('expected a variable, a number, a word or a text in quotation marks');
+    this.position = start + value.length;
+    return { value, span: { start, end: this.position } };
+  }
+}
+
+/** The value of a JSON string literal, or null where it is none. */
+function decodeString(literal: string): string | null {
+  try {
+    const value: unknown = JSON.parse(literal);
+    return typeof value === 'string' ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
