@@ -1,0 +1,49 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'electron-vite';
+
+/**
+ * What a build makes: the service and the desktop shell in out/main, the preload in out/preload and the
+ * workbench in out/renderer.
+ *
+ * Kept: everything in out/main starts with Node and the production dependencies alone (they stay
+ * imports, never bundled), and lies flat in that folder, so that `../renderer` seen from any built file
+ * is the workbench. The preload is CommonJS and a single file, since a sandboxed one can be nothing
+ * else. The workbench is bundled whole, with every asset a file of its own: its content security policy
+ * allows no inline anything.
+ */
+export default defineConfig({
+  main: {
+    build: {
+      target: 'node20.19',
+      rolldownOptions: {
+        input: {
+          headless: 'src/main/headless.ts',
+          main: 'src/main/main.ts',
+          'service-thread': 'src/main/service-thread.ts',
+        },
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      rolldownOptions: {
+        input: { preload: 'src/main/preload.ts' },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: 'src/renderer',
+    base: './',
+    plugins: [react()],
+    worker: { format: 'es' },
+    build: {
+      target: ['chrome120', 'firefox121', 'safari17'],
+      outDir: 'out/renderer',
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      rolldownOptions: { input: { index: 'src/renderer/index.html' } },
+    },
+  },
+});

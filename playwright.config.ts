@@ -1,0 +1,30 @@
+import { defineConfig } from '@playwright/test';
+import { browserArguments, findChromium } from './scripts/chromium.mjs';
+
+/**
+ * The workbench in Chromium, as a user meets it. The tests start the headless service themselves, each
+ * on a free port and in a folder of its own, so nothing is started here.
+ */
+const executablePath = findChromium();
+
+export default defineConfig({
+  testDir: 'e2e',
+  outputDir: 'e2e/.results',
+  workers: 1,
+  fullyParallel: false,
+  forbidOnly: true,
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  reporter: [['list']],
+  use: {
+    browserName: 'chromium',
+    viewport: { width: 1440, height: 900 },
+    screenshot: 'only-on-failure',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      args: browserArguments,
+      ...(executablePath === null ? {} : { executablePath }),
+    },
+  },
+});

@@ -1,0 +1,170 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { filesBelow, root, runCommand } from './prepare.mjs';
+import { runProgram } from './run-program.mjs';
+
+/**
+ * `npm run check`: everything that is known of the code without a browser. Types, lint, format, import
+ * boundaries, dead code, file length and the unit tests, each a section of the output with its verdict,
+ * and at the end the names of those that failed. Two run at a time; a section is printed when it is
+ * done, so that no two mix.
+ */
+
+/**
+ * One step's verdict. `passed` and `failed` count tests in the unit tests' case; any other step is one.
+ * @typedef {{name: string, passed: number, failed: number}} Verdict
+ * @typedef {{ok: boolean, output: string}} Outcome output is what a reader wants to see
+ */
+
+const tsc = 'node_modules/ts7/bin/tsc';
+
+/** @type {Record<string, () => Promise<Outcome>>} */
+const steps = {
+  types: () => tool(tsc, ['--noEmit', '-p', 'tsconfig.json']),
+  'types without DOM': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.node.json']),
+  'types without Node': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.renderer.json']),
+  lint: () => tool('node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', '.']),
+  format: () => tool('node_modules/@biomejs/biome/bin/biome', ['format', '--colors=off', '.']),
+  boundaries,
+  'dead code': () => tool('node_modules/knip/bin/knip.js', ['--no-progress']),
+  'file length': fileLength,
+};
+
+/**
+ * Runs all steps, then the unit tests.
+ * @param {{long?: boolean}} [options] long: fuzz for longer, and run what takes minutes
+ * @returns {Promise<Verdict[]>}
+ */
+export async function check({ long = false } = {}) {
+  const waiting = Object.entries(steps);
+  /** @type {Verdict[]} */
+  const verdicts = [];
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [name, step] = next;
+      const { ok, output } = await step();
+      console.log(`\n== ${name}: ${ok ? 'passed' : 'FAILED'}`);
+      if (!ok || output.trim() !== '') console.log(output.trim());
+      verdicts.push({ name, passed: ok ? 1 : 0, failed: ok ? 0 : 1 });
+    }
+  };
+  await Promise.all([worker(), worker()]);
+  verdicts.push(await unitTests({ long }));
+  return verdicts;
+}
+
+/**
+ * Runs the unit tests, their progress on our output. A run that ends badly without a failed test (a
+ * crash, a file that does not load, no tests at all) counts as one failure.
+ * @param {{long: boolean}} options
+ * @returns {Promise<Verdict>}
+ */
+async function unitTests({ long }) {
+  console.log('\n== unit tests');
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-check-'));
+  const report = join(folder, 'vitest.json');
+  const { ok } = await tool(
+    'node_modules/vitest/vitest.mjs',
+    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    { show: true, environment: long ? { LONG: '1' } : {} },
+  );
+  const { passed, failed } = readReport(report);
+  rmSync(folder, { recursive: true, force: true });
+  const missing = (ok && passed > 0) || failed > 0 ? 0 : 1;
+  return { name: 'unit tests', passed, failed: failed + missing };
+}
+
+/**
+ * What vitest's report counts; nothing where it wrote none.
+ * @param {string} path
+ */
+function readReport(path) {
+  try {
+    /** @type {{numPassedTests: number, numFailedTests: number}} */
+    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(path, 'utf8'));
+    return { passed: numPassedTests, failed: numFailedTests };
+  } catch (error) {
+    console.error(`No report of the unit tests: ${error instanceof Error ? error.message : String(error)}`);
+    return { passed: 0, failed: 0 };
+  }
+}
+
+/**
+ * The import rules of .dependency-cruiser.cjs. A set-up that sees too little finds no violation, so it
+ * must have seen every source file, and resolved an import for nearly each of them.
+ * @returns {Promise<Outcome>}
+ */
+async function boundaries() {
+  const folders = ['src', 'e2e', 'bench'].filter((folder) => filesBelow(folder).length > 0);
+  const { stdout, output } = await tool('node_modules/dependency-cruiser/bin/dependency-cruise.mjs', [
+    '--config',
+    '.dependency-cruiser.cjs',
+    '--output-type',
+    'json',
+    ...folders,
+  ]);
+  /** @typedef {{rule: {name: string, severity: string}, from: string, to: string, cycle?: {name: string}[]}} Violation */
+  /** @type {{modules: {source: string, dependencies: unknown[]}[], summary: {violations: Violation[]}}} */
+  let result;
+  try {
+    result = JSON.parse(stdout);
+  } catch {
+    return { ok: false, output: `dependency-cruiser gave no result:\n${output}` };
+  }
+  const seen = new Set(result.modules.map(({ source }) => source));
+  const sources = folders.flatMap(filesBelow).filter((path) => /\.tsx?$/.test(path));
+  const unseen = sources.filter((path) => !seen.has(path));
+  const dependencies = result.modules.reduce((sum, module) => sum + module.dependencies.length, 0);
+  const lines = result.summary.violations.map(
+    ({ rule, from, to, cycle }) =>
+      `${rule.name}: ${from} -> ${cycle === undefined ? to : cycle.map(({ name }) => name).join(' -> ')}`,
+  );
+  lines.push(...unseen.map((path) => `not seen by dependency-cruiser: ${path}`));
+  if (sources.length < 20 || dependencies < sources.length) {
+    lines.push(`only ${sources.length} files and ${dependencies} imports seen: the set-up is broken`);
+  }
+  const summary = `${sources.length} files, ${dependencies} imports`;
+  return { ok: lines.length === 0, output: [...lines, summary].join('\n') };
+}
+
+/**
+ * No source file over 800 lines.
+ * @returns {Promise<Outcome>}
+ */
+function fileLength() {
+  const files = ['src', 'e2e', 'bench', 'scripts'].flatMap(filesBelow);
+  const sources = files.filter((path) => /\.(tsx?|mjs|cjs|css)$/.test(path));
+  const lines = sources
+    .map((path) => ({ path, length: readFileSync(join(root, path), 'utf8').split('\n').length - 1 }))
+    .filter(({ length }) => length > 800)
+    .map(({ path, length }) => `${path}: ${length} lines, 800 allowed`);
+  return Promise.resolve({ ok: lines.length === 0 && sources.length > 0, output: lines.join('\n') });
+}
+
+/**
+ * Runs a tool of node_modules under this Node. Its output is collected, or shown as it comes.
+ * @param {string} path
+ * @param {string[]} argumentList
+ * @param {{show?: boolean, environment?: Record<string, string>}} [options]
+ */
+export function tool(path, argumentList, { show = false, environment = {} } = {}) {
+  return runProgram(process.execPath, [join(root, path), ...argumentList], {
+    folder: root,
+    environment: { ...process.env, ...environment },
+    show,
+  });
+}
+
+if (resolve(process.argv[1] ?? '') === fileURLToPath(import.meta.url)) {
+  await runCommand(async () => {
+    const failed = (await check()).filter((verdict) => verdict.failed > 0);
+    if (failed.length === 0) {
+      console.log('\nAll checks passed.');
+    } else {
+      console.log(`\nFailed: ${failed.map(({ name }) => name).join(', ')}`);
+      process.exitCode = 1;
+    }
+  });
+}

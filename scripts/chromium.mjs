@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { root } from './prepare.mjs';
+import { runProgram } from './run-program.mjs';
+
+/**
+ * The browser of the end-to-end tests: found where there is one, installed where there is none.
+ * Playwright's own comes first, being the version it was tested with.
+ */
+
+/** What every launch passes: no sandbox (a container has none to give), nothing that calls home. */
+export const browserArguments = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** @type {Partial<Record<NodeJS.Platform, string[]>>} */
+const installed = {
+  linux: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium'],
+  darwin: [
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  ],
+  win32: ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].map((name) =>
+    join(process.env[name] ?? 'C:\\', 'Google\\Chrome\\Application\\chrome.exe'),
+  ),
+};
+
+/** Whether Playwright's own Chromium is there. */
+function playwrightHasChromium() {
+  /** @type {typeof import('@playwright/test')} */
+  const { chromium } = createRequire(import.meta.url)('@playwright/test');
+  return existsSync(chromium.executablePath());
+}
+
+/**
+ * The Chromium to start: null for Playwright's own (it finds that itself, and so it does when there is
+ * none at all, with its own message), else the path of the one the system has.
+ */
+export function findChromium() {
+  const chosen = process.env['CHROMIUM_PATH'];
+  if (chosen !== undefined && chosen !== '') return chosen;
+  if (playwrightHasChromium()) return null;
+  return (installed[process.platform] ?? []).find((path) => existsSync(path)) ?? null;
+}
+
+/**
+ * Makes sure of a Chromium: on Debian and its kin by apt, elsewhere by Playwright's own installer.
+ * Answers whether there is one afterwards.
+ */
+export async function ensureChromium() {
+  if (findChromium() !== null || playwrightHasChromium()) return true;
+  if (process.platform === 'linux' && existsSync('/usr/bin/apt-get')) {
+    console.log('No Chromium found: installing it with apt-get.');
+    const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+    const environment = ['env', 'DEBIAN_FRONTEND=noninteractive'];
+    if (await run([...asRoot, ...environment, 'apt-get', '-q', 'update'])) {
+      await run([
+        ...asRoot,
+        ...environment,
+        'apt-get',
+        '-q',
+        'install',
+        '-y',
+        '--no-install-recommends',
+        'chromium',
+      ]);
+    }
+    if (findChromium() !== null) return true;
+  }
+  console.log("No Chromium found: fetching Playwright's own.");
+  await run([process.execPath, join(root, 'node_modules/@playwright/test/cli.js'), 'install', 'chromium']);
+  return playwrightHasChromium();
+}
+
+/**
+ * Runs a command with its output on ours; whether it succeeded.
+ * @param {string[]} command
+ */
+async function run([program = '', ...argumentList]) {
+  const { ok, output } = await runProgram(program, argumentList, { folder: root, show: true });
+  if (!ok) console.log(`${program} failed. ${output}`);
+  return ok;
+}

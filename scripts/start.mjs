@@ -1,0 +1,88 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { fetchElectron } from './electron-binary.mjs';
+import { build, install, root, runCommand } from './prepare.mjs';
+import { runProgram } from './run-program.mjs';
+
+/**
+ * `npm start`: from a fresh clone to a usable workbench. Installs and builds what is missing, then opens
+ * the desktop app where Electron's binary and a display are there, else runs the service in this very
+ * process, which prints the workbench's address.
+ *
+ *   --electron   try again to fetch Electron's binary
+ *   --headless   the service without a window
+ *
+ * Any other argument is for the command line of the service (serve, ask, tell, teach, status, --help).
+ * Kept: nothing is written into the folder it was started from, and nothing outlives it: the service has
+ * no process of its own that could be left behind, and the desktop app is waited for.
+ */
+
+/** Where knowledge is kept unless STORAGE_DIR says otherwise: the folder the platform has for it. */
+function dataFolder() {
+  const home = homedir();
+  if (process.platform === 'win32') {
+    return join(process.env['LOCALAPPDATA'] ?? join(home, 'AppData/Local'), 'Corollary');
+  }
+  if (process.platform === 'darwin') return join(home, 'Library/Application Support/Corollary');
+  const base = process.env['XDG_DATA_HOME'];
+  return join(base?.startsWith('/') === true ? base : join(home, '.local/share'), 'corollary');
+}
+
+/** Why no window can be opened here, or null where one can. */
+function windowless() {
+  if (process.platform !== 'linux') return null;
+  if (!process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY']) return 'there is no display';
+  if (process.getuid?.() === 0) return 'Electron does not start as root';
+  return null;
+}
+
+/**
+ * Runs the desktop app until it ends. Answers false where it could not start.
+ * @param {string} binary
+ */
+async function runDesktop(binary) {
+  const environment = { ...process.env };
+  delete environment['ELECTRON_RUN_AS_NODE'];
+  const started = Date.now();
+  const { code, signal, interrupted, output } = await runProgram(binary, [root], {
+    environment,
+    show: true,
+    survive: true,
+  });
+  // A binary that cannot run here (a library or a sandbox is missing) is gone at once, by a signal or with
+  // a code that the app itself never uses.
+  const broken = (code === null || code === 127) && !interrupted && Date.now() - started < 10_000;
+  if (broken)
+    console.log(`The desktop app could not be started (${signal ?? (output || 'a library is missing')}).`);
+  else process.exitCode = code ?? (interrupted ? 0 : 1);
+  return !broken;
+}
+
+/**
+ * Runs the built service in this process: its handlers for signals are the only ones.
+ * @param {string[]} argumentList
+ */
+async function runHeadless(argumentList) {
+  const program = join(root, 'out/main/headless.js');
+  process.argv = [process.argv0, program, ...argumentList];
+  await import(pathToFileURL(program).href);
+}
+
+await runCommand(async () => {
+  const given = process.argv.slice(2);
+  const asked = given.includes('--electron');
+  const forService = given.filter((argument) => argument !== '--electron' && argument !== '--headless');
+  await install();
+  await build();
+  process.env['HOST'] ??= '127.0.0.1';
+  process.env['STORAGE_DIR'] ??= dataFolder();
+  if (forService.length > 0) return runHeadless(forService);
+
+  const binary = given.includes('--headless') ? null : await fetchElectron({ asked });
+  const reason = windowless();
+  if (binary !== null && reason !== null) console.log(`Without the desktop window: ${reason}.`);
+  console.log(`Data: ${process.env['STORAGE_DIR']}`);
+  if (binary !== null && reason === null && (await runDesktop(binary))) return;
+  await runHeadless([]);
+});

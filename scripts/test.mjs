@@ -1,0 +1,114 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check, tool } from './check.mjs';
+import { ensureChromium } from './chromium.mjs';
+import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
+
+/**
+ * `npm test`: all there is, from a fresh clone. Installs what is missing (packages, a Chromium), builds,
+ * checks, runs the end-to-end tests, and prints one count as its last line: tests and checks that
+ * passed, and those that failed.
+ *
+ *   --unit   the checks and the unit tests only
+ *   --e2e    the end-to-end tests only; further arguments go to Playwright
+ *   --long   fuzz for longer and run what takes minutes
+ */
+
+/** @typedef {import('./check.mjs').Verdict} Verdict */
+
+/**
+ * Runs the end-to-end tests.
+ * @param {string[]} argumentList passed on to Playwright
+ * @returns {Promise<Verdict>}
+ */
+async function endToEnd(argumentList) {
+  console.log('\n== end-to-end tests');
+  if (!filesBelow('e2e').some((path) => path.endsWith('.spec.ts'))) {
+    throw new Refusal('There are no end-to-end tests in e2e/.');
+  }
+  if (!(await ensureChromium())) {
+    throw new Refusal(
+      'There is no Chromium, and none could be installed. Install one, or set CHROMIUM_PATH.',
+    );
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-test-'));
+  const report = join(folder, 'playwright.json');
+  const { ok } = await tool(
+    'node_modules/@playwright/test/cli.js',
+    ['test', '--reporter=list,json', ...argumentList],
+    { show: true, environment: { PLAYWRIGHT_JSON_OUTPUT_FILE: report } },
+  );
+  const { passed, failed } = readReport(report);
+  rmSync(folder, { recursive: true, force: true });
+  return { name: 'end-to-end tests', passed, failed: failed + ((ok && passed > 0) || failed > 0 ? 0 : 1) };
+}
+
+/**
+ * What Playwright's report counts; nothing where it wrote none.
+ * @param {string} path
+ */
+function readReport(path) {
+  try {
+    /** @type {{stats: {expected: number, unexpected: number, flaky: number}}} */
+    const { stats } = JSON.parse(readFileSync(path, 'utf8'));
+    return { passed: stats.expected, failed: stats.unexpected + stats.flaky };
+  } catch (error) {
+    console.error(
+      `No report of the end-to-end tests: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return { passed: 0, failed: 0 };
+  }
+}
+
+/**
+ * A verdict even where a part could not run at all.
+ * @param {string} name
+ * @param {() => Promise<Verdict>} part
+ * @returns {Promise<Verdict>}
+ */
+async function attempt(name, part) {
+  try {
+    return await part();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    console.error(error.message);
+    return { name, passed: 0, failed: 1 };
+  }
+}
+
+await runCommand(async () => {
+  const flags = ['--unit', '--e2e', '--long'];
+  const given = process.argv.slice(2);
+  const unitOnly = given.includes('--unit');
+  const e2eOnly = given.includes('--e2e');
+  const rest = given.filter((argument) => !flags.includes(argument));
+  if (rest.length > 0 && !e2eOnly)
+    throw new Refusal(`Unknown argument ${rest[0]}. Known: ${flags.join(', ')}.`);
+  await install();
+  /** @type {Verdict[]} */
+  const verdicts = [];
+  const built = await attempt('build', async () => {
+    await build();
+    return { name: 'build', passed: 1, failed: 0 };
+  });
+  verdicts.push(built);
+  if (!e2eOnly) verdicts.push(...(await check({ long: given.includes('--long') })));
+  if (!unitOnly && built.failed === 0) verdicts.push(await attempt('end-to-end tests', () => endToEnd(rest)));
+  report(verdicts);
+});
+
+/**
+ * Prints each part, and the sum as the last line.
+ * @param {Verdict[]} verdicts
+ */
+function report(verdicts) {
+  console.log('');
+  for (const { name, passed, failed } of verdicts) {
+    console.log(`${failed === 0 ? 'passed' : 'FAILED'}  ${name} (${passed} passed, ${failed} failed)`);
+  }
+  const passed = verdicts.reduce((sum, verdict) => sum + verdict.passed, 0);
+  const failed = verdicts.reduce((sum, verdict) => sum + verdict.failed, 0);
+  if (failed > 0) process.exitCode = 1;
+  console.log(`${passed} passed, ${failed} failed`);
+}
