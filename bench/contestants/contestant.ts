@@ -1,0 +1,81 @@
+/** What a contestant of the benchmark is, and what one run of it tells. */
+import { spawnSync } from 'node:child_process';
+import { measure, type Measured } from '../measure.ts';
+import type { Relation, Row } from '../graphs.ts';
+import type { Workload } from '../workloads.ts';
+
+/** A workload with its input made. `folder` is the contestant's own, for this run only. */
+export interface Task {
+  readonly workload: Workload;
+  readonly relations: readonly Relation[];
+  readonly probes: readonly Row[];
+  readonly folder: string;
+  readonly timeoutMs: number;
+}
+
+/** What one run found and what it cost. Times are CPU seconds of all threads. */
+export interface Outcome {
+  /** Answers to the question; with changes, summed over the first question and every further one. */
+  readonly answers: number;
+  /** Reading facts and rules. */
+  readonly load: number;
+  /** The question; with changes, the median over (take one away, ask again); of a load, all look-ups. */
+  readonly solve: number;
+  readonly peakBytes: number | null;
+  /** Of a load: memory that the facts take, a fact. */
+  readonly bytesPerFact?: number;
+}
+
+export interface Contestant {
+  readonly name: string;
+  /** Version text, or null where the program is not installed. */
+  version(): string | null;
+  /** Why it does not take part in this workload, or null where it does. */
+  declines(workload: Workload): string | null;
+  run(task: Task): Promise<Outcome>;
+}
+
+/** A run that did not come to its answer; `message` says why in a few words, as the table shows it. */
+export class RunFailure extends Error {}
+
+/** First line of what the program prints about itself, or null where it cannot be started. */
+export function versionOf(command: string, args: readonly string[]): string | null {
+  const result = spawnSync(command, args, { encoding: 'utf8' });
+  if (result.error !== undefined || result.status !== 0) return null;
+  return result.stdout.split('\n')[0]?.trim() ?? '';
+}
+
+/** Runs the program and refuses a run that did not end well. */
+export async function complete(
+  command: string,
+  args: readonly string[],
+  options: { timeoutMs: number; input?: string },
+): Promise<Measured> {
+  const measured = await measure(command, args, options);
+  if (measured.timedOut) throw new RunFailure(`over ${options.timeoutMs / 1000} s`);
+  if (measured.exitCode !== 0)
+    throw new RunFailure(`exit code ${measured.exitCode}: ${measured.stderr.trim().slice(-300)}`);
+  return measured;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle];
+  if (upper === undefined) throw new Error('the median of nothing');
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}
+
+/** The report that a child process prints as its last line, as JSON. */
+export interface ChildReport {
+  answers: number;
+  load: number;
+  solve: number;
+  bytesPerFact?: number;
+}
+
+export function readReport(measured: Measured): Outcome {
+  const line = measured.stdout.trimEnd().split('\n').at(-1) ?? '';
+  const report = JSON.parse(line) as ChildReport;
+  return { ...report, peakBytes: measured.peakBytes };
+}

@@ -1,0 +1,58 @@
+/** How the Node contestants get their input: one TSV file a relation, written by the runner, read by the child. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Row } from '../graphs.ts';
+import type { BenchAtom } from '../program.ts';
+import type { Workload } from '../workloads.ts';
+import type { Task } from './contestant.ts';
+
+/** What a child is told beside the rows. */
+export interface ChildTask {
+  readonly kind: Workload['kind'];
+  readonly relations: readonly string[];
+  /** In the contestant's own language. */
+  readonly rules: readonly string[];
+  readonly goal: BenchAtom;
+}
+
+const taskFile = 'task.json';
+
+export function writeTask(task: Task, rules: readonly string[]): void {
+  const { folder, workload, relations, probes } = task;
+  for (const { name, rows } of [...relations, { name: 'probe', rows: probes }])
+    writeFileSync(join(folder, `${name}.tsv`), rows.map((row) => `${row.join('\t')}\n`).join(''));
+  const told: ChildTask = {
+    kind: workload.kind,
+    relations: relations.map(({ name }) => name),
+    rules,
+    goal: workload.goal,
+  };
+  writeFileSync(join(folder, taskFile), JSON.stringify(told));
+}
+
+export function readTask(folder: string): ChildTask {
+  return JSON.parse(readFileSync(join(folder, taskFile), 'utf8')) as ChildTask;
+}
+
+export function readRows(folder: string, name: string): Row[] {
+  const lines = readFileSync(join(folder, `${name}.tsv`), 'utf8').split('\n');
+  lines.pop();
+  return lines.map((line): Row => {
+    const tab = line.indexOf('\t');
+    return [line.slice(0, tab), line.slice(tab + 1)];
+  });
+}
+
+/** CPU seconds of all threads of this process so far. */
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Bytes that this process holds after a full collection, on the heap and in buffers outside it. */
+export function heldBytes(): number {
+  if (globalThis.gc === undefined) throw new Error('start this process with --expose-gc');
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

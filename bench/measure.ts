@@ -1,0 +1,95 @@
+/**
+ * Runs one program as a child process and says what it cost: CPU seconds of all its threads, peak memory.
+ *
+ * Both come from /proc, read every few milliseconds while the child lives (Linux keeps the peak itself, so only
+ * what was added in the last interval can be missed). Elsewhere they are null. A child that outstays its time is
+ * killed.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const intervalMs = 5;
+/** Linux counts process time in hundredths of a second on every platform Node runs on. */
+const ticksPerSecond = 100;
+
+export interface Measured {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  /** CPU seconds, user and system. */
+  readonly cpu: number | null;
+  readonly peakBytes: number | null;
+}
+
+interface Sample {
+  cpu: number;
+  peakBytes: number;
+}
+
+function sample(pid: number): Sample | null {
+  try {
+    // The second field is the program's name in parentheses and may hold spaces.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+    if (peak === null) return null;
+    return { cpu: (Number(stat[11]) + Number(stat[12])) / ticksPerSecond, peakBytes: Number(peak[1]) * 1024 };
+  } catch (error) {
+    // The child has ended between two samples, or this is no Linux: there is nothing to read.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return null;
+    throw error;
+  }
+}
+
+export function measure(
+  command: string,
+  args: readonly string[],
+  options: { timeoutMs: number; input?: string },
+): Promise<Measured> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    let last: Sample | null = null;
+    let timedOut = false;
+    const look = (): void => {
+      if (child.pid !== undefined) last = sample(child.pid) ?? last;
+    };
+    // By now the child's program has been started: even the shortest run has been seen once.
+    look();
+    const sampling = setInterval(look, intervalMs);
+    const deadline = setTimeout(() => {
+      timedOut = true;
+      child.kill('SIGKILL');
+    }, options.timeoutMs);
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+      // A child that fails early closes its input; its exit code tells more.
+      if (error.code !== 'EPIPE') reject(error);
+    });
+    child.stdin.end(options.input ?? '');
+    const stop = (): void => {
+      clearInterval(sampling);
+      clearTimeout(deadline);
+    };
+    child.on('error', (error) => {
+      stop();
+      reject(error);
+    });
+    child.on('close', (exitCode) => {
+      stop();
+      resolve({
+        stdout: Buffer.concat(stdout).toString('utf8'),
+        stderr: Buffer.concat(stderr).toString('utf8'),
+        exitCode,
+        timedOut,
+        cpu: last?.cpu ?? null,
+        peakBytes: last?.peakBytes ?? null,
+      });
+    });
+  });
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/**
+ * Starts the benchmark: bundles it and the engine for Node, then runs the bundle with the same arguments.
+ * Measured is therefore what ships, code that went through the bundler, and not a development server.
+ */
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const outDir = join(root, 'out', 'bench');
+
+await build({
+  root,
+  configFile: false,
+  logLevel: 'warn',
+  build: {
+    ssr: true,
+    outDir,
+    emptyOutDir: true,
+    target: 'node20.19',
+    minify: false,
+    rolldownOptions: {
+      input: {
+        main: join(root, 'bench', 'main.ts'),
+        // 'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
+        'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
+      },
+    },
+  },
+});
+
+const result = spawnSync(process.execPath, [join(outDir, 'main.js'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+});
+process.exitCode = result.status ?? 1;
