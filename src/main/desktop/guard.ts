@@ -1,0 +1,55 @@
+/**
+ * What pages inside the shell are kept from: leaving the service's origin, opening windows, asking for devices,
+ * loading anything from elsewhere.
+ *
+ * The decisions are `addresses.ts`; here they are tied to Electron's events. `serviceAddress` is read at each
+ * event, since the service may be started again elsewhere; before there is one, nothing is allowed.
+ */
+import type { App, Session, WebContents } from 'electron';
+import { isOwnAddress, isOwnRequest } from './addresses.ts';
+
+type CurrentAddress = () => string | null;
+
+/**
+ * What a page may have without being asked about: writing text to the clipboard, which the browser allows only
+ * on a user's own action. Everything else is denied.
+ */
+const allowedPermissions: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
+
+/** Denies permissions and devices, and every request that does not go to the service. */
+export function guardSession(session: Session, serviceAddress: CurrentAddress): void {
+  const isOwn = (url: string) => {
+    const address = serviceAddress();
+    return address !== null && isOwnAddress(url, address);
+  };
+  session.setPermissionRequestHandler((contents, permission, answer) =>
+    answer(allowedPermissions.has(permission) && isOwn(contents.getURL())),
+  );
+  session.setPermissionCheckHandler(
+    (_contents, permission, origin) => allowedPermissions.has(permission) && isOwn(origin),
+  );
+  session.setDevicePermissionHandler(() => false);
+  session.webRequest.onBeforeRequest((details, answer) => {
+    const address = serviceAddress();
+    answer({ cancel: address === null || !isOwnRequest(details.url, address) });
+  });
+}
+
+/** Denies navigation away from the service, new windows and webviews, for every page there will ever be. */
+export function guardContents(app: App, serviceAddress: CurrentAddress): void {
+  app.on('web-contents-created', (_event, contents) => {
+    contents.setWindowOpenHandler(() => ({ action: 'deny' }));
+    contents.on('will-attach-webview', (event) => event.preventDefault());
+    keepInside(contents, serviceAddress);
+  });
+}
+
+function keepInside(contents: WebContents, serviceAddress: CurrentAddress): void {
+  const stay = (event: { preventDefault(): void; url: string }) => {
+    const address = serviceAddress();
+    if (address === null || !isOwnAddress(event.url, address)) event.preventDefault();
+  };
+  contents.on('will-navigate', stay);
+  contents.on('will-frame-navigate', stay);
+  contents.on('will-redirect', stay);
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { refusalExitCodes, type RefusalKind } from '../start-refusal.ts';
+import { lossQuestion, refusalQuestion, wayOutLabels } from './refusal.ts';
+
+const reasons = Object.keys(refusalExitCodes) as RefusalKind[];
+
+describe('a refused start', () => {
+  it.each(reasons)('because of %s says the reason and offers to quit, whatever else there is', (reason) => {
+    const question = refusalQuestion({ reason, message: 'The very reason.', owner: null }, '/data/here');
+    expect(question.detail).toContain('The very reason.');
+    expect(question.waysOut).toContain('quit');
+    expect(new Set(question.waysOut).size).toBe(question.waysOut.length);
+    for (const way of question.waysOut) expect(wayOutLabels[way]).not.toBe('');
+  });
+
+  it('names the folder where the folder is the trouble', () => {
+    for (const reason of ['folder-locked', 'damaged', 'failed'] as const)
+      expect(refusalQuestion({ reason, message: 'Trouble.', owner: null }, '/data/here').detail).toContain(
+        '/data/here',
+      );
+  });
+
+  it('offers the running service first when the one that has the folder is known', () => {
+    const refusal = {
+      reason: 'folder-locked',
+      message: 'Held by 17.',
+      owner: 'http://127.0.0.1:9300',
+    } as const;
+    expect(refusalQuestion(refusal, '/data').waysOut[0]).toBe('attach');
+    expect(refusalQuestion({ ...refusal, owner: null }, '/data').waysOut).not.toContain('attach');
+  });
+
+  it('does not offer another port in place of one that the user set', () => {
+    const question = refusalQuestion({ reason: 'port-taken', message: 'Taken.', owner: null }, '/data');
+    expect(question.waysOut).toEqual(['retry', 'quit']);
+  });
+
+  it('of a service that ended while it ran offers to start it again', () => {
+    const question = lossQuestion('out of memory');
+    expect(question.detail).toContain('out of memory');
+    expect(question.waysOut).toEqual(['retry', 'quit']);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * A start that was refused, as the question put to the user: what is wrong and the ways out.
+ *
+ * There is always a way out that keeps the data as it is, and never a start that ends without a word.
+ */
+import type { Refusal } from '../service-messages.ts';
+
+/** What the user can choose; `quit` is always among them and is what closing the dialog means. */
+export type WayOut = 'retry' | 'attach' | 'choose-folder' | 'show-folder' | 'quit';
+
+export interface RefusalQuestion {
+  readonly title: string;
+  readonly message: string;
+  readonly detail: string;
+  readonly waysOut: readonly WayOut[];
+}
+
+/** Labels of the buttons. */
+export const wayOutLabels: Readonly<Record<WayOut, string>> = {
+  retry: 'Try Again',
+  attach: 'Open the Running One',
+  'choose-folder': 'Choose Another Folder…',
+  'show-folder': 'Show the Folder',
+  quit: 'Quit',
+};
+
+/** The question for a refusal; `folder` is the data folder that was tried. */
+export function refusalQuestion(refusal: Refusal, folder: string): RefusalQuestion {
+  const title = 'Corollary could not start';
+  switch (refusal.reason) {
+    case 'configuration':
+      return {
+        title,
+        message: 'A setting of the environment is not valid.',
+        detail: `${refusal.message}\n\nCorrect it and start Corollary again.`,
+        waysOut: ['quit'],
+      };
+    case 'port-taken':
+      return {
+        title,
+        message: 'The port is taken by another program.',
+        detail: `${refusal.message}\n\nStop that program and try again, or set PORT to another port, or unset it.`,
+        waysOut: ['retry', 'quit'],
+      };
+    case 'folder-locked':
+      return {
+        title,
+        message: 'The data folder is in use.',
+        detail: `${refusal.message}\n\nFolder: ${folder}`,
+        waysOut: refusal.owner === null ? inUse : ['attach', ...inUse],
+      };
+    case 'damaged':
+      return {
+        title,
+        message: 'The data folder cannot be opened as it is.',
+        detail: `${refusal.message}\n\nNothing in it was changed. Folder: ${folder}`,
+        waysOut: ['show-folder', 'choose-folder', 'retry', 'quit'],
+      };
+    case 'failed':
+      return {
+        title,
+        message: 'The service could not be started.',
+        detail: `${refusal.message}\n\nFolder: ${folder}`,
+        waysOut: ['retry', 'choose-folder', 'quit'],
+      };
+  }
+}
+
+const inUse = ['retry', 'choose-folder', 'quit'] as const;
+
+/** The question when the service has ended under a running window. */
+export function lossQuestion(reason: string): RefusalQuestion {
+  return {
+    title: 'The service has stopped',
+    message: 'The service has stopped unexpectedly.',
+    detail: `${reason}\n\nWhat was answered is stored. Starting again reads it back.`,
+    waysOut: ['retry', 'quit'],
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Runs the service on a thread of its own, so that deriving and collecting garbage never freeze the windows.
+ *
+ * The thread ends when the service has closed; one that ends by itself after it was ready is reported as lost.
+ * Knows nothing of Electron: it is the same under plain Node, where it is tested.
+ */
+import { Worker } from 'node:worker_threads';
+import {
+  isThreadMessage,
+  type Refusal,
+  type ThreadCommand,
+  type ThreadSettings,
+} from '../service-messages.ts';
+
+/** How long a service may take to finish before its thread is ended by force; its own limit is 10 s. */
+const closeLimitMs = 15_000;
+
+export interface RunningService {
+  readonly address: string;
+  readonly port: number;
+  /** Resolves when the thread has ended without `close` having been called, with what is known of why. */
+  readonly lost: Promise<string>;
+  /** Closes the service and ends its thread. Resolves also when it has ended before. */
+  close(): Promise<void>;
+}
+
+export type ServiceStart =
+  | { readonly outcome: 'running'; readonly service: RunningService }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal };
+
+/** Starts the thread `file`, and resolves when the service is ready or has refused to start. */
+export function startServiceThread(file: string, settings: ThreadSettings): Promise<ServiceStart> {
+  const worker = new Worker(file, {
+    workerData: settings,
+    env: { ...settings.environment },
+    name: 'service',
+  });
+  const ended = new Promise<string>((resolve) => {
+    let reason: string | null = null;
+    worker.once('error', (error) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    worker.once('exit', (code) => resolve(reason ?? `its thread ended with code ${code}`));
+  });
+
+  return new Promise((resolve) => {
+    let refusal: Refusal | null = null;
+    // The thread ends by itself after a refusal; only then are its port and folder certainly free.
+    void ended.then((reason) => {
+      refusal ??= { reason: 'failed', message: `The service could not be started: ${reason}.`, owner: null };
+      resolve({ outcome: 'refused', refusal });
+    });
+    worker.on('message', (message: unknown) => {
+      if (!isThreadMessage(message)) throw new Error('the service thread sent a message of no known kind');
+      if (message.kind === 'ready') resolve({ outcome: 'running', service: running(worker, message, ended) });
+      if (message.kind === 'refused') refusal = message.refusal;
+    });
+  });
+}
+
+function running(
+  worker: Worker,
+  { address, port }: { address: string; port: number },
+  ended: Promise<string>,
+): RunningService {
+  let closing: Promise<void> | null = null;
+  const lost = new Promise<string>((resolve) => {
+    void ended.then((reason) => {
+      if (closing === null) resolve(reason);
+    });
+  });
+  const close = async () => {
+    worker.postMessage({ kind: 'close' } satisfies ThreadCommand);
+    const limit = setTimeout(() => void worker.terminate(), closeLimitMs);
+    await ended;
+    clearTimeout(limit);
+  };
+  return { address, port, lost, close: () => (closing ??= close()) };
+}

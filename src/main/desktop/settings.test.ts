@@ -1,0 +1,58 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noSettings, readSettings, type Settings, writeSettings } from './settings.ts';
+
+let folder: string;
+let warnings: string[];
+const warn = (message: string) => {
+  warnings.push(message);
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'corollary-settings-'));
+  warnings = [];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const settings: Settings = {
+  window: { bounds: { x: 1, y: 2, width: 900, height: 700 }, maximized: true },
+  port: 9304,
+};
+
+describe('the shell’s settings', () => {
+  it('are read back as they were written, and leave no draft behind', () => {
+    const file = join(folder, 'deeper', 'shell.json');
+    writeSettings(file, settings, warn);
+    expect(readSettings(file, warn)).toEqual(settings);
+    expect(readdirSync(join(folder, 'deeper'))).toEqual(['shell.json']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('are none, without a word, when nothing was written yet', () => {
+    expect(readSettings(join(folder, 'shell.json'), warn)).toEqual(noSettings);
+    expect(warnings).toEqual([]);
+  });
+
+  it('are none, with a warning, when the file holds something else', () => {
+    const file = join(folder, 'shell.json');
+    writeFileSync(file, '{"window": {');
+    expect(readSettings(file, warn)).toEqual(noSettings);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('keep the entries that make sense', () => {
+    const file = join(folder, 'shell.json');
+    writeFileSync(file, '{"window": 3, "port": 9305}');
+    expect(readSettings(file, warn)).toEqual({ window: null, port: 9305 });
+    writeFileSync(file, '{"port": 70000}');
+    expect(readSettings(file, warn)).toEqual(noSettings);
+  });
+
+  it('that cannot be written are a warning and no failure', () => {
+    writeFileSync(join(folder, 'file'), '');
+    writeSettings(join(folder, 'file', 'shell.json'), settings, warn);
+    expect(warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * Where the window was, and where it may be now.
+ *
+ * Screens come and go between two starts: a window is never restored to where nobody can reach it. Coordinates
+ * are Electron's device-independent pixels.
+ */
+
+export interface Rectangle {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface WindowState {
+  readonly bounds: Rectangle;
+  readonly maximized: boolean;
+}
+
+export const smallestWindow = { width: 800, height: 560 } as const;
+const usualWindow = { width: 1280, height: 860 } as const;
+/** How much of a window's top must be on a screen for a hand to take hold of it. */
+const grip = { width: 120, height: 32 } as const;
+
+/**
+ * The state to open with: the saved one where its title bar can be reached on one of the work areas (the first
+ * being the primary screen's), else one centred on the primary screen. It is never larger than its screen.
+ */
+export function restoreWindow(saved: WindowState | null, workAreas: readonly Rectangle[]): WindowState {
+  const [primary] = workAreas;
+  if (primary === undefined) return saved ?? { bounds: { x: 0, y: 0, ...usualWindow }, maximized: false };
+  if (saved === null) return { bounds: centred(usualWindow, primary), maximized: false };
+  const area = workAreas.find((candidate) => isReachable(saved.bounds, candidate));
+  if (area === undefined) return { bounds: centred(saved.bounds, primary), maximized: saved.maximized };
+  return { bounds: within(saved.bounds, area), maximized: saved.maximized };
+}
+
+/** The saved state from a file's content, or null where it is none. */
+export function parseWindowState(value: unknown): WindowState | null {
+  if (!isRecord(value) || !isRecord(value['bounds'])) return null;
+  const { x, y, width, height } = value['bounds'];
+  if (!isPixels(x) || !isPixels(y) || !isPixels(width) || !isPixels(height)) return null;
+  if (width < 1 || height < 1) return null;
+  return { bounds: { x, y, width, height }, maximized: value['maximized'] === true };
+}
+
+function isReachable(bounds: Rectangle, area: Rectangle): boolean {
+  const left = Math.max(bounds.x, area.x);
+  const right = Math.min(bounds.x + bounds.width, area.x + area.width);
+  const isGripHigh = bounds.y >= area.y && bounds.y + grip.height <= area.y + area.height;
+  return isGripHigh && right - left >= Math.min(grip.width, bounds.width);
+}
+
+function within(bounds: Rectangle, area: Rectangle): Rectangle {
+  const { width, height } = fitted(bounds, area);
+  return { x: bounds.x, y: bounds.y, width, height };
+}
+
+function centred(size: { width: number; height: number }, area: Rectangle): Rectangle {
+  const { width, height } = fitted(size, area);
+  return {
+    x: area.x + Math.round((area.width - width) / 2),
+    y: area.y + Math.round((area.height - height) / 2),
+    width,
+    height,
+  };
+}
+
+function fitted(size: { width: number; height: number }, area: Rectangle): { width: number; height: number } {
+  return {
+    width: Math.min(Math.max(size.width, smallestWindow.width), area.width),
+    height: Math.min(Math.max(size.height, smallestWindow.height), area.height),
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPixels(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) < 1_000_000;
+}
