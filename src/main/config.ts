@@ -1,0 +1,358 @@
+/**
+ * The configuration: every environment variable of the service, read once, before anything starts.
+ *
+ * The table below is the one list; the parser, the `Config` type and `--help` are loops over it. A bad value
+ * stops the start and names the variable, what it got (of a secret only the length) and what it takes. An
+ * empty value counts as not set. What this version cannot honour yet is refused where running on without it
+ * would be unsafe (authentication, TLS, encryption, following), and named in a warning otherwise.
+ */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import {
+  apiKey,
+  bindAddress,
+  choice,
+  decimal,
+  filePath,
+  flag,
+  hexKey,
+  hostList,
+  httpUrl,
+  integer,
+  type Kind,
+  nullable,
+  originList,
+  secret,
+  text,
+} from './config-kinds.ts';
+import { StartRefusal } from './start-refusal.ts';
+
+interface Variable<Value> {
+  /** The first is the documented name; the others stand in for it. */
+  readonly names: readonly [string, ...string[]];
+  readonly kind: Kind<Value>;
+  readonly fallback: Value;
+  /** The default in words, where its value does not say it. */
+  readonly shown?: string;
+  readonly about: string;
+}
+
+function variable<Value>(
+  names: string,
+  kind: Kind<Value>,
+  fallback: NoInfer<Value>,
+  about: string,
+  shown?: string,
+): Variable<Value> {
+  const [first = names, ...others] = names.split(' ');
+  return { names: [first, ...others], kind, fallback, about, ...(shown === undefined ? {} : { shown }) };
+}
+
+const day = 86_400_000;
+const defaultOrigins = ['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'];
+
+const variables = {
+  port: variable('PORT', integer(0, 65_535), 9300, 'Port of the HTTP API; 0 takes any free one'),
+  host: variable('HOST', bindAddress, '0.0.0.0', 'Address to listen on'),
+  storageDir: variable('STORAGE_DIR', filePath, './data', 'Folder of the log'),
+  fsync: variable(
+    'FSYNC',
+    choice(['always', 'interval', 'never']),
+    'always',
+    'When the log is synced; interval: at most 100 ms may be lost',
+  ),
+  snapshotIntervalMs: variable(
+    'SNAPSHOT_INTERVAL_MS',
+    integer(1000, 30 * day),
+    300_000,
+    'Time between snapshots',
+  ),
+  memoryBudgetBytes: variable(
+    'MEMORY_BUDGET_BYTES',
+    nullable(integer(1_048_576, 2 ** 50)),
+    null,
+    'Memory for derived tables',
+    'a quarter of the memory there is',
+  ),
+  memoryDecayIntervalMs: variable(
+    'MEMORY_DECAY_INTERVAL_MS',
+    nullable(integer(1000, 365 * day)),
+    null,
+    'Runs decay by the clock',
+    'off',
+  ),
+  maxRequestBodyBytes: variable(
+    'MAX_REQUEST_BODY_BYTES',
+    integer(1024, 1_073_741_824),
+    10_485_760,
+    'Largest body of a request',
+  ),
+  rateLimitPerMinute: variable(
+    'RATE_LIMIT_PER_MINUTE',
+    nullable(integer(1, 1_000_000_000)),
+    null,
+    'Requests a minute for each credential, else address; health is exempt',
+    'off',
+  ),
+  apiKey: variable(
+    'API_KEY',
+    nullable(apiKey),
+    null,
+    'One key that every call needs, as Authorization: Bearer or X-API-Key',
+    'none: open',
+  ),
+  authEnabled: variable('AUTH_ENABLED', flag, false, 'Keys with roles and restrictions'),
+  serviceAdminUser: variable('SERVICE_ADMIN_USER', text, 'admin', 'User name of the bootstrap'),
+  serviceAdminPass: variable(
+    'SERVICE_ADMIN_PASS',
+    secret(text),
+    'corollary-admin',
+    'Password of the bootstrap',
+  ),
+  apiKeyDefaultExpiryDays: variable(
+    'API_KEY_DEFAULT_EXPIRY_DAYS',
+    nullable(decimal(0.000_001, 36_500)),
+    null,
+    'Life of a key that was made without one',
+    'never ends',
+  ),
+  encryptionKey: variable('ENCRYPTION_KEY', nullable(hexKey), null, 'Encrypts log and snapshots', 'none'),
+  tlsEnabled: variable('TLS_ENABLED', flag, false, 'HTTPS on TLS_PORT; PORT then serves loopback only'),
+  tlsPort: variable('TLS_PORT', integer(0, 65_535), 9443, 'Port of HTTPS'),
+  tlsKeystorePath: variable(
+    'TLS_KEYSTORE_PATH',
+    nullable(filePath),
+    null,
+    'PKCS12 or JKS file with key and certificate',
+    'none',
+  ),
+  tlsKeystorePassword: variable(
+    'TLS_KEYSTORE_PASSWORD',
+    nullable(secret(text)),
+    null,
+    'Password of that file',
+    'none',
+  ),
+  corsAllowedOrigins: variable(
+    'CORS_ALLOWED_ORIGINS',
+    originList,
+    defaultOrigins,
+    'Web pages of other origins that may call the service',
+  ),
+  allowedHosts: variable(
+    'ALLOWED_HOSTS',
+    hostList,
+    [],
+    'Host names beside the loopback ones that may come in over loopback',
+    'none',
+  ),
+  endpointFile: variable(
+    'COROLLARY_ENDPOINT_FILE',
+    nullable(filePath),
+    null,
+    'Where the address of the running service is written',
+    'endpoint.json in the per-user state folder',
+  ),
+  logLevel: variable(
+    'LOG_LEVEL',
+    choice(['DEBUG', 'INFO', 'WARN', 'ERROR']),
+    'INFO',
+    'Least level that is logged',
+  ),
+  logFormat: variable(
+    'LOG_FORMAT',
+    nullable(choice(['json', 'plain'])),
+    null,
+    'Form of a log line',
+    'json; plain in a terminal',
+  ),
+  anthropicApiKey: variable(
+    'LLM_PROVIDER_A_API_KEY ANTHROPIC_API_KEY',
+    nullable(apiKey),
+    null,
+    'Key for Anthropic',
+    'none',
+  ),
+  openaiApiKey: variable(
+    'LLM_PROVIDER_B_API_KEY OPENAI_API_KEY',
+    nullable(apiKey),
+    null,
+    'Key for OpenAI',
+    'none',
+  ),
+  googleApiKey: variable(
+    'LLM_PROVIDER_C_API_KEY GEMINI_API_KEY',
+    nullable(apiKey),
+    null,
+    'Key for Google',
+    'none',
+  ),
+  localLlmBaseUrl: variable(
+    'LOCAL_LLM_BASE_URL',
+    nullable(httpUrl),
+    null,
+    'An OpenAI-compatible address, such as that of Ollama',
+    'none',
+  ),
+  llmBaseUrl: variable(
+    'LLM_BASE_URL',
+    nullable(httpUrl),
+    null,
+    'In place of the address of a hosted provider',
+    'none',
+  ),
+  extractionEnabled: variable('EXTRACTION_ENABLED', flag, false, 'Whether text may be sent to a provider'),
+  llmModel: variable('LLM_MODEL', nullable(text), null, 'Model to use', "the provider's usual one"),
+  llmTemperature: variable('LLM_TEMPERATURE', decimal(0, 2), 0.1, 'Temperature of a provider'),
+  llmTimeoutMs: variable('LLM_TIMEOUT_MS', integer(100, 3_600_000), 30_000, 'How long a provider may take'),
+  replicationMode: variable(
+    'REPLICATION_MODE',
+    choice(['LEADER', 'FOLLOWER']),
+    'LEADER',
+    'Whether this service takes writes or follows another',
+  ),
+  leaderUrl: variable('LEADER_URL', nullable(httpUrl), null, 'Whom a follower follows', 'none'),
+  replicationPollIntervalMs: variable(
+    'REPLICATION_POLL_INTERVAL_MS',
+    nullable(integer(10, day)),
+    null,
+    'How often a follower asks',
+    '5000',
+  ),
+  replicationApiKey: variable(
+    'REPLICATION_API_KEY',
+    nullable(apiKey),
+    null,
+    'What a follower shows its leader',
+    'none',
+  ),
+} as const satisfies Record<string, Variable<never> | Variable<unknown>>;
+
+type Variables = typeof variables;
+
+/** Every setting, each of the type that its variable reads. */
+export type Config = {
+  readonly [Name in keyof Variables]: Variables[Name] extends Variable<infer Value> ? Value : never;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Settings that a host program prefers where the environment says nothing. */
+export type Defaults = Partial<Pick<Config, 'host' | 'storageDir' | 'endpointFile' | 'port'>>;
+
+interface Setting {
+  name: string;
+  text: string;
+}
+
+function settingOf(names: readonly string[], environment: Environment): Setting | null {
+  for (const name of names) {
+    const value = environment[name];
+    if (value !== undefined && value !== '') return { name, text: value };
+  }
+  return null;
+}
+
+/**
+ * Reads the environment. Refuses with a StartRefusal of kind `configuration` that has one line for each bad
+ * value or combination.
+ */
+export function parseConfig(environment: Environment, defaults: Defaults = {}): Config {
+  const complaints: string[] = [];
+  const entries = Object.entries<Variable<unknown>>(variables).map(([name, spec]): [string, unknown] => {
+    const setting = settingOf(spec.names, environment);
+    if (setting === null) return [name, name in defaults ? defaults[name as keyof Defaults] : spec.fallback];
+    const value = spec.kind.read(setting.text);
+    if (value === undefined) {
+      const got = spec.kind.secret ? `${setting.text.length} characters` : JSON.stringify(setting.text);
+      complaints.push(`${setting.name}: got ${got}, takes ${spec.kind.takes}`);
+    }
+    return [name, value];
+  });
+  if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
+  const config = Object.fromEntries(entries) as Config;
+  complaints.push(...contradictions(config), ...notInThisVersion(config));
+  if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
+  return { ...config, endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json') };
+}
+
+function contradictions(config: Config): string[] {
+  const complaints: string[] = [];
+  if (config.replicationMode === 'FOLLOWER' && config.leaderUrl === null)
+    complaints.push(
+      'LEADER_URL: got nothing, takes the address of the leader when REPLICATION_MODE=FOLLOWER',
+    );
+  if (config.tlsEnabled && config.tlsKeystorePath === null)
+    complaints.push('TLS_KEYSTORE_PATH: got nothing, takes a PKCS12 or JKS file when TLS_ENABLED=true');
+  return complaints;
+}
+
+/** Running on without these would promise a protection that is not there. */
+function notInThisVersion(config: Config): string[] {
+  const asked: readonly [boolean, string][] = [
+    [
+      config.authEnabled,
+      'AUTH_ENABLED: this version has no keys with roles yet; API_KEY sets one key for all',
+    ],
+    [config.tlsEnabled, 'TLS_ENABLED: this version has no TLS yet; put a proxy in front that has'],
+    [config.encryptionKey !== null, 'ENCRYPTION_KEY: this version does not encrypt its files yet; unset it'],
+    [config.replicationMode === 'FOLLOWER', 'REPLICATION_MODE: this version cannot follow yet; unset it'],
+  ];
+  return asked.filter(([wanted]) => wanted).map(([, complaint]) => complaint);
+}
+
+const withoutEffect: readonly (keyof Variables)[] = [
+  'snapshotIntervalMs',
+  'memoryDecayIntervalMs',
+  'anthropicApiKey',
+  'openaiApiKey',
+  'googleApiKey',
+  'localLlmBaseUrl',
+  'llmBaseUrl',
+  'extractionEnabled',
+  'llmModel',
+  'llmTemperature',
+  'llmTimeoutMs',
+  'leaderUrl',
+  'replicationPollIntervalMs',
+  'replicationApiKey',
+];
+
+/** Names of the variables that are set and that this version reads but does not use. */
+export function settingsWithoutEffect(environment: Environment): string[] {
+  return withoutEffect.flatMap((name) => {
+    const setting = settingOf(variables[name].names, environment);
+    return setting === null ? [] : [setting.name];
+  });
+}
+
+/** The per-user folder for what a running service leaves for others to find. */
+export function stateFolder(environment: Environment, platform: NodeJS.Platform = process.platform): string {
+  const home = homedir();
+  if (platform === 'win32')
+    return join(environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'corollary');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'corollary');
+  return join(environment['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'corollary');
+}
+
+/** The endpoint file alone, for commands that only look for a running service. */
+export function endpointFileOf(environment: Environment): string {
+  const setting = settingOf(variables.endpointFile.names, environment);
+  return setting?.text ?? join(stateFolder(environment), 'endpoint.json');
+}
+
+/** All variables with what they take and their defaults, for `--help`. */
+export function describeVariables(): string {
+  return Object.values<Variable<unknown>>(variables)
+    .map((spec) => {
+      const [name, ...others] = spec.names;
+      const also = others.length === 0 ? '' : ` (also ${others.join(', ')})`;
+      return `  ${name}${also}\n      ${spec.about}.\n      Takes ${spec.kind.takes}; default: ${shownDefault(spec)}`;
+    })
+    .join('\n');
+}
+
+function shownDefault(spec: Variable<unknown>): string {
+  if (spec.shown !== undefined) return spec.shown;
+  return Array.isArray(spec.fallback) ? spec.fallback.join(',') : String(spec.fallback);
+}

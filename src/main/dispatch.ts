@@ -1,0 +1,133 @@
+/**
+ * The one way from a surface to a handler: permission, validation, the call, and what is measured of it.
+ *
+ * HTTP routes and MCP tools both come through here, so that they refuse and answer alike. What a surface has to
+ * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
+ */
+import { type OperationName, type OperationSpec, operations } from '../engine/contract/operations.ts';
+import type { ProblemDetail } from '../engine/contract/problems.ts';
+import { type Validated, validate } from '../engine/contract/validation.ts';
+import { assert, type Caller, type Change, EngineError } from '../engine/index.ts';
+import type { Identity } from './identity.ts';
+import type { Handlers } from './operations.ts';
+
+/** The parts of a call as they came, unchecked; absent: nothing was sent. */
+export interface RawInput {
+  readonly params?: unknown;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface DispatchOptions {
+  /** Checks every answer against its schema; a mismatch is a bug. For tests: it costs time. */
+  readonly checkOutputs: boolean;
+  /** Called after each call that was answered or refused by its handler. */
+  onCall(name: OperationName, elapsedMs: number): void;
+}
+
+export interface Dispatcher {
+  /** The answer of an operation that is no stream, its input as `checkInput` gave it. */
+  run(name: OperationName, caller: Caller, input: CheckedInput): Promise<unknown>;
+  /** Changes from now on, or after the event that the client names. */
+  stream(name: 'events', caller: Caller, lastEventId: string | null): AsyncIterable<Change>;
+}
+
+/** Input that its schemas have accepted. */
+export interface CheckedInput {
+  readonly params?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
+
+export function createDispatcher(handlers: Handlers, options: DispatchOptions): Dispatcher {
+  return {
+    async run(name, caller, input) {
+      const handler = handlers[name] as (caller: Caller, input: CheckedInput) => unknown;
+      const start = performance.now();
+      try {
+        const output = await handler(caller, input);
+        if (options.checkOutputs) assertOutput(name, output);
+        return output;
+      } finally {
+        options.onCall(name, performance.now() - start);
+      }
+    },
+    stream: (name, caller, lastEventId) => handlers[name](caller, lastEventId),
+  };
+}
+
+const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
+
+/** Refuses with Forbidden what the role, or a restriction to tenants, does not allow. */
+export function requirePermission(identity: Identity, spec: OperationSpec): void {
+  if (ranks[identity.role] < ranks[spec.role])
+    throw new EngineError(
+      'Forbidden',
+      `this needs the role ${spec.role}; the credential is a ${identity.role}`,
+    );
+  if (spec.changesRules === true && identity.tenants.length > 0)
+    throw new EngineError(
+      'Forbidden',
+      'rules serve all tenants: a credential restricted to tenants cannot change them',
+    );
+}
+
+/** Refuses with Forbidden a database or tenant outside the credential, whether it exists or not. */
+export function requireCoverage(
+  identity: Identity,
+  place: { database: string; tenant: string | null },
+): void {
+  if (identity.databases.length > 0 && !identity.databases.includes(place.database))
+    throw new EngineError('Forbidden', 'the credential does not cover this database');
+  if (place.tenant !== null && identity.tenants.length > 0 && !identity.tenants.includes(place.tenant))
+    throw new EngineError('Forbidden', 'the credential does not cover this tenant');
+}
+
+/** The names in the path, checked: they are refused before the body is looked at. */
+export function checkParams(name: OperationName, params: unknown): unknown {
+  const spec: OperationSpec = operations[name];
+  return spec.params === undefined ? undefined : required(validate(spec.params, params));
+}
+
+/** Query string and body, checked; the errors of both are named together. */
+export function checkInput(name: OperationName, raw: RawInput): CheckedInput {
+  const spec: OperationSpec = operations[name];
+  const query =
+    spec.query === undefined
+      ? nothing(raw.query, 'unknown query parameter')
+      : validate(spec.query, raw.query ?? {});
+  const body =
+    spec.body === undefined ? nothing(raw.body, 'unknown field') : validate(spec.body, raw.body ?? {});
+  if (query.ok && body.ok) return { query: query.value, body: body.value };
+  throw refusal([...(query.ok ? [] : query.errors), ...(body.ok ? [] : body.errors)]);
+}
+
+/** Accepts absence and an empty object; every field there is counts as unknown. */
+function nothing(value: unknown, message: string): Validated<undefined> {
+  if (value === undefined) return { ok: true, value: undefined };
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { ok: false, errors: [{ path: '', message: 'expected an object without fields, or nothing' }] };
+  const errors = Object.keys(value).map((path) => ({ path, message }));
+  return errors.length === 0 ? { ok: true, value: undefined } : { ok: false, errors };
+}
+
+function required<Value>(outcome: Validated<Value>): Value {
+  if (outcome.ok) return outcome.value;
+  throw refusal(outcome.errors);
+}
+
+function refusal(errors: readonly ProblemDetail[]): EngineError {
+  const [first] = errors;
+  const detail = first === undefined ? 'the request is not valid' : describe(first);
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new EngineError('ValidationException', `${detail}${more}`, { errors });
+}
+
+function describe({ path, message }: ProblemDetail): string {
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+function assertOutput(name: OperationName, output: unknown): void {
+  const outcome = operations[name].output.safeParse(output);
+  assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
+}

@@ -1,0 +1,85 @@
+/**
+ * What is running for clients: calls that will be answered, and streams that last.
+ *
+ * At shutdown streams are ended at once, while calls get time to finish and are cancelled only then.
+ */
+
+/** One call or stream. `signal` aborts when its client has gone or the service can wait no longer. */
+export interface Task {
+  readonly signal: AbortSignal;
+  /** True once the abort came from the service, not from the client. */
+  readonly isCutOff: boolean;
+  cancel(): void;
+  done(): void;
+}
+
+export class Activity {
+  readonly #calls = new Set<RunningTask>();
+  readonly #streams = new Set<RunningTask>();
+  #whenIdle: (() => void) | null = null;
+
+  startCall(): Task {
+    return this.#start(this.#calls);
+  }
+
+  startStream(): Task {
+    return this.#start(this.#streams);
+  }
+
+  endStreams(): void {
+    for (const stream of this.#streams) stream.cutOff();
+  }
+
+  cancelCalls(): void {
+    for (const call of this.#calls) call.cutOff();
+  }
+
+  /** Resolves when no call is running, or after `limitMs`: true where all had finished. */
+  async idle(limitMs: number): Promise<boolean> {
+    if (this.#calls.size === 0) return true;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+      timer = setTimeout(resolve, limitMs);
+    });
+    clearTimeout(timer);
+    this.#whenIdle = null;
+    return this.#calls.size === 0;
+  }
+
+  #start(tasks: Set<RunningTask>): Task {
+    const task = new RunningTask(() => {
+      tasks.delete(task);
+      if (this.#calls.size === 0) this.#whenIdle?.();
+    });
+    tasks.add(task);
+    return task;
+  }
+}
+
+class RunningTask implements Task {
+  readonly #controller = new AbortController();
+  readonly #onDone: () => void;
+  isCutOff = false;
+
+  constructor(onDone: () => void) {
+    this.#onDone = onDone;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  cutOff(): void {
+    this.isCutOff = true;
+    this.#controller.abort();
+  }
+
+  done(): void {
+    this.#onDone();
+  }
+}

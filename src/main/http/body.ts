@@ -1,0 +1,150 @@
+/**
+ * Bodies of requests: read within their limit, and parsed as JSON that cannot hurt.
+ *
+ * A body over the limit is refused while it is still coming; what follows is read and thrown away for a while,
+ * so that a client that sends first and reads later still gets its answer. Parsing wants valid UTF-8 and bounds
+ * the depth, since what walks the value later may recurse.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { EngineError } from '../../engine/index.ts';
+
+/** Levels of arrays and objects that a body may nest. */
+export const maxJsonDepth = 64;
+
+const maxDiscardedBytes = 64 * 1024 * 1024;
+const maxDiscardMs = 10_000;
+
+/** The client went away before its body was whole: there is nobody to answer. */
+export class ClientGone extends Error {}
+
+export function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
+}
+
+/** Refuses with UnsupportedMediaType a body that is not plain UTF-8 JSON by its headers. */
+export function requireJson(request: IncomingMessage): void {
+  if (!hasBody(request)) return;
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new EngineError('UnsupportedMediaType', 'send the body without Content-Encoding');
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const charset = parameters
+    .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(part)?.[1])
+    .find(Boolean);
+  const isReadable = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset);
+  if (type.trim().toLowerCase() !== 'application/json' || !isReadable)
+    throw new EngineError('UnsupportedMediaType', 'send the body as Content-Type: application/json in UTF-8');
+}
+
+/** The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ClientGone where it breaks off. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const tooLarge = (): EngineError => {
+    discardRest(request);
+    return new EngineError('PayloadTooLarge', `the body is over ${limit} bytes (MAX_REQUEST_BODY_BYTES)`);
+  };
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else {
+        settle();
+        reject(tooLarge());
+      }
+    };
+    const onEnd = (): void => {
+      settle();
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
+    };
+    const onClose = (): void => {
+      settle();
+      reject(new ClientGone('the body broke off'));
+    };
+    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+/** Reads on without keeping anything; a client that does not come to an end is cut off. */
+function discardRest(request: IncomingMessage): void {
+  let left = maxDiscardedBytes;
+  const cutOff = (): void => {
+    request.socket.destroy();
+  };
+  const timer = setTimeout(cutOff, maxDiscardMs).unref();
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) cutOff();
+  });
+  request.on('error', cutOff);
+  request.on('close', () => {
+    clearTimeout(timer);
+  });
+  request.resume();
+}
+
+/** The value of a JSON body, `undefined` where it is empty. Refuses with ValidationException. */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
+  if (isDeeperThan(bytes, maxJsonDepth)) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const position = /position (\d+)/.exec(String(error))?.[1];
+    throw malformed(
+      `it is not valid JSON${position === undefined ? '' : ` (at character ${position})`}`,
+      error,
+    );
+  }
+  if (namesPrototype(text)) throw malformed('__proto__ cannot be the name of a field');
+  return value;
+}
+
+function malformed(why: string, cause?: unknown): EngineError {
+  return new EngineError(
+    'ValidationException',
+    `the body cannot be read: ${why}`,
+    { errors: [{ path: '', message: why }] },
+    cause === undefined ? {} : { cause },
+  );
+}
+
+/** True where brackets outside of strings nest deeper; stops at the first. Bytes of UTF-8 sequences never match. */
+function isDeeperThan(bytes: Buffer, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index];
+    if (inString) {
+      if (byte === 0x5c) index++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > limit) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return false;
+}
+
+const underscores = String.raw`(?:_|\\u005[fF]){2}`;
+const o = String.raw`(?:o|\\u006[fF])`;
+/** `"__proto__":`, any of its characters written as an escape. */
+const prototypeField = new RegExp(
+  String.raw`"${underscores}(?:p|\\u0070)(?:r|\\u0072)${o}(?:t|\\u0074)${o}${underscores}"\s*:`,
+);
+
+/** A field of that name would be lost or, copied carelessly, change an object's prototype. */
+function namesPrototype(text: string): boolean {
+  if (!text.includes('__') && !text.includes('\\u005')) return false;
+  return prototypeField.test(text);
+}

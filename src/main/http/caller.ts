@@ -1,0 +1,78 @@
+/**
+ * Who calls, and for which database and tenant: from the identity and the headers of a request.
+ *
+ * Coverage (403) is looked at before the names themselves (400), so that a credential learns nothing about what
+ * lies outside of it; existence of the database (404) comes last.
+ */
+import type { FastifyRequest } from 'fastify';
+import { databaseNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
+import { validate } from '../../engine/contract/validation.ts';
+import { type Caller, EngineError, present } from '../../engine/index.ts';
+import { requireCoverage } from '../dispatch.ts';
+import type { Identity } from '../identity.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who the credential makes the caller; null until it was looked at, and on what needs none. */
+    identity: Identity | null;
+    /** When the head of the request was read, on the clock of `performance`. */
+    startedAt: number;
+  }
+}
+
+/** The database and tenant a request names; null where its header is missing. */
+export interface NamedPlace {
+  readonly database: string | null;
+  readonly tenant: string | null;
+}
+
+export interface Place {
+  readonly database: string;
+  readonly tenant: string;
+}
+
+export function namedPlace(request: FastifyRequest): NamedPlace {
+  return { database: header(request, 'x-database'), tenant: header(request, 'x-tenant-id') };
+}
+
+/** Refuses with Forbidden what the credential does not cover; absent names stand for `default`. */
+export function requireCovered(identity: Identity, named: NamedPlace): void {
+  requireCoverage(identity, { database: named.database ?? 'default', tenant: named.tenant });
+}
+
+/** The names, checked. Refuses with ValidationException, naming the header. */
+export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
+  if (needsTenant && named.tenant === null)
+    throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
+  if (named.database !== null && !validate(databaseNameSchema, named.database).ok)
+    throw badHeader('X-Database', 'is no database name: 1 to 128 ASCII letters, digits, _ - or .');
+  if (named.tenant !== null && !validate(tenantNameSchema, named.tenant).ok)
+    throw badHeader('X-Tenant-ID', 'is no tenant name: 1 to 256 visible ASCII characters');
+  return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
+}
+
+/** The caller that handlers are given. */
+export function callerFor(
+  request: FastifyRequest,
+  place: Place,
+  signal: AbortSignal,
+  client: string | null = null,
+): Caller {
+  const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
+  return { ...identity, ...place, client, requestId: request.id, signal };
+}
+
+export function databaseNotFound(name: string): EngineError {
+  return new EngineError('DatabaseNotFound', `there is no database ${name}`);
+}
+
+function header(request: FastifyRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function badHeader(name: string, message: string): EngineError {
+  return new EngineError('ValidationException', `header ${name} ${message}`, {
+    errors: [{ path: name, message }],
+  });
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { EngineError } from '../../engine/index.ts';
+import { hasBody } from './body.ts';
+import type { Guard } from './guard.ts';
+import type { HttpHost } from './host.ts';
+import { openApiDocument } from './openapi.ts';
+import { parseQuery } from './query-string.ts';
+
+/** What describes the service itself, for whoever has a credential: `/openapi.json` and `/metrics`. */
+export function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): void {
+  let document: string | null = null;
+  app.get('/openapi.json', async (request, reply) => {
+    admit(guard, request);
+    document ??= JSON.stringify(openApiDocument(host.version));
+    return reply.type('application/json; charset=utf-8').send(document);
+  });
+  app.get('/metrics', async (request, reply) => {
+    admit(guard, request);
+    return reply.type(host.metrics.contentType).send(await host.metrics.text());
+  });
+}
+
+function admit(guard: Guard, request: FastifyRequest): void {
+  guard.identify(request);
+  const [unknown] = Object.keys(parseQuery(request.raw.url ?? ''));
+  if (unknown !== undefined)
+    throw new EngineError('ValidationException', `${unknown}: unknown query parameter`, {
+      errors: [{ path: unknown, message: 'unknown query parameter' }],
+    });
+  if (hasBody(request.raw)) throw new EngineError('ValidationException', 'a GET request takes no body');
+}

@@ -1,0 +1,88 @@
+/**
+ * `GET /docs`: the API described by `/openapi.json`, in the browser and without a network.
+ *
+ * The viewer is a package on this machine. The page has no inline script, so the service's content policy holds
+ * for it; where the description needs a key, the page asks for one and keeps it until the tab is closed.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { contentPolicy } from './files.ts';
+
+const viewerFiles: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Corollary API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+</head>
+<body>
+<form id="key-form" hidden>
+<label>This service needs a key: <input id="key" type="password" autocomplete="off" required></label>
+<button>Show the API</button>
+<span id="key-refused" role="status"></span>
+</form>
+<div id="api"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const script = `'use strict';
+const keyName = 'corollary-docs-key';
+const form = document.getElementById('key-form');
+const withKey = (headers) => {
+  const key = sessionStorage.getItem(keyName);
+  return key === null ? headers : { ...headers, 'X-API-Key': key };
+};
+async function show() {
+  const response = await fetch('/openapi.json', { headers: withKey({}) });
+  form.hidden = response.status !== 401;
+  if (!response.ok) {
+    const refused = response.status === 401 && sessionStorage.getItem(keyName) !== null;
+    document.getElementById('key-refused').textContent = refused ? 'That key is not valid.' : '';
+    if (response.status !== 401) document.getElementById('api').textContent = await response.text();
+    return;
+  }
+  SwaggerUIBundle({
+    spec: await response.json(),
+    domNode: document.getElementById('api'),
+    deepLinking: true,
+    docExpansion: 'list',
+    validatorUrl: null,
+    requestInterceptor: (request) => ({ ...request, headers: withKey(request.headers) }),
+  });
+}
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(keyName, document.getElementById('key').value);
+  void show();
+});
+void show();
+`;
+
+export function addDocs(app: FastifyInstance): void {
+  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const add = (url: string, type: string, content: () => string | Promise<Buffer>): void => {
+    app.get(url, { config: { isStatic: true } }, async (_request, reply) =>
+      reply
+        .headers({ 'content-security-policy': contentPolicy, 'cache-control': 'no-cache' })
+        .type(type)
+        .send(await content()),
+    );
+  };
+  add('/docs', 'text/html; charset=utf-8', () => page);
+  add('/docs/start.js', 'text/javascript; charset=utf-8', () => script);
+  for (const [name, type] of Object.entries(viewerFiles))
+    add(`/docs/${name}`, type, () => readFile(join(viewer, name)));
+}

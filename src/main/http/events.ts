@@ -1,0 +1,78 @@
+/**
+ * `GET /events`: the changes of a tenant as server-sent events.
+ *
+ * The engine bounds what a slow subscriber can leave waiting and tells it with a `reset`; here a connection that
+ * takes nothing at all for a while is closed. A comment now and then keeps proxies from closing an idle stream.
+ */
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Change } from '../../engine/index.ts';
+import type { Activity, Task } from './activity.ts';
+import { callerFor, type Place } from './caller.ts';
+import type { HttpHost } from './host.ts';
+
+const heartbeatMs = 15_000;
+const stuckMs = 60_000;
+
+export async function streamEvents(
+  host: HttpHost,
+  activity: Activity,
+  place: Place,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+  if (request.method === 'HEAD') return reply.headers(headers).send();
+  const lastEventId = request.headers['last-event-id'];
+  const task = activity.startStream();
+  const changes = host.dispatcher.stream(
+    'events',
+    callerFor(request, place, task.signal),
+    typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+  );
+  reply.hijack();
+  const { raw } = reply;
+  raw.on('close', () => {
+    task.cancel();
+  });
+  raw.writeHead(200, headers);
+  raw.write('retry: 2000\n\n');
+  const heartbeat = setInterval(() => {
+    if (!raw.writableNeedDrain) raw.write(':\n\n');
+  }, heartbeatMs);
+  host.metrics.eventSubscribers(1);
+  try {
+    for await (const change of changes) {
+      if (!raw.write(frameOf(change))) await drained(raw, task);
+      if (task.signal.aborted) break;
+    }
+  } catch (error) {
+    if (!task.signal.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
+  } finally {
+    clearInterval(heartbeat);
+    host.metrics.eventSubscribers(-1);
+    task.done();
+    raw.end();
+  }
+  return reply;
+}
+
+function frameOf(change: Change): string {
+  return `id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change.data)}\n\n`;
+}
+
+/** Resolves when the connection takes more, or when the stream is over; a stuck one is cut off. */
+function drained(raw: ServerResponse, task: Task): Promise<void> {
+  if (task.signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => raw.destroy(), stuckMs);
+    const finish = (): void => {
+      clearTimeout(timer);
+      raw.off('drain', finish);
+      task.signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    raw.on('drain', finish);
+    task.signal.addEventListener('abort', finish);
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * Files served as they are: the built workbench at `/`, the samples under `/samples/`.
+ *
+ * Every file has a route of its own, listed once at the start, so that nothing outside of the folders can be
+ * named. Files whose names carry a hash are cached for good, all others never. The content policy lets the
+ * workbench load nothing but from the service itself; Monaco and Mantine put styles into the page at run time.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+/** For pages of the service: nothing from elsewhere, no inline script, no framing. */
+export const contentPolicy = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const forGood = 'public, max-age=31536000, immutable';
+
+export async function addFiles(
+  app: FastifyInstance,
+  folders: { workbench: string; samples: string },
+): Promise<void> {
+  await app.register(fastifyStatic, { root: folders.workbench, serve: false });
+  const files = filesIn(folders.workbench);
+  for (const file of files)
+    addFile(app, folders.workbench, file, `/${file}`, file.startsWith('assets/') ? forGood : 'no-store');
+  if (files.includes('index.html')) addFile(app, folders.workbench, 'index.html', '/', 'no-store');
+  else app.get('/', { config: { isStatic: true } }, (_request, reply) => sayNotBuilt(reply));
+  for (const file of filesIn(folders.samples))
+    addFile(app, folders.samples, file, `/samples/${file}`, 'no-store');
+}
+
+function addFile(app: FastifyInstance, folder: string, file: string, url: string, caching: string): void {
+  app.get(encodeURI(url), { config: { isStatic: true } }, (_request, reply) =>
+    reply
+      .headers({ 'content-security-policy': contentPolicy, 'cache-control': caching })
+      .sendFile(file, folder, { cacheControl: false, dotfiles: 'deny', index: false }),
+  );
+}
+
+function sayNotBuilt(reply: FastifyReply): FastifyReply {
+  return reply
+    .headers({ 'content-security-policy': contentPolicy })
+    .type('text/html; charset=utf-8')
+    .send(
+      '<!doctype html><html lang="en"><title>Corollary</title><h1>The workbench is not built</h1>' +
+        '<p>The service is running. Build the workbench with <code>npm run build</code> and start again; ' +
+        'the API is described at <a href="/docs">/docs</a>.</p></html>',
+    );
+}
+
+/** Paths of the files below a folder, with `/`, sorted; none where the folder is missing. */
+function filesIn(folder: string): string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .toSorted();
+}

@@ -1,0 +1,46 @@
+/**
+ * What the HTTP layer needs of the service that it stands in front of.
+ *
+ * The composition root provides it; nothing here knows the engine's inside, how credentials are kept or where
+ * numbers are counted. All of it is read at the time of a request: the server listens before the engine is open.
+ */
+import type { FastifyBaseLogger } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from '../dispatch.ts';
+import type { Identity } from '../identity.ts';
+
+/** Only `ready` takes work; health and metrics answer in every state. */
+export type ServicePhase = 'starting' | 'ready' | 'closing';
+
+export interface HttpSettings {
+  readonly maxRequestBodyBytes: number;
+  /** Origins beside the service's own; `*` for all. */
+  readonly corsAllowedOrigins: readonly string[];
+  /** Host names beside the loopback ones that a loopback connection may name. */
+  readonly allowedHosts: readonly string[];
+  readonly rateLimitPerMinute: number | null;
+}
+
+/** Counts of the HTTP layer; `route` is a pattern of the table, or a word for what has none. */
+export interface HttpObserver {
+  readonly contentType: string;
+  text(): Promise<string>;
+  requestDone(method: string, route: string, status: number, elapsedMs: number): void;
+  requestsInFlight(change: 1 | -1): void;
+  eventSubscribers(change: 1 | -1): void;
+}
+
+export interface HttpHost {
+  readonly version: string;
+  readonly log: FastifyBaseLogger;
+  readonly settings: HttpSettings;
+  readonly dispatcher: Dispatcher;
+  readonly metrics: HttpObserver;
+  /** The built workbench and the samples; a folder that is missing is said so, not an error. */
+  readonly workbenchFolder: string;
+  readonly samplesFolder: string;
+  phase(): ServicePhase;
+  hasDatabase(name: string): boolean;
+  /** Refuses with Unauthenticated. */
+  authenticate(headers: IncomingHttpHeaders): Identity;
+}

@@ -1,0 +1,26 @@
+import type { OperationName, OperationRequest } from '../../engine/contract/operations.ts';
+
+type BodyOf<Name extends OperationName> =
+  OperationRequest<Name> extends { body: infer Body } ? Body : undefined;
+
+/** A body that each operation with one accepts, as the description of the API shows it. */
+export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } = {
+  assertFact: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
+  assertFacts: {
+    facts: [
+      { predicate: 'parent', args: ['alice', 'bob'] },
+      { predicate: 'parent', args: ['bob', 'carol'] },
+    ],
+  },
+  retract: { predicate: 'parent', args: ['alice', 'bob'] },
+  retractPattern: { predicate: 'parent', args: ['alice', '?child'], dryRun: true },
+  query: { predicate: 'parent', args: ['alice', '?child'] },
+  assertRule: {
+    text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+    name: 'grandparents',
+  },
+  validateRules: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).' },
+  updateRule: { enabled: false },
+  ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
+  createDatabase: { name: 'family' },
+};

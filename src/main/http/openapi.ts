@@ -1,0 +1,300 @@
+/**
+ * The OpenAPI 3.1 description, generated from the operations table, its schemas and the problem table.
+ *
+ * Nothing about an operation is written here twice: what validates a request also describes it. Schemas that
+ * several operations share stand once under `components`.
+ */
+import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
+import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
+import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
+import { present } from '../../engine/index.ts';
+import { bodyExamples } from './openapi-examples.ts';
+
+type Described = Record<string, unknown>;
+
+const standingHeaders = {
+  'X-Request-ID': { $ref: '#/components/headers/RequestId' },
+  'X-API-Version': { $ref: '#/components/headers/ApiVersion' },
+};
+
+/** The document as a JSON value; deterministic for a version. */
+export function openApiDocument(version: string): Described {
+  const schemas: Record<string, JsonSchema> = { Problem: problemSchema() };
+  const paths: Record<string, Described> = {};
+  for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
+    const name = key as OperationName;
+    for (const [index, path] of [spec.path, ...(spec.aliases ?? [])].entries()) {
+      const id = index === 0 ? name : `${name}Alias${index}`;
+      const item = (paths[path.replace(/:(\w+)/g, '{$1}')] ??= {});
+      item[spec.method.toLowerCase()] = describeOperation(name, id, spec, schemas);
+    }
+  }
+  Object.assign(paths, serviceDocuments());
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Corollary',
+      version,
+      description: 'Knowledge with inference: facts, rules, questions, and the proof of every answer.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: ['facts', 'rules', 'inference', 'databases', 'service'].map((name) => ({ name })),
+    security: [{}, { bearer: [] }, { apiKey: [] }],
+    paths,
+    components: {
+      schemas,
+      parameters: headerParameters,
+      headers: {
+        RequestId: {
+          description: 'The id of the request, chosen by the client or made',
+          schema: { type: 'string' },
+        },
+        ApiVersion: { description: 'The version of the API', schema: { type: 'string', const: '1' } },
+      },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+    },
+  };
+}
+
+function describeOperation(
+  name: OperationName,
+  id: string,
+  spec: OperationSpec,
+  schemas: Record<string, JsonSchema>,
+): Described {
+  return {
+    operationId: id,
+    summary: spec.summary,
+    tags: [spec.tag],
+    'x-role': spec.role,
+    ...(spec.role === 'public' ? { security: [] } : {}),
+    parameters: describeParameters(spec, schemas),
+    ...(spec.body === undefined ? {} : { requestBody: describeBody(name, spec, schemas) }),
+    responses: { ...describeSuccess(name, spec, schemas), ...describeProblems(spec) },
+  };
+}
+
+const headerParameters = {
+  Database: {
+    name: 'X-Database',
+    in: 'header',
+    description: 'The database; default: default',
+    schema: { type: 'string', default: 'default', pattern: '^[A-Za-z0-9_.-]{1,128}$' },
+  },
+  Tenant: {
+    name: 'X-Tenant-ID',
+    in: 'header',
+    required: true,
+    description: 'The tenant; it comes into being with its first write',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,256}$' },
+    example: 'default',
+  },
+  RequestId: {
+    name: 'X-Request-ID',
+    in: 'header',
+    description: 'Echoed in the answer and in every log line of the request',
+    schema: { type: 'string', maxLength: 128 },
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'Resumes after this event where that is still possible, else the first event is a reset',
+    schema: { type: 'string' },
+  },
+} as const;
+
+function describeParameters(spec: OperationSpec, schemas: Record<string, JsonSchema>): Described[] {
+  const shared = (name: keyof typeof headerParameters): Described => ({
+    $ref: `#/components/parameters/${name}`,
+  });
+  return [
+    ...(spec.tenant ? [shared('Tenant')] : []),
+    ...(spec.database ? [shared('Database')] : []),
+    shared('RequestId'),
+    ...(spec.stream === 'events' ? [shared('LastEventId')] : []),
+    ...fieldsAs('path', spec.params, schemas),
+    ...fieldsAs('query', spec.query, schemas),
+  ];
+}
+
+function fieldsAs(
+  place: 'path' | 'query',
+  schema: OperationSpec['query'],
+  schemas: Record<string, JsonSchema>,
+): Described[] {
+  if (schema === undefined) return [];
+  const { properties, required } = shareDefinitions(jsonSchemaOf(schema, 'input'), schemas);
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, field]) => ({
+    name,
+    in: place,
+    required: needed.includes(name),
+    schema: withoutNull(field),
+  }));
+}
+
+/** A parameter cannot be null, only absent. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const options: unknown[] = anyOf.filter((option: JsonSchema) => option['type'] !== 'null');
+  const [only] = options;
+  return options.length === 1 ? { ...(only as JsonSchema), ...rest } : { ...rest, anyOf: options };
+}
+
+function describeBody(
+  name: OperationName,
+  spec: OperationSpec,
+  schemas: Record<string, JsonSchema>,
+): Described {
+  const body = present(spec.body, 'called for operations with a body');
+  const component = `${capital(name)}Request`;
+  schemas[component] ??= shareDefinitions(jsonSchemaOf(body, 'input'), schemas);
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${component}` },
+        ...(name in bodyExamples ? { example: bodyExamples[name] } : {}),
+      },
+    },
+  };
+}
+
+function describeSuccess(
+  name: OperationName,
+  spec: OperationSpec,
+  schemas: Record<string, JsonSchema>,
+): Record<string, Described> {
+  const component = `${capital(name)}Response`;
+  schemas[component] ??= shareDefinitions(jsonSchemaOf(spec.output, 'output'), schemas);
+  const schema = { $ref: `#/components/schemas/${component}` };
+  const answer = (description: string): Described => ({
+    description,
+    headers: standingHeaders,
+    content:
+      spec.stream === 'events'
+        ? { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': schema } }
+        : { 'application/json': { schema } },
+  });
+  const success = { [String(spec.status ?? 200)]: answer(spec.summary) };
+  return name === 'ready' ? { ...success, '503': answer('Not ready; the same body') } : success;
+}
+
+/** The problems this operation can answer, one response a status. */
+function describeProblems(spec: OperationSpec): Record<string, Described> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of problemsOf(spec)) {
+    const { status } = problems[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const entries = [...byStatus].map(([status, codes]): [string, Described] => [
+    String(status),
+    problemResponse(codes),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function problemResponse(codes: readonly ProblemCode[]): Described {
+  return {
+    description: codes.map((code) => `${code}: ${problems[code].when}`).join('; '),
+    headers: standingHeaders,
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Problem' },
+            { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** The codes an operation can answer with: its own and those that come with what it is. */
+export function problemsOf(spec: OperationSpec): ProblemCode[] {
+  const codes = new Set<ProblemCode>(['ValidationException', 'Forbidden', 'Internal']);
+  if (spec.role !== 'public')
+    for (const code of ['Unauthenticated', 'RateLimited', 'NotReady'] as const) codes.add(code);
+  if (spec.database) codes.add('DatabaseNotFound');
+  if (spec.method !== 'GET') {
+    codes.add('PayloadTooLarge');
+    codes.add('UnsupportedMediaType');
+  }
+  if (spec.kind === 'write') codes.add('NotLeader');
+  for (const code of spec.problems) codes.add(code);
+  return [...codes].toSorted((left, right) => problems[left].status - problems[right].status);
+}
+
+function problemSchema(): JsonSchema {
+  return {
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'What is wrong and what to do' },
+      code: { type: 'string', enum: Object.keys(problems) },
+      requestId: { type: 'string' },
+      errors: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['path', 'message'],
+          properties: { path: { type: 'string' }, message: { type: 'string' } },
+        },
+      },
+    },
+  };
+}
+
+function serviceDocuments(): Record<string, Described> {
+  const document = (id: string, summary: string, type: string): Described => ({
+    get: {
+      operationId: id,
+      summary,
+      tags: ['service'],
+      responses: {
+        '200': { description: summary, headers: standingHeaders, content: { [type]: {} } },
+        '401': problemResponse(['Unauthenticated']),
+      },
+    },
+  });
+  return {
+    '/openapi.json': document('openapi', 'This description', 'application/json'),
+    '/metrics': document('metrics', 'Metrics in the text format of Prometheus', 'text/plain'),
+  };
+}
+
+/** Moves `$defs` of a schema to the shared components and points its references there. */
+function shareDefinitions(schema: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  const { $defs, ...rest } = pointedAtComponents(schema) as JsonSchema;
+  for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>)) {
+    const { id: _id, ...plain } = definition;
+    schemas[name] ??= plain;
+  }
+  return rest;
+}
+
+function pointedAtComponents(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(pointedAtComponents);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === '$ref' && typeof inner === 'string'
+        ? inner.replace('#/$defs/', '#/components/schemas/')
+        : pointedAtComponents(inner),
+    ]),
+  );
+}
+
+function capital(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

@@ -1,0 +1,80 @@
+/**
+ * Which web pages and host names may reach the service.
+ *
+ * A browser tells the page's Origin: one that is neither the service's own nor allowed is refused, reads and
+ * writes alike. A name that was bent to a loopback address (DNS rebinding) shows in Host: a connection that
+ * arrives on loopback must carry a loopback name or an allowed one. Programs that send no Origin pass.
+ */
+import type { IncomingMessage } from 'node:http';
+import { EngineError } from '../../engine/index.ts';
+
+export interface OriginPolicy {
+  /**
+   * The CORS headers of the answer to this request, empty where it comes from no foreign page. Refuses with
+   * Forbidden.
+   */
+  admit(request: IncomingMessage): Readonly<Record<string, string>>;
+}
+
+const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
+
+export function createOriginPolicy(
+  allowedOrigins: readonly string[],
+  allowedHosts: readonly string[],
+): OriginPolicy {
+  const allowsAll = allowedOrigins.includes('*');
+  const origins = new Set(allowedOrigins);
+  const hosts = new Set(allowedHosts);
+  return {
+    admit(request) {
+      const host = (request.headers.host ?? '').toLowerCase();
+      const onLoopback = isLoopbackAddress(request.socket.localAddress ?? '');
+      if (onLoopback && !isLoopbackName(nameOf(host)) && !hosts.has(host) && !hosts.has(nameOf(host)))
+        throw new EngineError(
+          'Forbidden',
+          'the Host header names another host; ALLOWED_HOSTS lists the names allowed beside loopback',
+        );
+      const origin = request.headers.origin?.toLowerCase();
+      if (origin === undefined || isOwn(origin, host, onLoopback, request.socket.localPort)) return {};
+      if (allowsAll)
+        return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };
+      if (!origins.has(origin))
+        throw new EngineError(
+          'Forbidden',
+          'this Origin may not call the service; CORS_ALLOWED_ORIGINS lists those that may',
+        );
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-allow-credentials': 'true',
+        'access-control-expose-headers': exposedHeaders,
+      };
+    },
+  };
+}
+
+/** Own is the address that was called, and over loopback every loopback name of this port. */
+function isOwn(origin: string, host: string, onLoopback: boolean, port: number | undefined): boolean {
+  if (host !== '' && origin === `http://${host}`) return true;
+  if (!onLoopback || !origin.startsWith('http://')) return false;
+  const authority = origin.slice('http://'.length);
+  return isLoopbackName(nameOf(authority)) && portOf(authority) === port;
+}
+
+/** True for 127.0.0.0/8 and ::1, written as IPv6 too. */
+export function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\./i.test(address);
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** The host of `host:port`; an IPv6 address keeps its brackets. */
+function nameOf(authority: string): string {
+  return authority.replace(/:\d*$/, '');
+}
+
+function portOf(authority: string): number {
+  const port = /:(\d+)$/.exec(authority)?.[1];
+  return port === undefined ? 80 : Number(port);
+}

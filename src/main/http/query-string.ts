@@ -1,0 +1,33 @@
+import { EngineError } from '../../engine/index.ts';
+
+/**
+ * The query string of a request target, decoded. Refuses with ValidationException a broken escape and a
+ * parameter that is given twice: of two values neither is the one that was meant.
+ */
+export function parseQuery(target: string): Readonly<Record<string, string>> {
+  const start = target.indexOf('?');
+  if (start === -1) return {};
+  const parameters = new Map<string, string>();
+  for (const part of target.slice(start + 1).split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    if (parameters.has(name)) throw badQuery(name, 'is given more than once');
+    parameters.set(name, equals === -1 ? '' : decode(part.slice(equals + 1)));
+  }
+  return Object.fromEntries(parameters);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw badQuery(text, 'is not percent-encoded UTF-8');
+  }
+}
+
+function badQuery(path: string, message: string): EngineError {
+  return new EngineError('ValidationException', `query parameter ${path} ${message}`, {
+    errors: [{ path, message }],
+  });
+}

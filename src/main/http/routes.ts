@@ -1,0 +1,143 @@
+/**
+ * The routes of the operations table: one loop, and the order in which a request can be refused.
+ *
+ * Before the body: 401, 429, 403, 415. Then the body is read (413), headers and names are checked (400), the
+ * database is looked up (404), the body is parsed and validated (400), and the handler decides the rest.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
+import { EngineError } from '../../engine/index.ts';
+import { checkInput, checkParams, requirePermission } from '../dispatch.ts';
+import { nobody } from '../identity.ts';
+import type { Activity, Task } from './activity.ts';
+import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
+import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './caller.ts';
+import { streamEvents } from './events.ts';
+import type { Guard } from './guard.ts';
+import type { HttpHost } from './host.ts';
+import { parseQuery } from './query-string.ts';
+
+/** Operations that take a transaction; on the others its header is refused. */
+const transactional: ReadonlySet<OperationName> = new Set([
+  'assertFact',
+  'assertFacts',
+  'assertRule',
+  'retract',
+  'retractPattern',
+  'updateRule',
+  'deleteRule',
+  'deleteFact',
+  'ask',
+  'query',
+]);
+
+export function addOperationRoutes(
+  app: FastifyInstance,
+  host: HttpHost,
+  guard: Guard,
+  activity: Activity,
+): void {
+  for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
+    const name = key as OperationName;
+    for (const path of [spec.path, ...(spec.aliases ?? [])])
+      app.route({
+        method: spec.method,
+        url: path,
+        onRequest: (request, _reply, done) => {
+          guardOperation(guard, spec, request);
+          done();
+        },
+        handler: (request, reply) => answerOperation(host, activity, name, request, reply),
+      });
+  }
+}
+
+/** Bodies stay bytes until headers and names are checked. */
+export function addBodyReader(app: FastifyInstance, limit: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (request: FastifyRequest) => readBody(request.raw, limit));
+}
+
+function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
+  if (spec.role === 'public') request.identity = nobody;
+  else {
+    const identity = guard.identify(request);
+    requirePermission(identity, spec);
+    const named = namedPlace(request);
+    requireCovered(identity, {
+      database: spec.database ? named.database : null,
+      tenant: spec.tenant ? named.tenant : null,
+    });
+  }
+  requireJson(request.raw);
+}
+
+async function answerOperation(
+  host: HttpHost,
+  activity: Activity,
+  name: OperationName,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const spec: OperationSpec = operations[name];
+  const params = checkParams(name, request.params);
+  const place = placeOf(host, name, spec, request);
+  const query = parseQuery(request.raw.url ?? '');
+  const input = { ...checkInput(name, { query, body: bodyOf(request) }), params };
+  if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
+  const task = activity.startCall();
+  const onClose = (): void => {
+    if (!reply.raw.writableFinished) task.cancel();
+  };
+  reply.raw.on('close', onClose);
+  try {
+    const caller = callerFor(request, place, task.signal);
+    const output = await host.dispatcher.run(name, caller, input);
+    reply.code(spec.status ?? 200);
+    if (name === 'ready' && (output as { status: string }).status !== 'ready') reply.code(503);
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(output));
+  } catch (error) {
+    throw task.signal.aborted ? afterAbort(task, error) : error;
+  } finally {
+    task.done();
+  }
+}
+
+/** Database and tenant by the headers, as far as the operation looks at them. */
+function placeOf(
+  host: HttpHost,
+  name: OperationName,
+  spec: OperationSpec,
+  request: FastifyRequest,
+): { database: string; tenant: string } {
+  const named = namedPlace(request);
+  const place = checkedPlace(
+    { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
+    spec.tenant,
+  );
+  if (spec.tenant && request.headers['x-transaction-id'] !== undefined) {
+    if (transactional.has(name)) throw new EngineError('TransactionNotFound', 'there is no such transaction');
+    throw new EngineError('ValidationException', 'header X-Transaction-ID has no meaning here', {
+      errors: [{ path: 'X-Transaction-ID', message: 'has no meaning here' }],
+    });
+  }
+  if (spec.database && !host.hasDatabase(place.database)) throw databaseNotFound(place.database);
+  return place;
+}
+
+function bodyOf(request: FastifyRequest): unknown {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    if (hasBody(request.raw))
+      throw new EngineError('ValidationException', `a ${request.method} request takes no body`);
+    return undefined;
+  }
+  return Buffer.isBuffer(request.body) ? parseJsonBody(request.body) : undefined;
+}
+
+/** What is thrown in place of the error that an aborted call ended with. */
+function afterAbort(task: Task, error: unknown): unknown {
+  if (error instanceof EngineError) return error;
+  return task.isCutOff
+    ? new EngineError('NotReady', 'the service is shutting down')
+    : new ClientGone('the client went away', { cause: error });
+}
