@@ -140,9 +140,8 @@ function shortestWay(
       }
   }
   const way: { from: string; edge: Edge }[] = [];
-  for (let step = cameBy.get(to) ?? null; step !== null; step = cameBy.get(step.from) ?? null)
-    way.unshift(step);
-  return way;
+  for (let step = cameBy.get(to) ?? null; step !== null; step = cameBy.get(step.from) ?? null) way.push(step);
+  return way.reverse();
 }
 
 function cycleWithin(
