@@ -1,0 +1,205 @@
+/**
+ * One process at a time: the lock of a storage folder.
+ *
+ * Invariant: at most one live process holds a folder, and a dead one never stands in the way. Holding is listening on
+ * a local socket, which ends with the process however it ends. A socket that was found dead stays dead, so the holders
+ * are numbered: a process takes number n only after it saw n - 1 dead (or retired by lock.json), and takes it by
+ * link(), which the system grants once. Its socket listens before it gets that name: whoever sees the name sees it
+ * alive. lock.json says from which number on to look, and, for people, who holds the folder.
+ */
+import { createHash } from 'node:crypto';
+import { link, lstat, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
+import type { Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemErrorCode } from './backend.ts';
+import {
+  Holder,
+  parseOwner,
+  readLockFile,
+  temporaryName,
+  type FolderLock,
+  type LockOptions,
+  type LockOwner,
+} from './lock-file.ts';
+import { askSocket, closeServer, listenAt } from './lock-socket.ts';
+import { StartupError } from './startup-error.ts';
+
+/** Where the sockets are: their folder, and a short path to it, good until `done`. */
+interface SocketFolder {
+  readonly folder: string;
+  readonly shortPath: string;
+  readonly done: () => Promise<void>;
+}
+
+/** Less than any system allows for the path of a socket (104 bytes on macOS, 108 on Linux). */
+const LONGEST_SOCKET_PATH = 100;
+const LONGEST_SOCKET_NAME = 32;
+/** What a file system answers that has no sockets, or no links to them. */
+const NO_SOCKETS_HERE = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EPERM', 'ENOSYS', 'EINVAL', 'EMLINK']);
+
+/**
+ * Takes the folder, which exists, for this process. Rejects with a StartupError: one that names the holder where a
+ * live process has it, or says why the folder cannot be locked.
+ */
+export async function lockFolder(folder: string, options: LockOptions): Promise<FolderLock> {
+  try {
+    const root = await realpath(folder);
+    return process.platform === 'win32' ? await holdByPipe(root, options) : await holdBySocket(root, options);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === '' || error instanceof StartupError) throw error;
+    throw new StartupError(
+      `The storage folder ${folder} cannot be locked: ${code}. Check that it can be written to.`,
+      {},
+      { cause: error },
+    );
+  }
+}
+
+async function holdBySocket(root: string, options: LockOptions): Promise<FolderLock> {
+  const holder = new Holder(root, options);
+  try {
+    return await takeIn(root, holder);
+  } catch (error) {
+    if (!NO_SOCKETS_HERE.has(systemErrorCode(error))) throw error;
+    return await takeIn(await fallbackFolder(root), holder);
+  }
+}
+
+/** Takes the lock with the sockets in this folder. */
+async function takeIn(folder: string, holder: Holder): Promise<FolderLock> {
+  const sockets = await shortPathTo(folder);
+  try {
+    const { number, server } = await takeNumber(sockets, holder);
+    if (await holder.write(number)) await removeOthers(sockets.folder, holder.root, number);
+    return holder.lock(async () => {
+      // The name may only be free again when lock.json has retired its number.
+      if (await holder.retire(number)) await rm(join(folder, socketName(number)), { force: true });
+      await closeServer(server);
+    });
+  } finally {
+    await sockets.done();
+  }
+}
+
+async function takeNumber(
+  sockets: SocketFolder,
+  holder: Holder,
+): Promise<{ number: number; server: Server }> {
+  for (;;) {
+    const number = await firstFreeNumber(sockets, holder.root);
+    const server = await claim(sockets, number, holder);
+    if (server === null) continue;
+    if ((await readLockFile(holder.root)).next <= number) return { number, server };
+    // The number was taken, used and retired between the look and the claim.
+    await rm(join(sockets.folder, socketName(number)));
+    await closeServer(server);
+  }
+}
+
+/** The first number from `next` on whose name is free, all before it being dead. Throws where one is alive. */
+async function firstFreeNumber(sockets: SocketFolder, root: string): Promise<number> {
+  const file = await readLockFile(root);
+  for (let number = file.next; ; number++) {
+    const reading = await askSocket(join(sockets.shortPath, socketName(number)));
+    if (reading.kind === 'absent') return number;
+    if (reading.kind === 'alive') throw inUse(root, parseOwner(reading.text) ?? file.owner);
+  }
+}
+
+/** Gives a listening socket the name of the number; null where another process was faster. */
+async function claim(sockets: SocketFolder, number: number, holder: Holder): Promise<Server | null> {
+  const draft = temporaryName();
+  const server = await listenAt(join(sockets.shortPath, draft), () => holder.answer());
+  try {
+    await link(join(sockets.folder, draft), join(sockets.folder, socketName(number)));
+    return server;
+  } catch (error) {
+    await closeServer(server);
+    // ENOENT: the faster one has tidied our draft away.
+    const code = systemErrorCode(error);
+    if (code === 'EEXIST' || code === 'ENOENT') return null;
+    throw error;
+  } finally {
+    await rm(join(sockets.folder, draft), { force: true });
+  }
+}
+
+/** Removes what dead processes left: sockets of lower numbers, and drafts. */
+async function removeOthers(folder: string, root: string, number: number): Promise<void> {
+  for (const place of new Set([folder, root])) {
+    for (const name of await readdir(place)) {
+      const found = /^lock-(\d+)\.sock$/.exec(name);
+      const lower = found !== null && Number(found[1]) < number;
+      if (lower || /^lock-[0-9a-f]+\.tmp$/.test(name)) await rm(join(place, name), { force: true });
+    }
+  }
+}
+
+async function holdByPipe(root: string, options: LockOptions): Promise<FolderLock> {
+  const holder = new Holder(root, options);
+  const path = pipeName(root);
+  for (;;) {
+    try {
+      const server = await listenAt(path, () => holder.answer());
+      await holder.write(1);
+      return holder.lock(async () => {
+        await holder.retire(0);
+        await closeServer(server);
+      });
+    } catch (error) {
+      if (systemErrorCode(error) !== 'EADDRINUSE') throw error;
+      const reading = await askSocket(path);
+      if (reading.kind === 'alive') throw inUse(root, parseOwner(reading.text));
+    }
+  }
+}
+
+/** The named pipe of a folder on Windows, where names of files are the same in either case. */
+export function pipeName(root: string): string {
+  return `\\\\.\\pipe\\corollary-${digest(root.toLowerCase())}`;
+}
+
+function inUse(root: string, owner: LockOwner | null): StartupError {
+  const who = owner === null ? 'another process' : `process ${owner.pid}`;
+  const where = owner === null || owner.address === null ? '' : ` at ${owner.address}`;
+  return new StartupError(
+    `The storage folder ${root} is in use by ${who}${where}. Stop that one, or give this one another STORAGE_DIR.`,
+  );
+}
+
+/** A path to the folder that leaves room for the name of a socket: itself, or a link in the temporary folder. */
+async function shortPathTo(folder: string): Promise<SocketFolder> {
+  const fits = (path: string): boolean =>
+    Buffer.byteLength(path) + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH;
+  if (fits(folder)) return { folder, shortPath: folder, done: async () => undefined };
+  const base = fits(join(tmpdir(), 'corollary-123456/folder')) ? tmpdir() : '/tmp';
+  // A folder of our own, since anybody could have put a link of that name into the shared one.
+  const own = await mkdtemp(join(base, 'corollary-'));
+  const shortPath = join(own, 'folder');
+  await symlink(folder, shortPath);
+  return { folder, shortPath, done: () => rm(own, { recursive: true, force: true }) };
+}
+
+/** Where the sockets live when the folder's file system has none: in the temporary folder, for this user alone. */
+async function fallbackFolder(root: string): Promise<string> {
+  const user = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `corollary-${user}-${digest(root)}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const found = await lstat(folder);
+  if (!found.isDirectory() || found.uid !== user) {
+    throw new StartupError(
+      `The storage folder ${root} cannot be locked: ${folder} belongs to somebody else.`,
+    );
+  }
+  return folder;
+}
+
+function socketName(number: number): string {
+  return `lock-${number}.sock`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
