@@ -14,43 +14,39 @@ describe('addresses the window may load', () => {
     expect(isOwnAddress('http://127.0.0.1:9300/#/ask', service)).toBe(true);
   });
 
-  it('are no others, however alike they look', () => {
-    for (const url of [
-      'http://127.0.0.1:9301/',
-      'https://127.0.0.1:9300/',
-      'http://127.0.0.1:9300.example.com/',
-      'http://127.0.0.1:9300@example.com/',
-      'http://localhost:9300/',
-      'file:///etc/passwd',
-      'data:text/html,x',
-      'javascript:alert(1)',
-      'about:blank',
-      'not an address',
-      '',
-    ])
-      expect(isOwnAddress(url, service), url).toBe(false);
+  it.each([
+    'http://127.0.0.1:9301/',
+    'https://127.0.0.1:9300/',
+    'http://127.0.0.1:9300.example.com/',
+    'http://127.0.0.1:9300@example.com/',
+    'http://localhost:9300/',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'javascript:alert(1)',
+    'about:blank',
+    'not an address',
+    '',
+  ])('are no others, however alike they look: %j', (url) => {
+    expect(isOwnAddress(url, service)).toBe(false);
   });
 });
 
 describe('requests of the page', () => {
-  it('go to the service, its sockets and its own data', () => {
-    for (const url of [
-      `${service}/facts?x=1`,
-      'ws://127.0.0.1:9300/',
-      `blob:${service}/1`,
-      'data:image/png;base64,',
-    ])
-      expect(isOwnRequest(url, service), url).toBe(true);
-  });
+  it.each([`${service}/facts?x=1`, 'ws://127.0.0.1:9300/', `blob:${service}/1`, 'data:image/png;base64,'])(
+    'go to the service, its sockets and its own data: %j',
+    (url) => {
+      expect(isOwnRequest(url, service)).toBe(true);
+    },
+  );
 
-  it('go nowhere else', () => {
-    for (const url of [
-      'https://example.com/',
-      'http://127.0.0.1:80/',
-      'file:///etc/passwd',
-      'ftp://127.0.0.1:9300/',
-    ])
-      expect(isOwnRequest(url, service), url).toBe(false);
+  it.each([
+    'https://example.com/',
+    'http://127.0.0.1:80/',
+    'file:///etc/passwd',
+    'ftp://127.0.0.1:9300/',
+    'nonsense',
+  ])('go nowhere else: %j', (url) => {
+    expect(isOwnRequest(url, service)).toBe(false);
   });
 });
 

@@ -169,7 +169,10 @@ export class Shell {
       this.#open(route);
       return;
     }
-    if (this.#address !== null && (route !== null || !isShowing(this.#window, this.#address)))
+    if (
+      this.#address !== null &&
+      (route !== null || !isOwnAddress(this.#window.webContents.getURL(), this.#address))
+    )
       load(this.#window, workbenchAddress(this.#address, route));
     bringToFront(this.#window);
   }
@@ -185,17 +188,13 @@ export class Shell {
     if (service === null) return;
     event.preventDefault();
     this.#service = null;
-    service.close().finally(() => app.exit(0));
+    void service.close().finally(() => app.exit(0));
   }
 }
 
 /** A variable of the environment; an empty one counts as not set. */
 function setting(environment: Readonly<Record<string, string>>, name: string): string | null {
   return environment[name] || null;
-}
-
-function isShowing(window: BrowserWindow, address: string): boolean {
-  return isOwnAddress(window.webContents.getURL(), address);
 }
 
 /** The arguments that the other start handed over, where it did. */
@@ -206,5 +205,5 @@ function forwarded(data: unknown): string[] | null {
 }
 
 function warn(message: string): void {
-  console.warn(message);
+  process.stderr.write(`${message}\n`);
 }

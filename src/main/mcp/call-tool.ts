@@ -80,20 +80,10 @@ async function settle(
     case 'assertFact':
       return { ...fields, ...(await metadataWithSource(host, caller, fields)) };
     case 'listPredicates':
-      requireNoFields(tool, fields);
-      return fields;
     case 'assertRule':
     case 'retractPattern':
       return fields;
   }
-}
-
-function requireNoFields(tool: Tool, fields: ToolArguments): void {
-  const unknown = Object.keys(fields);
-  if (unknown.length > 0)
-    throw new EngineError('ValidationException', `${tool.listing.name} takes no arguments`, {
-      errors: unknown.map((path) => ({ path, message: 'unknown field' })),
-    });
 }
 
 /**
@@ -129,8 +119,7 @@ async function perform<Name extends ToolOperation | 'query'>(
   operation: Name,
   fields: ToolArguments,
 ): Promise<OperationOutput<Name>> {
-  const body = operation === 'listPredicates' ? undefined : fields;
-  return (await host.perform(operation, caller, body)) as OperationOutput<Name>;
+  return (await host.perform(operation, caller, fields)) as OperationOutput<Name>;
 }
 
 function successResult(tool: Tool, output: unknown): CallToolResult {

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ThreadSettings } from '../service-messages.ts';
+import { startServiceThread } from './service-host.ts';
+
+/** Threads that say what a service's thread says, and end as one can end. The real one is tested as built. */
+const threads = {
+  ready: `
+    port.on('message', ({ kind }) => { if (kind === 'close') { port.postMessage({ kind: 'closed' }); port.close(); } });
+    port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:' + workerData.defaults.port, port: workerData.defaults.port });`,
+  refused: `port.postMessage({ kind: 'refused', refusal: { reason: 'damaged', message: 'Damaged.', owner: null } });`,
+  throws: `throw new Error('a bug in the thread');`,
+  ends: `process.exit(3);`,
+  dies: `
+    port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:1', port: 1 });
+    port.on('message', () => {});
+    setTimeout(() => { throw new Error('died later'); }, 20);`,
+};
+
+let folder: string;
+const file = (name: keyof typeof threads) => join(folder, `${name}.mjs`);
+const settings: ThreadSettings = { environment: {}, defaults: { host: '127.0.0.1', port: 9310 } };
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'corollary-thread-'));
+  for (const [name, body] of Object.entries(threads))
+    writeFileSync(
+      join(folder, `${name}.mjs`),
+      `import { parentPort as port, workerData } from 'node:worker_threads';\n${body}\n`,
+    );
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the thread of the service', () => {
+  it('is running once it is ready, and ends when it is closed', async () => {
+    const start = await startServiceThread(file('ready'), settings);
+    if (start.outcome !== 'running') throw new Error('expected it to run');
+    expect(start.service).toMatchObject({ address: 'http://127.0.0.1:9310', port: 9310 });
+    let isLost = false;
+    void start.service.lost.then(() => {
+      isLost = true;
+    });
+    await start.service.close();
+    await start.service.close();
+    expect(isLost).toBe(false);
+  });
+
+  it('passes on why the service refused to start, once it has ended', async () => {
+    const start = await startServiceThread(file('refused'), settings);
+    expect(start).toEqual({
+      outcome: 'refused',
+      refusal: { reason: 'damaged', message: 'Damaged.', owner: null },
+    });
+  });
+
+  it('that fails before it is ready is a refusal with the reason', async () => {
+    expect(await startServiceThread(file('throws'), settings)).toMatchObject({
+      outcome: 'refused',
+      refusal: { reason: 'failed', message: expect.stringContaining('a bug in the thread') },
+    });
+    expect(await startServiceThread(file('ends'), settings)).toMatchObject({
+      outcome: 'refused',
+      refusal: { reason: 'failed', message: expect.stringContaining('code 3') },
+    });
+    expect(await startServiceThread(join(folder, 'absent.mjs'), settings)).toMatchObject({
+      outcome: 'refused',
+      refusal: { reason: 'failed' },
+    });
+  });
+
+  it('that ends by itself after it was ready is reported as lost', async () => {
+    const start = await startServiceThread(file('dies'), settings);
+    if (start.outcome !== 'running') throw new Error('expected it to run');
+    expect(await start.service.lost).toContain('died later');
+    await start.service.close();
+  });
+});
