@@ -13,11 +13,14 @@ export const refusalExitCodes: Readonly<Record<RefusalKind, number>> = {
 /** A start that cannot go on. `message` is whole sentences, several lines where there are several reasons. */
 export class StartRefusal extends Error {
   readonly kind: RefusalKind;
+  /** Address of the service that has the data folder, where one has it and said so. */
+  readonly owner: string | null;
 
-  constructor(kind: RefusalKind, message: string, options?: ErrorOptions) {
+  constructor(kind: RefusalKind, message: string, options: ErrorOptions & { owner?: string | null } = {}) {
     super(message, options);
     this.name = 'StartRefusal';
     this.kind = kind;
+    this.owner = options.owner ?? null;
   }
 
   get exitCode(): number {

@@ -166,6 +166,7 @@ function inUse(root: string, owner: LockOwner | null): StartupError {
   const where = owner === null || owner.address === null ? '' : ` at ${owner.address}`;
   return new StartupError(
     `The storage folder ${root} is in use by ${who}${where}. Stop that one, or give this one another STORAGE_DIR.`,
+    { holder: { address: owner?.address ?? null } },
   );
 }
 

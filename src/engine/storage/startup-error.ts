@@ -1,7 +1,14 @@
+/** A process that has the folder; `address` is that of its service, null where it did not say. */
+export interface FolderHolder {
+  readonly address: string | null;
+}
+
 /** Where the trouble is: a file, and the byte it begins at where that is known. */
 export interface StartupErrorPlace {
   readonly file?: string;
   readonly offset?: number;
+  /** The live process that has the folder, where that is the trouble. */
+  readonly holder?: FolderHolder;
 }
 
 /**
@@ -12,11 +19,13 @@ export interface StartupErrorPlace {
 export class StartupError extends Error {
   readonly file: string | null;
   readonly offset: number | null;
+  readonly holder: FolderHolder | null;
 
   constructor(message: string, place: StartupErrorPlace = {}, options?: ErrorOptions) {
     super(message, options);
     this.name = 'StartupError';
     this.file = place.file ?? null;
     this.offset = place.offset ?? null;
+    this.holder = place.holder ?? null;
   }
 }
