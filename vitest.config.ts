@@ -8,7 +8,12 @@ const long = process.env['LONG'] === '1';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.{test,fuzz}.{ts,tsx}', 'bench/**/*.test.ts', ...(long ? ['src/**/*.long.ts'] : [])],
+    include: [
+      'src/**/*.{test,fuzz}.{ts,tsx}',
+      'bench/**/*.test.ts',
+      'scripts/**/*.test.mjs',
+      ...(long ? ['src/**/*.long.ts'] : []),
+    ],
     environment: 'node',
     pool: 'forks',
     maxWorkers: 2,

@@ -14,12 +14,22 @@ const sizes = [16, 24, 32, 48, 64, 128, 256, 512];
 /** Up to this size the simplified drawing reads better. */
 const greatestSmall = 32;
 
+/** @typedef {{size: number, png: Buffer}} Image */
+
+/**
+ * A drawing as PNG.
+ * @param {string} svg
+ * @param {number} size pixels
+ */
 function raster(svg, size) {
   const options = ['--width', String(size), '--height', String(size), join(folder, svg)];
   return execFileSync('rsvg-convert', options, { maxBuffer: 16 * 1024 * 1024 });
 }
 
-/** An .ico of PNG images: a header of 6 bytes, 16 bytes an image, then the images. */
+/**
+ * An .ico of PNG images: a header of 6 bytes, 16 bytes an image, then the images.
+ * @param {Image[]} images
+ */
 function ico(images) {
   const header = Buffer.alloc(6 + 16 * images.length);
   header.writeUInt16LE(1, 2);
@@ -39,14 +49,18 @@ function ico(images) {
   return Buffer.concat([header, ...images.map(({ png }) => png)]);
 }
 
-/** An .icns of PNG images: `icns` and the length, then type, length and image each. */
+/**
+ * An .icns of PNG images: `icns` and the length, then type, length and image each.
+ * @param {Image[]} images
+ */
 function icns(images) {
+  /** @type {Record<number, string>} */
   const types = { 16: 'icp4', 32: 'icp5', 64: 'icp6', 128: 'ic07', 256: 'ic08', 512: 'ic09' };
   const parts = images
     .filter(({ size }) => size in types)
     .map(({ size, png }) => {
       const head = Buffer.alloc(8);
-      head.write(types[size], 'latin1');
+      head.write(types[size] ?? '', 'latin1');
       head.writeUInt32BE(png.length + 8, 4);
       return Buffer.concat([head, png]);
     });

@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fetchElectron } from './electron-binary.mjs';
 import { build, install, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
+import { dataFolder } from './user-folders.mjs';
 
 /**
  * `npm start`: from a fresh clone to a usable workbench. Installs and builds what is missing, then opens
@@ -17,17 +17,6 @@ import { runProgram } from './run-program.mjs';
  * Kept: nothing is written into the folder it was started from, and nothing outlives it: the service has
  * no process of its own that could be left behind, and the desktop app is waited for.
  */
-
-/** Where knowledge is kept unless STORAGE_DIR says otherwise: the folder the platform has for it. */
-function dataFolder() {
-  const home = homedir();
-  if (process.platform === 'win32') {
-    return join(process.env['LOCALAPPDATA'] ?? join(home, 'AppData/Local'), 'Corollary');
-  }
-  if (process.platform === 'darwin') return join(home, 'Library/Application Support/Corollary');
-  const base = process.env['XDG_DATA_HOME'];
-  return join(base?.startsWith('/') === true ? base : join(home, '.local/share'), 'corollary');
-}
 
 /** Why no window can be opened here, or null where one can. */
 function windowless() {

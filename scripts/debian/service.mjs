@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, install, Refusal, root } from '../prepare.mjs';
+import { dataFolder, endpointFile } from '../user-folders.mjs';
+
+/**
+ * A service to talk to: one that runs, found by its endpoint file, or one of our own for as long as it is needed.
+ * Kept: a service that was started here is stopped here, whatever happens in between.
+ */
+
+/** How long a service of our own may take to be ready: a large log is read first. */
+const startLimitMs = 120_000;
+
+/** @type {NodeJS.Signals[]} */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * @typedef {object} Service
+ * @property {string} url
+ * @property {() => Promise<void>} stop does nothing to a service that ran already
+ */
+
+/**
+ * @param {string | null} url of a service; null: the one that runs, else one of our own
+ * @returns {Promise<Service>}
+ */
+export async function findService(url) {
+  const stop = async () => {};
+  if (url !== null) {
+    if (!URL.canParse(url))
+      throw new Refusal(`--url takes an address such as http://127.0.0.1:9300, not "${url}".`);
+    if (!(await answers(url))) throw new Refusal(`No service answers at ${url}.`);
+    return { url, stop };
+  }
+  const running = readEndpoint(endpointFile());
+  if (running !== null && (await answers(running))) {
+    console.log(`Service: ${running} (running)`);
+    return { url: running, stop };
+  }
+  return startService();
+}
+
+/** @param {string} url */
+async function answers(url) {
+  try {
+    return (await fetch(new URL('/health/ready', url))).ok;
+  } catch (error) {
+    // What fetch throws where nobody listens.
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The address in an endpoint file, or null where there is none.
+ * @param {string} path
+ * @returns {string | null}
+ */
+function readEndpoint(path) {
+  if (!existsSync(path)) return null;
+  /** @type {{url?: unknown}} */
+  const { url } = JSON.parse(readFileSync(path, 'utf8'));
+  return typeof url === 'string' && URL.canParse(url) ? url : null;
+}
+
+/** A port that nobody listens on now. */
+function freePort() {
+  return new Promise((settle, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => settle(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** @returns {Promise<Service>} */
+async function startService() {
+  await install();
+  await build();
+  const storage = process.env['STORAGE_DIR'] || dataFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-sample-'));
+  const endpoint = join(folder, 'endpoint.json');
+  const environment = {
+    ...process.env,
+    STORAGE_DIR: storage,
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+    COROLLARY_ENDPOINT_FILE: endpoint,
+    LOG_LEVEL: 'WARN',
+  };
+  const child = spawn(process.execPath, [join(root, 'out/main/headless.js')], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  /** @type {Promise<void>} */
+  const ended = new Promise((settle) => child.on('close', () => settle()));
+  let over = false;
+  void ended.then(() => (over = true));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    for (const signal of signals) process.off(signal, interrupt);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const interrupt = (/** @type {NodeJS.Signals} */ signal) => {
+    void stop().then(() => process.kill(process.pid, signal));
+  };
+  for (const signal of signals) process.on(signal, interrupt);
+  for (const started = Date.now(); !over && Date.now() - started < startLimitMs; ) {
+    const url = readEndpoint(endpoint);
+    if (url !== null && (await answers(url))) {
+      console.log(`Service: ${url} (started for this), data in ${storage}`);
+      return { url, stop };
+    }
+    await new Promise((settle) => setTimeout(settle, 50));
+  }
+  const reason = over ? 'its message is above' : 'it was not ready in time';
+  await stop();
+  throw new Refusal(`The service could not be started: ${reason}.`);
+}
+
+/**
+ * A client of one database of the service.
+ * @param {string} url
+ * @param {{database: string, key: string | null}} options
+ */
+export function client(url, { database, key }) {
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Database': database,
+    'X-Tenant-ID': 'default',
+    ...(key === null ? {} : { 'X-API-Key': key }),
+  };
+  return {
+    /**
+     * POSTs a body; `accept` names statuses that are no failure beside success.
+     * @param {string} path
+     * @param {unknown} body
+     * @param {number[]} [accept]
+     */
+    async post(path, body, accept = []) {
+      const response = await fetch(new URL(path, url), {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      const answer = await response.json();
+      if (response.ok || accept.includes(response.status)) return answer;
+      throw new Refusal(`${path} was refused with ${response.status}: ${answer.detail ?? answer.title}`);
+    },
+  };
+}
