@@ -39,7 +39,7 @@ export default defineConfig({
     plugins: [react()],
     worker: { format: 'es' },
     build: {
-      target: ['chrome120', 'firefox121', 'safari17'],
+      target: 'es2023',
       outDir: 'out/renderer',
       emptyOutDir: true,
       assetsInlineLimit: 0,

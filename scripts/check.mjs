@@ -25,6 +25,7 @@ const steps = {
   types: () => tool(tsc, ['--noEmit', '-p', 'tsconfig.json']),
   'types without DOM': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.node.json']),
   'types without Node': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.renderer.json']),
+  'types of scripts': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.scripts.json']),
   lint: () => tool('node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', '.']),
   format: () => tool('node_modules/@biomejs/biome/bin/biome', ['format', '--colors=off', '.']),
   boundaries,

@@ -113,7 +113,6 @@ function sourcesDigest() {
     'package.json',
     'package-lock.json',
     'electron.vite.config.ts',
-    'postcss.config.mjs',
     'tsconfig.base.json',
     'tsconfig.json',
   ];
@@ -139,12 +138,28 @@ export function filesBelow(folder) {
 }
 
 /**
+ * Ends with the npm that started us. npm passes a request to end on to its shell alone, and a shell that
+ * ends by it leaves us behind; so a parent that is gone is taken as that request.
+ */
+function endWithParent() {
+  if (process.platform === 'win32' || process.env['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  watch.unref();
+}
+
+/**
  * Runs a command's main function; a refusal becomes one line and exit code 1.
  * @param {() => Promise<void>} main
  */
 export async function runCommand(main) {
   try {
     requireNode();
+    endWithParent();
     await main();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
