@@ -1,0 +1,127 @@
+/**
+ * Runs the built main bundle under plain Node with the stand-in for Electron, and drives it.
+ *
+ * Every run has a user-data folder of its own. What the shell called is kept in order; `until` waits for a call.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StandIns } from './compile.ts';
+
+export const mainBundle = fileURLToPath(new URL('../../out/main/main.js', import.meta.url));
+
+export interface Call {
+  readonly call: string;
+  readonly args: readonly unknown[];
+}
+
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Labels of the buttons to press in dialogs, in order; a folder for a folder dialog. */
+  readonly answers?: readonly string[];
+  readonly argv?: readonly string[];
+  /** Another instance is running. */
+  readonly isSecond?: boolean;
+  readonly userData?: string;
+}
+
+interface Waiting {
+  readonly name: string;
+  readonly resolve: (call: Call) => void;
+}
+
+export class ShellRun {
+  readonly userData: string;
+  readonly calls: Call[] = [];
+  /** The exit code, once the process has ended. */
+  readonly exited: Promise<number | null>;
+  readonly #process: ChildProcess;
+  readonly #ownsUserData: boolean;
+  readonly #answers = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  #waiting: Waiting[] = [];
+  #lastId = 0;
+  #errors = '';
+
+  constructor(standIns: StandIns, options: RunOptions = {}) {
+    const { environment = {}, answers = [], argv = [], isSecond = false, userData } = options;
+    this.#ownsUserData = userData === undefined;
+    this.userData = userData ?? mkdtempSync(join(tmpdir(), 'corollary-shell-'));
+    const { PORT: _port, HOST: _host, STORAGE_DIR: _folder, ...inherited } = process.env;
+    this.#process = fork(mainBundle, [...argv], {
+      execArgv: ['--import', standIns.mainHook],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: {
+        ...inherited,
+        COROLLARY_ENDPOINT_FILE: join(this.userData, 'endpoint.json'),
+        ...environment,
+        STAND_IN_USER_DATA: this.userData,
+        STAND_IN_ANSWERS: JSON.stringify(answers),
+        ...(isSecond ? { STAND_IN_SECOND: '1' } : {}),
+      },
+    });
+    this.#process.stderr?.on('data', (bytes: Buffer) => {
+      this.#errors += bytes.toString();
+    });
+    this.#process.on('message', (message) =>
+      this.#take(message as Call & { id?: number; value?: unknown; error?: string }),
+    );
+    this.exited = new Promise((resolve) => this.#process.once('exit', resolve));
+    void this.exited.then(() => {
+      for (const { reject } of this.#answers.values())
+        reject(new Error(`the shell has ended: ${this.#errors}`));
+    });
+  }
+
+  /** What the process wrote to standard error so far. */
+  get errors(): string {
+    return this.#errors;
+  }
+
+  named(name: string): Call[] {
+    return this.calls.filter(({ call }) => call === name);
+  }
+
+  /** The `count`th call of that name, waited for. Rejects when the process ends without it. */
+  async until(name: string, count = 1): Promise<Call> {
+    const [there] = this.named(name).slice(count - 1);
+    if (there !== undefined) return there;
+    const came = new Promise<Call>((resolve) => this.#waiting.push({ name, resolve }));
+    const ended = this.exited.then((code) => {
+      throw new Error(`the shell ended with ${code} before ${name}: ${this.#errors}`);
+    });
+    await Promise.race([came, ended]);
+    return this.until(name, count);
+  }
+
+  /** Has the stand-in do something; resolves with what came of it. */
+  drive(what: string, ...args: unknown[]): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#answers.set(id, { resolve, reject });
+      this.#process.send({ id, drive: what, args });
+    });
+  }
+
+  /** Ends the process where it still runs, and removes its folder. */
+  async clear(): Promise<void> {
+    if (this.#process.exitCode === null) this.#process.kill('SIGKILL');
+    await this.exited;
+    if (this.#ownsUserData) rmSync(this.userData, { recursive: true, force: true });
+  }
+
+  #take(message: Call & { id?: number; value?: unknown; error?: string }): void {
+    if (message.id !== undefined) {
+      const answer = this.#answers.get(message.id);
+      this.#answers.delete(message.id);
+      if (message.error === undefined) answer?.resolve(message.value);
+      else answer?.reject(new Error(message.error));
+      return;
+    }
+    this.calls.push(message);
+    const met = this.#waiting.filter(({ name }) => name === message.call);
+    this.#waiting = this.#waiting.filter(({ name }) => name !== message.call);
+    for (const { resolve } of met) resolve(message);
+  }
+}
