@@ -24,7 +24,7 @@ export type FrameReading =
 
 export class SegmentReader {
   readonly #file: StorageFile;
-  readonly #window = new Uint8Array(WINDOW_BYTES);
+  #window = new Uint8Array(0);
   #start = 0;
   #filled = 0;
   /** Bytes of the segment that may be read; may grow, and never shrinks below what was read. */
@@ -47,6 +47,7 @@ export class SegmentReader {
     }
     if (position < this.#start || position + wanted > this.#start + this.#filled) {
       const room = Math.max(0, Math.min(WINDOW_BYTES, this.limit - position));
+      if (this.#window.length < room) this.#window = new Uint8Array(room);
       this.#start = position;
       this.#filled = 0;
       this.#filled = await this.#file.read(this.#window.subarray(0, room), position);

@@ -1,0 +1,345 @@
+import { crc32 } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { crashBackend } from '../testing/crash-backend.ts';
+import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
+import { encodeFrame, encodeRecord, encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './codec.ts';
+import { openLog } from './log.ts';
+import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
+import { segmentName } from './recovery.ts';
+import { StartupError } from './startup-error.ts';
+
+const FIRST = segmentName(1);
+const SECOND = segmentName(2);
+
+/** A log of frames with so many records each, and where in the segment each frame ends. */
+async function smallLog(frames: readonly number[], segmentBytes?: number): Promise<MemoryBackend> {
+  const backend = memoryBackend();
+  const { log } = await openLog(backend, logOptions(segmentBytes === undefined ? {} : { segmentBytes }));
+  for (const count of frames) await log.append(nextRecords(log, count));
+  await log.close();
+  return backend;
+}
+
+async function files(backend: MemoryBackend): Promise<Map<string, Uint8Array>> {
+  return new Map((await backend.list()).map((name) => [name, backend.contents(name)]));
+}
+
+async function fingerprints(backend: MemoryBackend): Promise<string[]> {
+  return [...(await files(backend))].map(([name, bytes]) => `${name} ${bytes.length} ${crc32(bytes)}`);
+}
+
+/** Opens the log; the sequences it gives back, or the refusal, which must have changed nothing. */
+async function reopened(
+  backend: MemoryBackend,
+): Promise<{ records: number[]; warnings: string[]; refusal: StartupError | null }> {
+  const before = await fingerprints(backend);
+  const options = logOptions({}, 99);
+  try {
+    const { log, lastSequence } = await openLog(backend, options);
+    const records = await allRecords(log);
+    expect(records).toEqual(sequences(records).map((sequence) => logRecord(sequence)));
+    expect(lastSequence).toBe(records.length);
+    await log.append(nextRecords(log, 1));
+    expect(sequences(await allRecords(log))).toEqual(upTo(records.length + 1));
+    await log.close();
+    return { records: sequences(records), warnings: options.warnings, refusal: null };
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    expect(await fingerprints(backend)).toEqual(before);
+    return { records: [], warnings: options.warnings, refusal: error };
+  }
+}
+
+describe('an empty folder', () => {
+  it('is an empty log, in which nothing is written before the first record', async () => {
+    const backend = memoryBackend();
+    const { log, lastSequence } = await openLog(backend, logOptions());
+    expect(lastSequence).toBe(0);
+    expect(await allRecords(log)).toEqual([]);
+    await log.close();
+    expect(await backend.list()).toEqual([]);
+  });
+
+  it('may hold files of others, which are left alone', async () => {
+    const backend = memoryBackend(
+      new Map([
+        ['notes.txt', Uint8Array.of(1)],
+        ['x.log', Uint8Array.of(2)],
+      ]),
+    );
+    expect(await reopened(backend)).toMatchObject({ records: [], refusal: null });
+    expect(backend.contents('notes.txt')).toEqual(Uint8Array.of(1));
+  });
+});
+
+describe('a log that was closed', () => {
+  it('gives every record back in order, over segments and restarts', async () => {
+    const backend = memoryBackend();
+    for (let start = 0; start < 3; start++) {
+      const { log, lastSequence } = await openLog(backend, logOptions({ segmentBytes: 1000 }, start));
+      expect(lastSequence).toBe(start * 12);
+      for (let round = 0; round < 6; round++) await log.append(nextRecords(log, 2));
+      await log.close();
+    }
+    expect((await backend.list()).length).toBeGreaterThan(5);
+    expect(await reopened(backend)).toEqual({ records: upTo(36), warnings: [], refusal: null });
+  });
+
+  it('keeps its history id, and never continues a segment that another process wrote', async () => {
+    const backend = await smallLog([1]);
+    const bytes = backend.contents(FIRST);
+    const first = await openLog(backend, logOptions({}, 2));
+    const second = await openLog(backend, logOptions({}, 3));
+    expect(second.log.historyId).toBe(first.log.historyId);
+    await second.log.append(nextRecords(second.log, 1));
+    expect(backend.contents(FIRST)).toEqual(bytes);
+    expect(await backend.list()).toEqual([FIRST, SECOND]);
+  });
+});
+
+describe('a log cut short at any byte', () => {
+  it('keeps the whole frames before the cut, with one warning where a part was left, and takes writes again', async () => {
+    const whole = await smallLog([1, 3, 2]);
+    const bytes = whole.contents(FIRST);
+    const ends = await frameEnds();
+    for (let length = 0; length < bytes.length; length++) {
+      const backend = memoryBackend(new Map([[FIRST, bytes.subarray(0, length)]]));
+      const kept = [0, 1, 4, 6]
+        .filter((_, index) => index === 0 || (ends[index - 1] as number) <= length)
+        .at(-1);
+      const clean = length === SEGMENT_HEADER_BYTES || ends.includes(length);
+      const found = await reopened(backend);
+      expect(found.refusal).toBeNull();
+      expect(found.records).toEqual(upTo(kept ?? 0));
+      expect(found.warnings).toHaveLength(clean ? 0 : 1);
+    }
+  });
+
+  it('is refused in a segment that is not the last', async () => {
+    const whole = await smallLog([1, 3, 2, 1], 200);
+    const bytes = whole.contents(FIRST);
+    for (let length = 0; length < bytes.length; length++) {
+      const backend = memoryBackend(await files(whole));
+      backend.put(FIRST, bytes.subarray(0, length));
+      expect((await reopened(backend)).refusal).not.toBeNull();
+    }
+  });
+
+  async function frameEnds(): Promise<number[]> {
+    const ends: number[] = [];
+    for (const frames of [[1], [1, 3], [1, 3, 2]]) ends.push((await smallLog(frames)).contents(FIRST).length);
+    return ends;
+  }
+});
+
+describe('a bit turned at any place', () => {
+  it('in the last segment is refused with file and offset, or costs the last frame and nothing else', async () => {
+    const whole = await smallLog([1, 2, 2]);
+    const bytes = whole.contents(FIRST);
+    const lastFrame = (await smallLog([1, 2])).contents(FIRST).length;
+    for (const bit of bitsOf(bytes)) {
+      const found = await reopened(memoryBackend(new Map([[FIRST, flipped(bytes, bit)]])));
+      if (bit >> 3 >= lastFrame) {
+        expect(found).toMatchObject({ records: upTo(3), refusal: null });
+        expect(found.warnings).toHaveLength(1);
+      } else {
+        expect(found.refusal?.file).toBe(FIRST);
+        expect(found.refusal?.offset).toBeLessThanOrEqual(bit >> 3);
+        expect(found.refusal?.message).toContain(`memory:${FIRST}`);
+      }
+    }
+  });
+
+  it('in an earlier segment is refused, wherever it is', async () => {
+    const whole = await smallLog([1, 2, 2, 1], 300);
+    const bytes = whole.contents(FIRST);
+    for (const bit of bitsOf(bytes)) {
+      const backend = memoryBackend(await files(whole));
+      backend.put(FIRST, flipped(bytes, bit));
+      expect((await reopened(backend)).refusal?.file).toBe(FIRST);
+    }
+  });
+
+  it('in a length field in the middle is refused, not taken for the end of the log', async () => {
+    const bytes = (await smallLog([1, 1, 1])).contents(FIRST);
+    const second = (await smallLog([1])).contents(FIRST).length;
+    for (let bit = 0; bit < 32; bit++) {
+      const damaged = flipped(bytes, (second + 4) * 8 + bit);
+      const { refusal } = await reopened(memoryBackend(new Map([[FIRST, damaged]])));
+      expect(refusal).toMatchObject({ file: FIRST, offset: second });
+    }
+  });
+});
+
+describe('a torn tail', () => {
+  it('of zeros, which a file system may leave, is cut off', async () => {
+    const bytes = (await smallLog([2])).contents(FIRST);
+    const backend = memoryBackend(new Map([[FIRST, joined(bytes, new Uint8Array(5000))]]));
+    const found = await reopened(backend);
+    expect(found).toMatchObject({ records: [1, 2], refusal: null });
+    expect(found.warnings).toEqual([expect.stringContaining(`cut off 5000 bytes of memory:${FIRST}`)]);
+    expect(backend.contents(FIRST)).toEqual(bytes);
+  });
+
+  it('is found behind more bytes than are read at once, and so is a frame that follows a bad one', async () => {
+    const bytes = (await smallLog([2])).contents(FIRST);
+    const noise = Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 31) % 251);
+    expect(await reopened(memoryBackend(new Map([[FIRST, joined(bytes, noise)]])))).toMatchObject({
+      records: [1, 2],
+    });
+    const offset = bytes.length + noise.length;
+    const salt = bytes.subarray(32, 48);
+    const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
+    const late = encodeFrame(salt, offset, { flags: 0, historyId, epoch: 1, firstSequence: 3, count: 1 }, [
+      encodeRecord(logRecord(3)),
+    ]);
+    const { refusal } = await reopened(memoryBackend(new Map([[FIRST, joined(bytes, noise, late)]])));
+    expect(refusal).toMatchObject({ file: FIRST, offset: bytes.length });
+  });
+
+  it('that contains the bytes of frames, as a user may have stored them, brings none of them to life', async () => {
+    const bytes = (await smallLog([1, 1])).contents(FIRST);
+    const first = bytes.subarray(SEGMENT_HEADER_BYTES, (await smallLog([1])).contents(FIRST).length);
+    const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
+    const salt = bytes.subarray(32, 48);
+    const guessed = Uint8Array.from(salt, (byte, index) => (index < 4 ? byte : 0));
+    const forged = encodeFrame(guessed, 0, { flags: 0, historyId, epoch: 1, firstSequence: 3, count: 1 }, [
+      encodeRecord(logRecord(3, 'forged')),
+    ]);
+    const frame = encodeFrame(
+      salt,
+      bytes.length,
+      { flags: 0, historyId, epoch: 1, firstSequence: 3, count: 1 },
+      [first, forged, first],
+    );
+    for (const cut of [1, 10, first.length, first.length + forged.length + 20]) {
+      const torn = joined(bytes, frame.subarray(0, frame.length - cut));
+      const found = await reopened(memoryBackend(new Map([[FIRST, torn]])));
+      expect(found).toMatchObject({ records: [1, 2], refusal: null });
+      expect(found.warnings).toHaveLength(1);
+    }
+  });
+
+  it('is cut off for good: a power cut right after the start does not bring it back', async () => {
+    const bytes = (await smallLog([2])).contents(FIRST);
+    const disk = crashBackend(new Map([[FIRST, joined(bytes, new Uint8Array(50))]]));
+    await openLog(disk, logOptions());
+    expect(disk.afterPowerCut(disk.steps, () => 0).contents(FIRST)).toEqual(bytes);
+  });
+});
+
+describe('what a killed process wrote without a sync', () => {
+  it('is durable before it is given back', async () => {
+    const disk = crashBackend();
+    const { log } = await openLog(disk, logOptions({ fsync: 'never' }));
+    await log.append(nextRecords(log, 3));
+    const again = await openLog(disk, logOptions());
+    expect(again.lastSequence).toBe(3);
+    const { log: later } = await openLog(
+      disk.afterPowerCut(disk.steps, () => 0),
+      logOptions(),
+    );
+    expect(sequences(await allRecords(later))).toEqual([1, 2, 3]);
+  });
+});
+
+describe('a refusal', () => {
+  it('tells a newer format version from damage', async () => {
+    const whole = await smallLog([1, 1, 1], 200);
+    for (const name of [FIRST, SECOND, segmentName(3)]) {
+      const backend = memoryBackend(await files(whole));
+      const bytes = backend.contents(name);
+      bytes[8] = 2;
+      backend.put(name, bytes);
+      expect((await reopened(backend)).refusal?.message).toContain(`${name} has format version 2`);
+    }
+  });
+
+  it('names the segment that is missing', async () => {
+    for (const name of [FIRST, SECOND]) {
+      const backend = await smallLog([1, 1, 1], 200);
+      await backend.remove(name);
+      expect((await reopened(backend)).refusal?.message).toContain(name);
+    }
+  });
+
+  it('meets a segment under another number, one of another log, and one that does not continue', async () => {
+    const whole = await smallLog([1, 1], 200);
+    const renamed = memoryBackend(new Map([[SECOND, whole.contents(FIRST)]]));
+    expect((await reopened(renamed)).refusal?.message).toContain('calls itself segment 1');
+
+    const salt = new Uint8Array(16);
+    const other = { id: 2, firstSequence: 2, salt, historyId: 'ab'.repeat(16), parent: null, createdAt: 0 };
+    const foreign = memoryBackend(await files(whole));
+    foreign.put(SECOND, encodeSegmentHeader(other));
+    expect((await reopened(foreign)).refusal?.message).toContain('another log');
+
+    const gap = memoryBackend(await files(whole));
+    gap.put(SECOND, encodeSegmentHeader({ ...other, firstSequence: 5 }));
+    expect((await reopened(gap)).refusal?.message).toContain('begins with record 5 where 2 must follow');
+  });
+
+  it('meets a frame that verifies and does not belong where it is', async () => {
+    const bytes = (await smallLog([1])).contents(FIRST);
+    const salt = bytes.subarray(32, 48);
+    const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
+    const good = { flags: 0, historyId, epoch: 1, firstSequence: 2, count: 1 };
+    for (const [change, message] of [
+      [{ flags: 1 }, 'a feature of the format'],
+      [{ firstSequence: 3 }, 'begins with record 3 where 2 must follow'],
+      [{ firstSequence: 1 }, 'begins with record 1 where 2 must follow'],
+      [{ historyId: '00'.repeat(16) }, 'another log'],
+      [{ epoch: 0 }, 'another log'],
+    ] as const) {
+      const frame = encodeFrame(salt, bytes.length, { ...good, ...change }, [encodeRecord(logRecord(2))]);
+      const { refusal } = await reopened(memoryBackend(new Map([[FIRST, joined(bytes, frame)]])));
+      expect(refusal).toMatchObject({ file: FIRST, offset: bytes.length });
+      expect(refusal?.message).toContain(message);
+    }
+  });
+
+  it('meets a record that cannot be read in a frame that verifies', async () => {
+    const bytes = (await smallLog([1])).contents(FIRST);
+    const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
+    const frame = { flags: 0, historyId, epoch: 1, firstSequence: 2, count: 1 };
+    for (const payload of ['rubbish\n', '{}\n']) {
+      const part = encodeFrame(bytes.subarray(32, 48), bytes.length, frame, [
+        new TextEncoder().encode(payload),
+      ]);
+      const { log } = await openLog(memoryBackend(new Map([[FIRST, joined(bytes, part)]])), logOptions());
+      await expect(allRecords(log)).rejects.toThrow(`a record cannot be read`);
+    }
+    const two = encodeFrame(
+      bytes.subarray(32, 48),
+      bytes.length,
+      frame,
+      [2, 3].map((n) => encodeRecord(logRecord(n))),
+    );
+    const { log } = await openLog(memoryBackend(new Map([[FIRST, joined(bytes, two)]])), logOptions());
+    await expect(allRecords(log)).rejects.toThrow('does not hold the records that it says');
+  });
+
+  it('passes on what the system said when a file cannot be opened', async () => {
+    const backend = await smallLog([1]);
+    const failing = {
+      ...backend,
+      open: () => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })),
+    };
+    await expect(openLog(failing, logOptions())).rejects.toThrow(`EACCES at memory:${FIRST}`);
+  });
+});
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+/** One bit of every byte, each another one. */
+function bitsOf(bytes: Uint8Array): number[] {
+  return Array.from(bytes, (_, index) => index * 8 + (index % 8));
+}
+
+function flipped(bytes: Uint8Array, bit: number): Uint8Array {
+  const copy = bytes.slice();
+  copy[bit >> 3] = (copy[bit >> 3] as number) ^ (1 << (bit & 7));
+  return copy;
+}

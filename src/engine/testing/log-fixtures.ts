@@ -1,0 +1,59 @@
+/** What tests of the log share: records, options that are the same every run, and reading all there is. */
+import { Prng } from '../base/prng.ts';
+import type { LogRecord } from '../storage/codec.ts';
+import type { Log, LogOptions } from '../storage/log.ts';
+
+export interface TestLogOptions extends LogOptions {
+  /** What the log warned of, in order. */
+  readonly warnings: string[];
+}
+
+/** Options with a clock that stands still, salts from a seed, and the warnings kept. */
+export function logOptions(changes: Partial<LogOptions> = {}, seed = 1): TestLogOptions {
+  const prng = new Prng(seed);
+  const warnings: string[] = [];
+  return {
+    fsync: 'always',
+    now: () => 1_700_000_000_000,
+    random: (bytes) => Uint8Array.from({ length: bytes }, () => prng.below(256)),
+    onWarn: (message) => void warnings.push(message),
+    warnings,
+    ...changes,
+  };
+}
+
+export function logRecord(
+  sequence: number,
+  operation: unknown = { note: `operation ${sequence}` },
+): LogRecord {
+  return {
+    sequence,
+    time: 1_700_000_000_000 + sequence,
+    requestId: `request-${sequence}`,
+    actor: null,
+    database: 'default',
+    generation: sequence,
+    version: 1,
+    operation,
+  };
+}
+
+/** So many records from the log's next sequence on. */
+export function nextRecords(log: Log, count: number): LogRecord[] {
+  return Array.from({ length: count }, (_, index) => logRecord(log.nextSequence + index));
+}
+
+export async function allRecords(log: Log, after = 0): Promise<LogRecord[]> {
+  const records: LogRecord[] = [];
+  for await (const record of log.read(after)) records.push(record);
+  return records;
+}
+
+export function sequences(records: readonly LogRecord[]): number[] {
+  return records.map((record) => record.sequence);
+}
+
+/** 1 to `last`. */
+export function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
+}
