@@ -27,6 +27,7 @@ export default defineConfig({
   },
   preload: {
     build: {
+      externalizeDeps: false,
       rolldownOptions: {
         input: { preload: 'src/main/preload.ts' },
         output: { format: 'cjs', entryFileNames: '[name].cjs' },
@@ -43,6 +44,8 @@ export default defineConfig({
       outDir: 'out/renderer',
       emptyOutDir: true,
       assetsInlineLimit: 0,
+      // The editor is one large chunk, loaded from this machine when it is first opened.
+      chunkSizeWarningLimit: 8000,
       rolldownOptions: { input: { index: 'src/renderer/index.html' } },
     },
   },
