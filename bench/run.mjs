@@ -24,7 +24,7 @@ await build({
     rolldownOptions: {
       input: {
         main: join(root, 'bench', 'main.ts'),
-        // 'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
+        'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
       },
     },

@@ -84,6 +84,8 @@ export const sqlite: Contestant = {
       writeFileSync(join(folder, `${name}.tsv`), rows.map((row) => `${row.join('\t')}\n`).join(''));
     const script = [
       '.mode tabs',
+      // Everything in memory, as for the others: intermediate tables would go to files.
+      'PRAGMA temp_store = MEMORY;',
       ...relations.map(({ name }) => `CREATE TABLE ${name}(x TEXT, y TEXT);`),
       ...relations.map(({ name }) => `.import ${join(folder, `${name}.tsv`)} ${name}`),
       ...workload.sql.indexes.map((columns, index) => `CREATE INDEX i${index} ON ${columns};`),

@@ -1,0 +1,165 @@
+/**
+ * The process that runs our own engine: reads the task in the folder it is given, prints one line of JSON.
+ *
+ * Everything goes through the public interface. A question is timed with `limit: 1`: the engine derives and
+ * orders every answer all the same, but does not render them, which no contestant does; they are counted
+ * afterwards, off the clock.
+ */
+import { type Caller, type Engine, openEngine, present } from '../../src/engine/index.ts';
+import type { BenchAtom } from '../program.ts';
+import { type ChildReport, median } from './contestant.ts';
+import { type ChildTask, cpuSeconds, heldBytes, readRows, readTask } from './rows.ts';
+
+const folder = present(process.argv[2], 'the folder of the task is the argument');
+const factsPerWrite = 50_000;
+
+const caller: Caller = {
+  credential: null,
+  role: 'admin',
+  databases: [],
+  tenants: [],
+  database: 'default',
+  tenant: 'bench',
+  client: null,
+  requestId: 'bench',
+  signal: new AbortController().signal,
+};
+
+function fact([predicate, ...args]: BenchAtom) {
+  return {
+    predicate,
+    args,
+    truthVal: true,
+    scope: null,
+    unscoped: false,
+    ttl: null,
+    validFrom: null,
+    validUntil: null,
+    metadata: null,
+  };
+}
+
+async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
+  let count = 0;
+  for (const name of task.relations) {
+    const rows = readRows(folder, name);
+    for (let from = 0; from < rows.length; from += factsPerWrite)
+      await engine.tellAll(
+        caller,
+        rows.slice(from, from + factsPerWrite).map(([x, y]) => fact([name, x, y])),
+      );
+    count += rows.length;
+  }
+  return count;
+}
+
+async function loadRules(engine: Engine, rules: readonly string[]): Promise<void> {
+  for (const text of rules)
+    await engine.teach(caller, {
+      text,
+      head: null,
+      body: null,
+      scope: null,
+      unscoped: false,
+      name: null,
+      description: null,
+      enabled: null,
+    });
+}
+
+/** Answers to the goal on one page; without a limit all of them. */
+async function ask(engine: Engine, [predicate, ...args]: BenchAtom, limit: number | null): Promise<number> {
+  const { count } = await engine.ask(caller, {
+    predicate,
+    args,
+    body: null,
+    text: null,
+    scope: null,
+    unscoped: false,
+    negated: false,
+    withProof: false,
+    allProofs: false,
+    limit,
+    offset: 0,
+    timeoutMs: 600_000,
+    maxDerivations: 1_000_000_000,
+  });
+  return count;
+}
+
+async function askOnce(engine: Engine, goal: BenchAtom): Promise<{ seconds: number; answers: number }> {
+  const start = cpuSeconds();
+  await ask(engine, goal, 1);
+  const seconds = cpuSeconds() - start;
+  return { seconds, answers: await ask(engine, goal, null) };
+}
+
+async function lookUp(engine: Engine, predicate: string): Promise<{ seconds: number; answers: number }> {
+  const keys = readRows(folder, 'probe').map(([key]) => key);
+  const start = cpuSeconds();
+  let answers = 0;
+  for (const key of keys) {
+    const found = await engine.query(caller, {
+      predicate,
+      args: [key, '?y'],
+      scope: null,
+      unscoped: false,
+      truthVal: null,
+      limit: null,
+      offset: 0,
+    });
+    answers += found.length;
+  }
+  return { seconds: cpuSeconds() - start, answers };
+}
+
+async function change(engine: Engine, task: ChildTask): Promise<{ seconds: number; answers: number }> {
+  const relation = present(task.relations[0], 'a change needs a relation');
+  let answers = (await askOnce(engine, task.goal)).answers;
+  const times: number[] = [];
+  for (const row of readRows(folder, 'probe')) {
+    const atom: BenchAtom = [relation, ...row];
+    const start = cpuSeconds();
+    await engine.forget(caller, {
+      predicate: relation,
+      args: [...row],
+      scope: null,
+      unscoped: false,
+      truthVal: null,
+      dryRun: false,
+      dependents: 'known',
+      ifGeneration: null,
+      timeoutMs: 10_000,
+    });
+    await ask(engine, task.goal, 1);
+    times.push(cpuSeconds() - start);
+    answers += await ask(engine, task.goal, null);
+    await engine.tell(caller, { ...fact(atom), ifGeneration: null });
+    await ask(engine, task.goal, 1);
+  }
+  return { seconds: median(times), answers };
+}
+
+async function run(): Promise<ChildReport> {
+  const task = readTask(folder);
+  const engine = await openEngine({ storageDir: null });
+  const before = task.kind === 'load' ? heldBytes() : 0;
+  const start = cpuSeconds();
+  const facts = await loadFacts(engine, task);
+  await loadRules(engine, task.rules);
+  const load = cpuSeconds() - start;
+  if (task.kind === 'load') {
+    const bytesPerFact = (heldBytes() - before) / facts;
+    const { seconds, answers } = await lookUp(engine, task.goal[0]);
+    const all = await ask(engine, task.goal, null);
+    await engine.close();
+    return { answers: answers + all, load, solve: seconds, bytesPerFact };
+  }
+  const { seconds, answers } = await (task.kind === 'ask'
+    ? askOnce(engine, task.goal)
+    : change(engine, task));
+  await engine.close();
+  return { answers, load, solve: seconds };
+}
+
+process.stdout.write(`${JSON.stringify(await run())}\n`);

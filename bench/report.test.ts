@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { median } from './contestants/contestant.ts';
+import { disagreements, figure, type Line, report } from './report.ts';
+
+const outcome = (answers: number, solve: number) => ({ answers, solve, load: 0.5, peakBytes: 50e6 });
+
+const line: Line = {
+  workload: 'closure',
+  title: 'a closure',
+  kind: 'ask',
+  cells: [
+    { outcomes: [outcome(1234, 0.1), outcome(1234, 0.3), outcome(1234, 0.2)] },
+    { outcomes: [outcome(1234, 1)] },
+    { reason: 'over 120 s' },
+  ],
+};
+
+test('a table shows medians, and for the others how many times ours that is', () => {
+  const text = report(['Corollary', 'Slow', 'Late'], [line]);
+  expect(text).toContain('| a closure (1,234) | 0.200 | 1.00 (x5.00) | over 120 s |');
+});
+
+test('contestants that find different numbers of answers are named', () => {
+  expect(disagreements(['A', 'B', 'C'], [line])).toEqual([]);
+  const other = { ...line, cells: [{ outcomes: [outcome(1, 1)] }, { outcomes: [outcome(2, 1)] }] };
+  expect(disagreements(['A', 'B'], [other])).toEqual(['closure: A 1, B 2']);
+});
+
+test('numbers are printed to three digits', () => {
+  expect([0, 0.00012345, 0.5, 12.345, 1234.5].map(figure)).toEqual([
+    '0',
+    '0.000123',
+    '0.500',
+    '12.3',
+    '1235',
+  ]);
+});
+
+test('the median of an even number of values is the mean of the two in the middle', () => {
+  expect([median([3, 1, 2]), median([4, 1, 3, 2])]).toEqual([2, 2.5]);
+});

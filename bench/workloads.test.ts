@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { corollaryRule } from './program.ts';
+import { workloads } from './workloads.ts';
+
+describe.each(workloads)('$name', (workload) => {
+  test('has the same input every time it is built', () => {
+    const first = workload.build('tiny');
+    expect(workload.build('tiny')).toEqual(first);
+    expect(workload.probes(workload.build('tiny'), 'tiny')).toEqual(workload.probes(first, 'tiny'));
+  });
+
+  test('has distinct rows of plain words, which every language takes without quotes', () => {
+    for (const { rows } of workload.build('tiny')) {
+      expect(new Set(rows.map((row) => row.join(' '))).size).toBe(rows.length);
+      for (const term of rows.flat()) expect(term).toMatch(/^[a-z][a-z0-9_]*$/);
+    }
+  });
+
+  test('asks about what its rules or its relations say', () => {
+    const known = [
+      ...workload.rules.map(({ head }) => head[0]),
+      ...workload.build('tiny').map(({ name }) => name),
+    ];
+    expect(known).toContain(workload.goal[0]);
+    for (const each of workload.rules.map(corollaryRule)) expect(each).toMatch(/^\w+\(.*\) :- /);
+  });
+});
