@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { factsInputSchema } from '../engine/contract/facts.ts';
+import { ruleInputSchema } from '../engine/contract/rules.ts';
+import { parseProgram } from '../engine/index.ts';
+import { findInstallation } from './installation.ts';
+
+const { samplesFolder } = findInstallation();
+const readJson = (file: string): unknown => JSON.parse(readFileSync(join(samplesFolder, file), 'utf8'));
+
+const headSchema = { id: z.string().min(1), title: z.string().min(1), description: z.string().min(1) };
+const indexSchema = z.array(z.strictObject({ ...headSchema, file: z.string() })).min(1);
+const sampleSchema = z.strictObject({
+  ...headSchema,
+  facts: z.array(z.json()).min(1),
+  rules: z.array(z.strictObject({ text: z.string(), name: z.string(), description: z.string() })).min(1),
+  questions: z.array(z.string()).min(1),
+});
+
+const index = indexSchema.parse(readJson('index.json'));
+
+test('the index names every sample that ships, and no other', () => {
+  const files = readdirSync(samplesFolder).filter((file) => file !== 'index.json');
+  expect(index.map(({ file }) => file).toSorted()).toEqual(files.toSorted());
+});
+
+describe.each(index)('the sample $title', ({ id, title, description, file }) => {
+  const sample = sampleSchema.parse(readJson(file));
+
+  test('is told in the index as it tells itself', () => {
+    expect({ id: sample.id, title: sample.title, description: sample.description }).toEqual({
+      id,
+      title,
+      description,
+    });
+  });
+
+  test('has facts as POST /assert/facts takes them, each once', () => {
+    const { facts } = factsInputSchema.parse(sample.facts);
+    const identities = facts.map(({ predicate, args, truthVal }) =>
+      JSON.stringify([predicate, args, truthVal]),
+    );
+    expect(new Set(identities).size).toBe(facts.length);
+  });
+
+  test('has safe rules in the grammar', () => {
+    for (const rule of sample.rules) expect(() => ruleInputSchema.parse(rule)).not.toThrow();
+    const { statements, errors } = parseProgram(sample.rules.map(({ text }) => `${text}.`).join('\n'));
+    expect(errors).toEqual([]);
+    expect(statements.map(({ kind }) => kind)).toEqual(sample.rules.map(() => 'rule'));
+  });
+
+  test('has questions that can be bodies of rules', () => {
+    const { statements, errors } = parseProgram(
+      sample.questions.map((text) => `asked() :- ${text}.`).join('\n'),
+    );
+    expect(errors).toEqual([]);
+    expect(statements).toHaveLength(sample.questions.length);
+  });
+});
