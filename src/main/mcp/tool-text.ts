@@ -63,11 +63,12 @@ function because(root: ProofStep, steps: ReadonlyMap<number, Proof['steps'][numb
 }
 
 function dependentLines(output: OperationOutput<'retractPattern'>): string[] {
-  if (output.dependentsCount === 0) return [];
-  const verb = output.dryRun === true ? 'would no longer hold' : 'no longer hold';
-  const lines = cutLines(output.dependents.map(clip), output.dependentsCount);
-  const head = `${count(output.dependentsCount, 'conclusion')} ${verb}:`;
-  return output.dependentsComplete ? [head, ...lines] : [head, ...lines, 'There may be more of them.'];
+  const { dependents, dependentsCount, dependentsComplete, dryRun } = output;
+  const unsure = dependentsComplete ? [] : ['There may be more conclusions that depended on it.'];
+  if (dependentsCount === 0) return unsure;
+  const said = dryRun === true ? 'Would no longer hold' : 'No longer holding';
+  const head = `${said}, ${count(dependentsCount, 'conclusion')}:`;
+  return [head, ...cutLines(dependents.map(clip), dependentsCount), ...unsure];
 }
 
 function cutLines(lines: readonly string[], total = lines.length): string[] {

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer, Proof } from '../../engine/contract/inference.ts';
+import { EngineError } from '../../engine/index.ts';
+import { fitAnswer, requireFits } from './answer-size.ts';
+
+/** `count` results, each by a rule from a fact of its own and one that all share. */
+function largeAnswer(count: number): Answer {
+  const shared = {
+    id: 0,
+    atom: 'shared',
+    kind: 'fact',
+    rule: null,
+    ruleId: null,
+    premises: [],
+    scope: null,
+  } as const;
+  const steps: Proof['steps'] = [{ ...shared, premises: [] }];
+  const roots: number[] = [];
+  const results: string[] = [];
+  for (let index = 0; index < count; index++) {
+    const id = steps.length;
+    steps.push({ ...shared, id, atom: `base(${index})`, premises: [] });
+    steps.push({
+      ...shared,
+      id: id + 1,
+      atom: `p(${index})`,
+      kind: 'rule',
+      rule: 'r',
+      ruleId: 'r',
+      premises: [0, id],
+    });
+    roots.push(id + 1);
+    results.push(`p(${index})`);
+  }
+  const bindings = results.map((_, index) => ({ x: String(index) }));
+  return { results, bindings, count, truncated: false, generation: 1, elapsedMs: 1, proof: { roots, steps } };
+}
+
+describe('an answer within its size', () => {
+  it('is left as it is', () => {
+    const answer = largeAnswer(10);
+    expect(fitAnswer(answer)).toBe(answer);
+  });
+});
+
+describe('an answer over its size', () => {
+  const limit = 20_000;
+  const answer = largeAnswer(1000);
+  const page = fitAnswer(answer, limit);
+
+  it('becomes a page of its first results that fits and says that there is more', () => {
+    expect(JSON.stringify(page).length).toBeLessThanOrEqual(limit);
+    expect(page.truncated).toBe(true);
+    expect(page.count).toBeGreaterThan(10);
+    expect(page.results).toEqual(answer.results.slice(0, page.count));
+    expect(page.bindings).toEqual(answer.bindings.slice(0, page.count));
+  });
+
+  it('has the proof of each result whole, shared steps once', () => {
+    const { roots = [], steps = [] } = page.proof ?? {};
+    expect(roots).toHaveLength(page.count);
+    expect(steps).toHaveLength(2 * page.count + 1);
+    const ids = new Set(steps.map(({ id }) => id));
+    for (const step of steps) for (const premise of step.premises) expect(ids).toContain(premise);
+    const atoms = new Map(steps.map(({ id, atom }) => [id, atom]));
+    expect(roots.map((id) => atoms.get(id))).toEqual(page.results);
+  });
+
+  it('keeps what its alternatives stand on, wherever those steps are', () => {
+    const one = largeAnswer(3);
+    const [, , first] = one.proof?.steps ?? [];
+    if (first !== undefined) first.alternatives = [{ rule: 'r', ruleId: 'r', premises: [3] }];
+    const cut = fitAnswer(one, JSON.stringify(one).length - 1);
+    expect(cut.count).toBe(1);
+    expect(cut.proof?.steps.map(({ id }) => id)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('is left without a proof that does not fit by itself', () => {
+    const alone = fitAnswer(largeAnswer(1), 150);
+    expect(alone.results).toEqual(['p(0)']);
+    expect(alone.proof).toBeUndefined();
+  });
+});
+
+describe('other content over its size', () => {
+  it('is refused with words on what to do', () => {
+    expect(() => requireFits('predicates', { a: 1 })).not.toThrow();
+    expect(() => requireFits('predicates', { a: 'x'.repeat(100) }, 50)).toThrow(EngineError);
+  });
+});

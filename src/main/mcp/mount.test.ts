@@ -1,0 +1,252 @@
+/** MCP as agents meet it: the official client, over real HTTP, on both transports. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+
+let service: ServiceUnderTest;
+const clients: Client[] = [];
+let tenants = 0;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+afterAll(() => service.close());
+
+type Kind = 'Streamable HTTP' | 'Streamable HTTP at the SSE address' | 'SSE';
+
+function transportOf(kind: Kind, headers: Record<string, string>) {
+  const path = kind === 'Streamable HTTP' ? '/mcp' : '/mcp/sse';
+  const url = new URL(path, service.address);
+  const options = { requestInit: { headers } };
+  return kind === 'SSE'
+    ? new SSEClientTransport(url, options)
+    : new StreamableHTTPClientTransport(url, options);
+}
+
+async function connect(
+  kind: Kind,
+  headers: Record<string, string> = {},
+  name = 'test-agent',
+): Promise<Client> {
+  const client = new Client({ name, version: '1.0.0' });
+  await client.connect(transportOf(kind, headers));
+  clients.push(client);
+  return client;
+}
+
+/** A tenant nobody else has. */
+function freshTenant(): Record<string, string> {
+  tenants++;
+  return { 'X-Tenant-ID': `tenant-${tenants}` };
+}
+
+async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
+  const result = CallToolResultSchema.parse(await client.callTool({ name, arguments: given }));
+  const [content] = result.content;
+  return {
+    isError: result.isError === true,
+    text: content?.type === 'text' ? content.text : '',
+    content: result.structuredContent ?? {},
+  };
+}
+
+const kinds: Kind[] = ['Streamable HTTP', 'Streamable HTTP at the SSE address', 'SSE'];
+
+describe.each(kinds)('an agent over %s', (kind) => {
+  it('is told who serves it and finds the tools', async () => {
+    const client = await connect(kind);
+    expect(client.getServerVersion()).toMatchObject({ name: 'corollary' });
+    expect(client.getInstructions()).toContain('predicates');
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['tell', 'ask', 'teach', 'forget', 'predicates']),
+    );
+    for (const tool of tools) expect(tool.outputSchema).toBeDefined();
+  });
+
+  it('tells, teaches, asks, is shown the proof, and forgets', async () => {
+    const client = await connect(kind, freshTenant());
+    await client.listTools();
+    for (const args of [
+      ['alice', 'bob'],
+      ['bob', 'carol'],
+    ]) {
+      const told = await call(client, 'tell', { predicate: `parent-${kind.length}`, args });
+      expect(told.content).toMatchObject({ status: 'asserted' });
+      expect(told.text).toContain('Stored');
+    }
+    const parent = `parent-${kind.length}`;
+    const text = `grand-${kind.length}(?x, ?z) :- ${parent}(?x, ?y), ${parent}(?y, ?z)`;
+    expect((await call(client, 'teach', { text })).content).toMatchObject({ rule: text });
+
+    const answer = await call(client, 'ask', { predicate: `grand-${kind.length}`, args: ['alice', '?who'] });
+    const conclusion = `grand-${kind.length}(alice, carol)`;
+    expect(answer.content).toMatchObject({
+      results: [conclusion],
+      bindings: [{ who: 'carol' }],
+      count: 1,
+      truncated: false,
+      proof: {
+        roots: [expect.any(Number)],
+        steps: expect.arrayContaining([
+          expect.objectContaining({ atom: conclusion, kind: 'rule', rule: text }),
+          expect.objectContaining({ atom: `${parent}(alice, bob)`, kind: 'fact' }),
+        ]),
+      },
+    });
+    expect(answer.text).toBe(
+      `1 answer:\n${conclusion} by ${text} from ${parent}(alice, bob), ${parent}(bob, carol)`,
+    );
+
+    const listed = await call(client, 'predicates');
+    expect(listed.content).toMatchObject({
+      predicates: expect.arrayContaining([expect.objectContaining({ name: parent, arity: 2, facts: 2 })]),
+    });
+
+    const forgotten = await call(client, 'forget', { predicate: parent, args: ['bob', '?'.concat('x')] });
+    expect(forgotten.content).toMatchObject({ status: 'retracted', retracted: 1, dependents: [conclusion] });
+    expect(forgotten.text).toContain(conclusion);
+    const after = await call(client, 'ask', { predicate: `grand-${kind.length}`, args: ['alice', '?who'] });
+    expect(after).toMatchObject({ isError: false, content: { results: [], count: 0 } });
+    expect(after.text).toContain('does not follow');
+  });
+
+  it('counts null and blank text in optional fields as absent', async () => {
+    const client = await connect(kind, freshTenant());
+    const told = await call(client, 'tell', {
+      predicate: 'likes',
+      args: ['a', 3, true],
+      scope: '',
+      ttl: null,
+      validFrom: '  ',
+      metadata: null,
+      truthVal: null,
+    });
+    expect(told.content).toMatchObject({ status: 'asserted', atom: 'likes(a, 3, true)' });
+    const asked = await call(client, 'ask', {
+      predicate: '',
+      args: null,
+      text: 'likes(?x, ?y, ?z)',
+      scope: ' ',
+    });
+    expect(asked.content).toMatchObject({ count: 1 });
+  });
+
+  it('is told by a tool error how to mend a call', async () => {
+    const client = await connect(kind, freshTenant());
+    const typo = await call(client, 'tell', { predicat: 'p', args: ['a'] });
+    expect(typo.isError).toBe(true);
+    expect(typo.text).toContain('predicat: unknown field');
+    expect(typo.text).toContain('Fields of tell: predicate, args, truthVal?');
+
+    const open = await call(client, 'tell', { predicate: 'p', args: ['?x'] });
+    expect(open).toMatchObject({ isError: true, text: expect.stringContaining('args.0') });
+    const unsafe = await call(client, 'teach', { text: 'p(?x, ?y) :- q(?x)' });
+    expect(unsafe).toMatchObject({ isError: true, text: expect.stringContaining('RuleException') });
+    expect(unsafe.text).toContain('?y');
+    expect(await call(client, 'teach', { text: 'p(?x :- q(?x)' })).toMatchObject({ isError: true });
+    expect(await call(client, 'predicates', { all: true })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('all: unknown field'),
+    });
+    const unknown = await call(client, 'recollect');
+    expect(unknown).toMatchObject({ isError: true, text: expect.stringContaining('tell, ') });
+  });
+
+  it('stores its name as the source of what it tells, where none was given', async () => {
+    const headers = freshTenant();
+    const client = await connect(kind, headers, 'clerk');
+    await call(client, 'tell', { predicate: 'p', args: ['new'] });
+    await call(client, 'tell', { predicate: 'p', args: ['rated'], metadata: { importance: 1 } });
+    await call(client, 'tell', { predicate: 'p', args: ['sourced'], metadata: { source: 'a book' } });
+    await call(client, 'tell', { predicate: 'p', args: ['sourced'] });
+    const { body } = await service.call('GET', '/facts?predicate=p', undefined, { headers });
+    const { facts } = body as { facts: { args: string[]; metadata: object }[] };
+    expect(Object.fromEntries(facts.map(({ args, metadata }) => [args[0], metadata]))).toEqual({
+      new: { source: 'clerk' },
+      rated: { importance: 1, source: 'clerk' },
+      sourced: { source: 'a book' },
+    });
+  });
+
+  it('reads the vocabulary and the rules as resources', async () => {
+    const client = await connect(kind, freshTenant());
+    await call(client, 'tell', { predicate: 'seen', args: ['x'] });
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['kb://predicates', 'kb://rules']);
+    const { contents } = await client.readResource({ uri: 'kb://predicates' });
+    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
+      predicates: [expect.objectContaining({ name: 'seen' })],
+    });
+    await expect(client.readResource({ uri: 'kb://nothing' })).rejects.toMatchObject({ code: -32002 });
+  });
+});
+
+describe('several agents at once', () => {
+  it('each get their own answers, tenants apart', async () => {
+    const crowd = await Promise.all(
+      Array.from({ length: 6 }, (_, index) =>
+        connect(kinds[index % 3] ?? 'SSE', freshTenant(), `agent-${index}`),
+      ),
+    );
+    await Promise.all(
+      crowd.map((client, index) =>
+        Promise.all(
+          Array.from({ length: 10 }, (_, fact) =>
+            call(client, 'tell', { predicate: 'mine', args: [`agent-${index}`, fact] }),
+          ),
+        ),
+      ),
+    );
+    const answers = await Promise.all(
+      crowd.map((client) => call(client, 'ask', { predicate: 'mine', args: ['?who', '?what'] })),
+    );
+    answers.forEach(({ content }, index) => {
+      const { results, count } = content as { results: string[]; count: number };
+      expect(count).toBe(10);
+      for (const result of results) expect(result).toContain(`agent-${index},`);
+    });
+  });
+
+  it('share what they tell in the same tenant, whatever the transport', async () => {
+    const headers = freshTenant();
+    const writer = await connect('SSE', headers);
+    const reader = await connect('Streamable HTTP', headers);
+    await call(writer, 'tell', { predicate: 'shared', args: ['yes'] });
+    expect((await call(reader, 'ask', { predicate: 'shared', args: ['?x'] })).content).toMatchObject({
+      count: 1,
+    });
+  });
+});
+
+describe('the tenant and the database of a connection', () => {
+  it('are both default where the headers are missing', async () => {
+    const client = await connect('Streamable HTTP');
+    await call(client, 'tell', { predicate: 'here', args: ['default'] });
+    const { body } = await service.call('POST', '/query', { predicate: 'here', args: ['?x'] });
+    expect(body).toEqual([{ predicate: 'here', args: ['default'], truthVal: true }]);
+  });
+
+  it('are refused at connect when the database does not exist', async () => {
+    for (const kind of kinds)
+      await expect(connect(kind, { 'X-Database': 'nowhere' })).rejects.toThrow(/404|nowhere/);
+    const { status, body } = await service.call('GET', '/mcp/sse', undefined, {
+      headers: { 'x-database': 'nowhere' },
+    });
+    expect({ status, body }).toMatchObject({ status: 404, body: { code: 'DatabaseNotFound' } });
+  });
+
+  it('are another database where the header names one', async () => {
+    await service.call('POST', '/databases', { name: 'other' });
+    const client = await connect('SSE', { 'X-Database': 'other' });
+    await call(client, 'tell', { predicate: 'there', args: ['x'] });
+    const { body } = await service.call('POST', '/query', { predicate: 'there', args: ['?x'] });
+    expect(body).toEqual([]);
+  });
+});

@@ -1,0 +1,242 @@
+/** What MCP's addresses answer to those who do not speak as the official client does. */
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+
+let service: ServiceUnderTest;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+});
+afterAll(() => service.close());
+
+const accept = { accept: 'application/json, text/event-stream' };
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+const toolCall = (id: number, name: string, given: unknown) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: given },
+});
+
+async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const answered = await service.call('POST', path, body, { headers: { ...accept, ...headers } });
+  const answer = answered.body as unknown;
+  const event = typeof answer === 'string' ? /^data: (.*)$/m.exec(answer)?.[1] : undefined;
+  return { ...answered, answer: event === undefined ? answer : (JSON.parse(event) as unknown) };
+}
+
+async function openSession(path = '/mcp', headers: Record<string, string> = {}): Promise<string> {
+  const { headers: answered } = await post(path, initialize, headers);
+  const id = answered.get('mcp-session-id');
+  if (id === null) throw new Error('no session was opened');
+  return id;
+}
+
+/** Opens an SSE stream and gives its events as they come. */
+function openStream(
+  headers: Record<string, string> = {},
+): Promise<{ next(): Promise<string>; response: IncomingMessage }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(new URL('/mcp/sse', service.address), { headers }, (response) => {
+      const chunks = response.setEncoding('utf8')[Symbol.asyncIterator]();
+      let text = '';
+      resolve({
+        response,
+        async next() {
+          for (;;) {
+            const end = text.indexOf('\n\n');
+            if (end !== -1) {
+              const event = text.slice(0, end);
+              text = text.slice(end + 2);
+              return event;
+            }
+            const { value, done } = (await chunks.next()) as IteratorResult<string>;
+            if (done === true) return '';
+            text += value;
+          }
+        },
+      });
+    });
+    outgoing.once('error', reject);
+    outgoing.end();
+  });
+}
+
+describe('Streamable HTTP', () => {
+  it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])('speaks revision %s', async (version) => {
+    const params = { ...initialize.params, protocolVersion: version };
+    const { answer } = await post('/mcp', { ...initialize, params });
+    expect(answer).toMatchObject({ result: { protocolVersion: version } });
+  });
+
+  it('carries the request id and version of the API on its answers', async () => {
+    const { headers } = await post('/mcp', initialize, { 'x-request-id': 'mine' });
+    expect(headers.get('x-request-id')).toBe('mine');
+    expect(headers.get('x-api-version')).toBe('1');
+  });
+
+  it('answers a message of no session with what is missing', async () => {
+    const { status, answer } = await post('/mcp', toolCall(2, 'ask', {}));
+    expect({ status, answer }).toMatchObject({
+      status: 400,
+      answer: { code: 'ValidationException', detail: expect.stringContaining('Mcp-Session-Id') },
+    });
+    expect(await service.call('GET', '/mcp', undefined, { headers: accept })).toMatchObject({ status: 400 });
+    expect(await service.call('DELETE', '/mcp')).toMatchObject({ status: 400 });
+  });
+
+  it('answers 404 for a session that is unknown or has ended', async () => {
+    const unknown = await post('/mcp', toolCall(2, 'ask', {}), { 'mcp-session-id': 'nobody' });
+    expect(unknown).toMatchObject({ status: 404, answer: { code: 'SessionNotFound' } });
+    const id = await openSession();
+    expect(
+      await service.call('DELETE', '/mcp', undefined, { headers: { 'mcp-session-id': id } }),
+    ).toMatchObject({
+      status: 200,
+    });
+    expect(await post('/mcp', toolCall(3, 'ask', {}), { 'mcp-session-id': id })).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('refuses another tenant or database than the session was opened for', async () => {
+    const id = await openSession('/mcp', { 'x-tenant-id': 'one' });
+    const tell = toolCall(2, 'tell', { predicate: 'p', args: ['a'] });
+    const other = await post('/mcp', tell, { 'mcp-session-id': id, 'x-tenant-id': 'two' });
+    expect(other).toMatchObject({ status: 400, answer: { detail: expect.stringContaining('X-Tenant-ID') } });
+    const same = await post('/mcp', tell, { 'mcp-session-id': id, 'x-tenant-id': 'one' });
+    expect(same).toMatchObject({
+      status: 200,
+      answer: { result: { structuredContent: { status: 'asserted' } } },
+    });
+  });
+
+  it('answers rubbish without harm', async () => {
+    const id = await openSession();
+    const headers = { 'mcp-session-id': id };
+    for (const rubbish of [
+      {},
+      [],
+      [1],
+      { jsonrpc: '1.0', id: 1, method: 'x' },
+      { jsonrpc: '2.0', id: {}, method: 'x' },
+    ])
+      expect((await post('/mcp', rubbish, headers)).status).toBeLessThan(500);
+    expect(await post('/mcp', 'null', headers)).toMatchObject({ status: 400 });
+    expect(await post('/mcp', '{"jsonrpc"', headers)).toMatchObject({ status: 400 });
+    expect(await post('/mcp', initialize, { ...headers, accept: 'text/plain' })).toMatchObject({
+      status: 406,
+    });
+    expect(await post('/mcp', 'a=b', { ...headers, 'content-type': 'text/plain' })).toMatchObject({
+      status: 415,
+    });
+    expect(await post('/mcp', toolCall(9, 'predicates', {}), headers)).toMatchObject({ status: 200 });
+  });
+
+  it('refuses tool arguments of the wrong kind and of any size within bounds', async () => {
+    const headers = { 'mcp-session-id': await openSession() };
+    const array = await post('/mcp', toolCall(2, 'ask', ['p']), headers);
+    expect(array.answer).toMatchObject({ error: { code: -32602 } });
+    const huge = await post(
+      '/mcp',
+      toolCall(3, 'tell', { predicate: 'p', args: Array(1_000_000).fill('a') }),
+      headers,
+    );
+    expect(huge.answer).toMatchObject({ result: { isError: true } });
+    expect(JSON.stringify(huge.answer).length).toBeLessThan(10_000);
+    const tooLarge = await post(
+      '/mcp',
+      toolCall(4, 'tell', { predicate: 'p', args: ['x'.repeat(11_000_000)] }),
+      headers,
+    );
+    expect(tooLarge).toMatchObject({ status: 413 });
+    const polluted =
+      '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"predicates","arguments":{"__proto__":{"a":1}}}}';
+    expect((await post('/mcp', polluted, headers)).status).toBeLessThan(500);
+    expect(({} as { a?: number }).a).toBeUndefined();
+  });
+
+  it('names all methods that an address has', async () => {
+    expect(await service.call('PUT', '/mcp', {})).toMatchObject({ status: 405 });
+    const { headers } = await service.call('PUT', '/mcp', {});
+    expect(headers.get('allow')).toBe('DELETE, GET, POST');
+  });
+});
+
+describe('the SSE transport', () => {
+  it('names the address for messages first, and answers on the stream', async () => {
+    const stream = await openStream();
+    expect(stream.response.headers['content-type']).toContain('text/event-stream');
+    expect(stream.response.headers['x-api-version']).toBe('1');
+    const endpoint = await stream.next();
+    const path = /^event: endpoint\ndata: (\/mcp\/messages\?sessionId=\S+)$/.exec(endpoint)?.[1] ?? '';
+    expect(path).not.toBe('');
+    expect(await post(path, initialize)).toMatchObject({ status: 202 });
+    expect(await stream.next()).toContain('"protocolVersion"');
+    stream.response.destroy();
+  });
+
+  it('answers 404 for messages to a session that is unknown or whose stream has closed', async () => {
+    const unknown = await post('/mcp/messages?sessionId=nobody', initialize);
+    expect(unknown).toMatchObject({ status: 404, answer: { code: 'SessionNotFound' } });
+    expect(await post('/mcp/messages', initialize)).toMatchObject({ status: 400 });
+    const stream = await openStream();
+    const path = /data: (\S+)/.exec(await stream.next())?.[1] ?? '';
+    stream.response.destroy();
+    await expect.poll(async () => (await post(path, initialize)).status).toBe(404);
+  });
+
+  it('does not serve Streamable HTTP its stream, and says so', async () => {
+    for (const headers of [{ 'mcp-protocol-version': '2025-11-25' }, { 'mcp-session-id': 'any' }]) {
+      const answered = await service.call('GET', '/mcp/sse', undefined, {
+        headers: { ...accept, ...headers },
+      });
+      expect(answered).toMatchObject({ status: 405, body: { code: 'MethodNotAllowed' } });
+      expect(answered.headers.get('allow')).toBe('POST, DELETE');
+    }
+  });
+});
+
+describe('both transports', () => {
+  it('refuse a foreign Origin', async () => {
+    const headers = { origin: 'https://evil.example' };
+    expect(await post('/mcp', initialize, headers)).toMatchObject({ status: 403 });
+    expect(await service.call('GET', '/mcp/sse', undefined, { headers })).toMatchObject({ status: 403 });
+  });
+
+  it('end with the service, their streams too', async () => {
+    const own = await startServiceUnderTest();
+    const response = await fetch(`${own.address}/mcp/sse`);
+    const opened = await fetch(`${own.address}/mcp`, {
+      method: 'POST',
+      headers: { ...accept, 'content-type': 'application/json' },
+      body: JSON.stringify(initialize),
+    });
+    await opened.text();
+    const listening = await fetch(`${own.address}/mcp`, {
+      headers: { ...accept, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' },
+    });
+    await own.close();
+    await Promise.all([response.text(), listening.text()]);
+    await expect(fetch(`${own.address}/health`)).rejects.toThrow(/fetch failed/);
+  });
+
+  it('want the key where one is set', async () => {
+    const own = await startServiceUnderTest({ API_KEY: 'a-key-of-some-length' });
+    const open = (headers: Record<string, string>) =>
+      fetch(`${own.address}/mcp`, {
+        method: 'POST',
+        headers: { ...accept, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(initialize),
+      });
+    expect((await open({})).status).toBe(401);
+    expect((await open({ authorization: 'Bearer a-key-of-some-length' })).status).toBe(200);
+    await own.close();
+  });
+});

@@ -1,0 +1,74 @@
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../engine/index.ts';
+import { Session, Sessions } from './sessions.ts';
+
+const opener: Caller = {
+  credential: null,
+  role: 'admin',
+  databases: [],
+  tenants: [],
+  database: 'default',
+  tenant: 'default',
+  client: null,
+  requestId: 'r',
+  signal: new AbortController().signal,
+};
+
+async function openIn(sessions: Sessions<InMemoryTransport>, id: string, now: number): Promise<Session> {
+  await sessions.makeRoom(now);
+  const [transport] = InMemoryTransport.createLinkedPair();
+  const server = new Server({ name: 'test', version: '1' }, { capabilities: {} });
+  const session = new Session({ opener, transport, server, now });
+  server.onclose = () => sessions.remove(id);
+  await server.connect(transport);
+  sessions.add(id, session);
+  return session;
+}
+
+describe('sessions', () => {
+  it('end after they were idle for too long', async () => {
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, idleMs: 1000 });
+    await openIn(sessions, 'old', 0);
+    const used = await openIn(sessions, 'used', 0);
+    used.touch(500);
+    await sessions.sweep(1000);
+    expect(sessions.get('old')).toBeUndefined();
+    expect(sessions.get('used')).toBe(used);
+    await sessions.sweep(1500);
+    expect(sessions.size).toBe(0);
+  });
+
+  it('are not idle while a call runs or a stream is open', async () => {
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, idleMs: 1000 });
+    const session = await openIn(sessions, 'busy', 0);
+    session.occupy(1, 0);
+    await sessions.sweep(100_000);
+    expect(sessions.size).toBe(1);
+    session.occupy(-1, 100_000);
+    await sessions.sweep(100_999);
+    expect(sessions.size).toBe(1);
+    await sessions.sweep(101_000);
+    expect(sessions.size).toBe(0);
+  });
+
+  it('make room by ending the one that was idle longest', async () => {
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 2, idleMs: 1000 });
+    await openIn(sessions, 'first', 0);
+    await openIn(sessions, 'second', 1);
+    sessions.get('first')?.touch(2);
+    await openIn(sessions, 'third', 3);
+    expect(sessions.get('second')).toBeUndefined();
+    expect(sessions.get('first')).toBeDefined();
+    expect(sessions.size).toBe(2);
+  });
+
+  it('are refused with RateLimited when all are in use', async () => {
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 1, idleMs: 1000 });
+    (await openIn(sessions, 'busy', 0)).occupy(1, 0);
+    await expect(openIn(sessions, 'more', 5)).rejects.toMatchObject({ code: 'RateLimited' });
+    await sessions.closeAll();
+    expect(sessions.size).toBe(0);
+  });
+});
