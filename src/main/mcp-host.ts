@@ -6,7 +6,7 @@
  * answer alike. Everything here is read at the time of a request: routes are mounted before the engine is open.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import type { Caller } from '../engine/base/caller.ts';
+import type { Caller } from '../engine/index.ts';
 import type { OperationName } from '../engine/contract/operations.ts';
 
 /** The database and tenant that a connection was opened for. */
@@ -17,6 +17,7 @@ export interface Binding {
 
 /** One finished tool call, for metrics and the log of calls. Carries no argument's value. */
 export interface ToolCall {
+  readonly requestId: string;
   readonly tool: string;
   readonly client: string | null;
   readonly outcome: 'ok' | 'error';

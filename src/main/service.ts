@@ -224,9 +224,9 @@ class RunningService implements Service, ServiceState {
           task.done();
         }
       },
-      onToolCall: ({ tool, client, outcome, elapsedMs }) => {
+      onToolCall: ({ requestId, tool, client, outcome, elapsedMs }) => {
         this.#metrics.toolCallDone(tool, outcome, elapsedMs);
-        this.#log.info({ tool, client, outcome, elapsedMs: Math.round(elapsedMs) }, 'tool call');
+        this.#log.info({ requestId, tool, client, outcome, elapsedMs: Math.round(elapsedMs) }, 'tool call');
       },
       onSubscribers: (change) => this.#metrics.mcpSubscribers(change),
     };

@@ -31,6 +31,7 @@ export async function callTool(
   const started = performance.now();
   const result = await attempt(host, caller, tool, given);
   host.onToolCall({
+    requestId: caller.requestId,
     tool: name,
     client: caller.client,
     outcome: result.isError === true ? 'error' : 'ok',

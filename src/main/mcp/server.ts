@@ -9,10 +9,12 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
+  ErrorCode,
   ListResourcesRequestSchema,
   ListToolsRequestSchema,
   McpError,
   ReadResourceRequestSchema,
+  RequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { assert, type Caller } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
@@ -71,17 +73,31 @@ export function createServer(
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...tools.values()].map((tool) => tool.listing),
   }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) =>
-    asCaller(signal, (caller) => callTool(host, caller, params.name, params.arguments ?? {})),
-  );
+  server.setRequestHandler(RequestSchema.extend({ method: callMethod }), (request, { signal }) => {
+    const { params } = parsed(CallToolRequestSchema, request);
+    return asCaller(signal, (caller) => callTool(host, caller, params.name, params.arguments ?? {}));
+  });
   server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: resourceListing }));
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params }, { signal }) =>
-    asCaller(signal, async (caller) => {
-      const contents = await readResource(host, caller, params.uri);
-      if (contents === null)
-        throw new McpError(resourceNotFound, `Resource not found: ${params.uri.slice(0, 200)}`);
+  server.setRequestHandler(RequestSchema.extend({ method: readMethod }), (request, { signal }) => {
+    const { uri } = parsed(ReadResourceRequestSchema, request).params;
+    return asCaller(signal, async (caller) => {
+      const contents = await readResource(host, caller, uri);
+      if (contents === null) throw new McpError(resourceNotFound, `Resource not found: ${uri.slice(0, 200)}`);
       return { contents: [contents] };
-    }),
-  );
+    });
+  });
   return server;
+}
+
+const { method: callMethod } = CallToolRequestSchema.shape;
+const { method: readMethod } = ReadResourceRequestSchema.shape;
+
+/** The request as its schema has it. The SDK itself would call wrong parameters an internal error. */
+function parsed<Request>(
+  schema: { safeParse(value: unknown): { success: true; data: Request } | { success: false; error: Error } },
+  request: unknown,
+): Request {
+  const outcome = schema.safeParse(request);
+  if (outcome.success) return outcome.data;
+  throw new McpError(ErrorCode.InvalidParams, `Invalid params: ${outcome.error.message}`);
 }

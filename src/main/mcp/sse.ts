@@ -81,10 +81,7 @@ export async function postSseMessage(
 const neverGone = new AbortController().signal;
 
 function sessionIdOf(request: FastifyRequest): string {
-  const { query } = request;
-  const id =
-    typeof query === 'object' && query !== null && 'sessionId' in query ? query.sessionId : undefined;
-  if (typeof id !== 'string')
-    throw invalid('sessionId', 'is required in the query: the endpoint event has it');
+  const id = new URL(request.url, 'http://localhost').searchParams.get('sessionId');
+  if (id === null) throw invalid('sessionId', 'is required in the query: the endpoint event has it');
   return id;
 }
