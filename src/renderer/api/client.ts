@@ -1,0 +1,124 @@
+/**
+ * The typed client: one function over the operations table.
+ *
+ * A request has the parts that the table declares: `params`, `query`, `body`. Every call carries a request id of its own, so that a failure can be found in the service's log and a change in the
+ * event stream can be told from one made elsewhere.
+ */
+import {
+  type OperationName,
+  type OperationOutput,
+  type OperationRequest,
+  type OperationSpec,
+  operations,
+} from '../../engine/contract/operations.ts';
+import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
+
+/** Whom to call and as whom. `origin` without a slash at the end; `key` where the service wants one. */
+export interface Endpoint {
+  readonly origin: string;
+  readonly database: string;
+  readonly tenant: string;
+  readonly key: string | null;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  requestId?: string;
+}
+
+/** A name for one request that no other window uses. */
+export function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(9));
+  return `workbench-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The headers that every call carries. */
+export function headersOf(endpoint: Endpoint, requestId: string): Record<string, string> {
+  return {
+    'X-Database': endpoint.database,
+    'X-Tenant-ID': endpoint.tenant,
+    'X-Request-ID': requestId,
+    ...(endpoint.key === null ? {} : { Authorization: `Bearer ${endpoint.key}` }),
+  };
+}
+
+interface HttpCall {
+  url: string;
+  method: OperationSpec['method'];
+  body: string | undefined;
+}
+
+interface RequestParts {
+  params?: Readonly<Record<string, unknown>>;
+  query?: Readonly<Record<string, unknown>>;
+  body?: unknown;
+}
+
+/** The HTTP form of a request. Absent and null query parameters are left out. */
+export function httpCallOf(origin: string, spec: OperationSpec, request: RequestParts): HttpCall {
+  const path = spec.path.replace(/:([a-z]+)/gi, (_, name: string) =>
+    encodeURIComponent(String(request.params?.[name])),
+  );
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(request.query ?? {}))
+    if (value !== null && value !== undefined) query.set(name, String(value));
+  return {
+    url: `${origin}${path}${query.size === 0 ? '' : `?${query}`}`,
+    method: spec.method,
+    body: spec.body === undefined ? undefined : JSON.stringify(request.body),
+  };
+}
+
+async function readJson(response: Response, requestId: string): Promise<unknown> {
+  const text = await response.text().catch((cause: unknown) => {
+    throw isCancelled(cause) ? cause : errorOfSilence(cause, requestId);
+  });
+  if (text === '') return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    if (!response.ok) return null;
+    throw new ApiError(
+      {
+        code: 'Unreadable',
+        status: response.status,
+        title: 'Unexpected answer',
+        detail: 'The service answered with something that is not JSON.',
+        requestId,
+        errors: [],
+      },
+      cause,
+    );
+  }
+}
+
+/** Fetches JSON from the service; refusals and silence become an ApiError, an abort stays an AbortError. */
+export async function fetchJson(url: string, init: RequestInit, requestId: string): Promise<unknown> {
+  const response = await fetch(url, init).catch((cause: unknown) => {
+    throw isCancelled(cause) ? cause : errorOfSilence(cause, requestId);
+  });
+  const body = await readJson(response, requestId);
+  if (!response.ok) throw errorOfAnswer(response.status, body, requestId);
+  return body;
+}
+
+/** Performs an operation. Errors: ApiError; AbortError where `signal` ended it. */
+export async function call<Name extends OperationName>(
+  endpoint: Endpoint,
+  name: Name,
+  request: OperationRequest<Name>,
+  options: CallOptions = {},
+): Promise<OperationOutput<Name>> {
+  const requestId = options.requestId ?? newRequestId();
+  const { url, method, body } = httpCallOf(endpoint.origin, operations[name], request as RequestParts);
+  const init: RequestInit = {
+    method,
+    headers: {
+      ...headersOf(endpoint, requestId),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+  return (await fetchJson(url, init, requestId)) as OperationOutput<Name>;
+}

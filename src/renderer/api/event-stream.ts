@@ -1,0 +1,154 @@
+/**
+ * One stream of changes that stays open: it reconnects with what it last saw, and says how it stands.
+ *
+ * It is read with fetch, since an EventSource cannot send the tenant. A stream that is silent for longer than
+ * the service's heartbeat counts as broken. What the changes mean is the business of `live.ts`.
+ */
+import { changeKinds, type ChangeData, type ChangeKind } from '../../engine/contract/administration.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import { type Endpoint, headersOf, newRequestId } from './client.ts';
+import { errorOfAnswer, errorOfSilence, type Failure, failureOf } from './problem.ts';
+import { createServerSentEventReader, type ServerSentEvent } from './server-sent-events.ts';
+
+export interface StreamedChange extends ChangeData {
+  readonly kind: ChangeKind;
+}
+
+export type StreamState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  /** `retryAt`: epoch ms of the next attempt. */
+  | {
+      readonly kind: 'waiting';
+      readonly failure: Failure;
+      readonly attempt: number;
+      readonly retryAt: number;
+    };
+
+export interface StreamListener {
+  onChanges(changes: readonly StreamedChange[]): void;
+  onState(state: StreamState): void;
+}
+
+export interface EventStream {
+  /** Tries again at once where it is waiting. */
+  retryNow(): void;
+  close(): void;
+}
+
+const silenceMs = 60_000;
+const greatestPauseMs = 8_000;
+
+/** Milliseconds to wait before attempt `attempt` (from 1): doubling from half a second. */
+export function pauseBefore(attempt: number): number {
+  return Math.min(greatestPauseMs, 500 * 2 ** (attempt - 1));
+}
+
+function isChangeKind(kind: string): kind is ChangeKind {
+  return (changeKinds as readonly string[]).includes(kind);
+}
+
+/** The change in an event, or null for a kind that this workbench does not know. */
+export function changeOf(event: ServerSentEvent): StreamedChange | null {
+  if (!isChangeKind(event.kind)) return null;
+  return { ...(JSON.parse(event.data) as ChangeData), kind: event.kind };
+}
+
+/** Reads one connection to its end. Throws where it cannot be opened or breaks. */
+async function readConnection(
+  endpoint: Endpoint,
+  lastId: string,
+  signal: AbortSignal,
+  onOpen: () => void,
+  onEvents: (events: ServerSentEvent[]) => void,
+): Promise<void> {
+  const requestId = newRequestId();
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), silenceMs);
+  try {
+    const response = await fetch(endpoint.origin + operations.events.path, {
+      headers: { ...headersOf(endpoint, requestId), ...(lastId === '' ? {} : { 'Last-Event-ID': lastId }) },
+      signal: AbortSignal.any([signal, silence.signal]),
+      cache: 'no-store',
+    });
+    if (!response.ok || response.body === null)
+      throw errorOfAnswer(response.status, await response.json().catch(() => null), requestId);
+    onOpen();
+    const reader = createServerSentEventReader();
+    const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { done, value } = await text.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+      const events = reader.push(value);
+      if (events.length > 0) onEvents(events);
+    }
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === 'ApiError') throw cause;
+    throw errorOfSilence(cause, requestId);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Opens the stream of changes of the endpoint's database and tenant, until `close`. */
+export function openEventStream(endpoint: Endpoint, listener: StreamListener): EventStream {
+  const closing = new AbortController();
+  let lastId = '';
+  let wake: () => void = () => undefined;
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  function onEvents(events: ServerSentEvent[]): void {
+    const last = events.at(-1);
+    if (last !== undefined) lastId = last.id;
+    const changes = events.map(changeOf).filter((change) => change !== null);
+    if (changes.length > 0) listener.onChanges(changes);
+  }
+
+  async function run(): Promise<void> {
+    let attempt = 0;
+    while (!closing.signal.aborted) {
+      listener.onState({ kind: 'connecting' });
+      let failure: Failure;
+      try {
+        await readConnection(
+          endpoint,
+          lastId,
+          closing.signal,
+          () => {
+            attempt = 0;
+            listener.onState({ kind: 'live' });
+          },
+          onEvents,
+        );
+        failure = errorOfSilence('the stream ended', '');
+      } catch (error) {
+        failure = failureOf(error);
+      }
+      if (closing.signal.aborted) return;
+      attempt += 1;
+      const ms = pauseBefore(attempt);
+      listener.onState({ kind: 'waiting', failure, attempt, retryAt: Date.now() + ms });
+      await pause(ms);
+    }
+  }
+
+  void run();
+  return {
+    retryNow: () => wake(),
+    close() {
+      closing.abort();
+      wake();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * What a change in the knowledge base makes stale, and the state of the connection.
+ *
+ * Changes arrive one by one, thousands in a second after a bulk write; they are gathered for a moment and then
+ * invalidate exactly the topics they concern, of their own database and tenant. Queries name their topic first in
+ * their key; what is no query (the pages of the fact grid, a shown answer) watches the version of its topic.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import { create } from 'zustand';
+import type { ChangeKind } from '../../engine/contract/administration.ts';
+import type { Endpoint } from './client.ts';
+import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
+
+/** What can grow stale on its own. `answers`: every conclusion that is shown. */
+export const topics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
+export type Topic = (typeof topics)[number];
+
+/** How long changes are gathered before views are told, in milliseconds. */
+const gatherMs = 120;
+
+const concernedBy: Record<ChangeKind, readonly Topic[]> = {
+  'fact.asserted': ['facts', 'predicates', 'answers', 'databases'],
+  'fact.retracted': ['facts', 'predicates', 'answers', 'databases'],
+  'conclusion.withdrawn': ['facts', 'predicates', 'answers'],
+  'rule.changed': topics,
+  'scope.changed': topics,
+  'memory.evicted': ['facts', 'predicates', 'answers', 'databases'],
+  'mcp.call': [],
+  reset: topics,
+};
+
+/** The topics that any of the changes concerns. */
+export function topicsOf(changes: readonly { kind: ChangeKind }[]): ReadonlySet<Topic> {
+  return new Set(changes.flatMap((change) => concernedBy[change.kind]));
+}
+
+interface LiveState {
+  readonly stream: StreamState;
+  /** The greatest generation heard of in this space; null before the first. */
+  readonly generation: number | null;
+  /** Counts the times a topic was found stale. */
+  readonly versions: Readonly<Record<Topic, number>>;
+}
+
+const freshVersions: Readonly<Record<Topic, number>> = {
+  facts: 0,
+  predicates: 0,
+  rules: 0,
+  answers: 0,
+  databases: 0,
+};
+
+export const useLive = create<LiveState>()(() => ({
+  stream: { kind: 'connecting' },
+  generation: null,
+  versions: freshVersions,
+}));
+
+/** Notes a generation that an answer carried. */
+export function noteGeneration(generation: number): void {
+  useLive.setState((state) =>
+    state.generation !== null && state.generation >= generation ? state : { generation },
+  );
+}
+
+/** The first parts of a query's key: its topic and whose knowledge it is about. */
+export function keyOf(topic: Topic, endpoint: Endpoint, ...more: readonly unknown[]): readonly unknown[] {
+  return [topic, endpoint.database, endpoint.tenant, ...more];
+}
+
+/** Makes everything of the topics stale, so that what is on screen is fetched again. */
+export function invalidate(client: QueryClient, endpoint: Endpoint, stale: Iterable<Topic>): void {
+  const versions = { ...useLive.getState().versions };
+  for (const topic of stale) {
+    versions[topic] += 1;
+    void client.invalidateQueries({ queryKey: topic === 'databases' ? [topic] : keyOf(topic, endpoint) });
+  }
+  useLive.setState({ versions });
+}
+
+/** Keeps the workbench in step with one space. Returns the way to stop. */
+export function followChanges(client: QueryClient, endpoint: Endpoint): EventStream {
+  let gathered: StreamedChange[] = [];
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let wasLost = false;
+  useLive.setState({ generation: null });
+
+  function publish(): void {
+    timer = null;
+    const changes = gathered;
+    gathered = [];
+    noteGeneration(changes.reduce((greatest, change) => Math.max(greatest, change.generation), 0));
+    invalidate(client, endpoint, topicsOf(changes));
+  }
+
+  const stream = openEventStream(endpoint, {
+    onChanges(changes) {
+      gathered.push(...changes);
+      timer ??= setTimeout(publish, gatherMs);
+    },
+    onState(state) {
+      useLive.setState({ stream: state });
+      if (state.kind === 'waiting') wasLost = true;
+      else if (state.kind === 'live' && wasLost) {
+        // What failed or was missed while the service was away is asked for again.
+        wasLost = false;
+        invalidate(client, endpoint, topics);
+        void client.invalidateQueries({ queryKey: ['service'] });
+      }
+    },
+  });
+
+  return {
+    retryNow: () => stream.retryNow(),
+    close() {
+      if (timer !== null) clearTimeout(timer);
+      stream.close();
+    },
+  };
+}

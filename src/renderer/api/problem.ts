@@ -1,0 +1,115 @@
+/**
+ * Everything that can go wrong with a call, as one error: an answer of the problem table, or no answer.
+ *
+ * `detail` is written for people and says what to do; `requestId` finds the call in the service's log.
+ */
+import { problems, type ProblemCode, type ProblemDetail } from '../../engine/contract/problems.ts';
+
+/** `Unreachable`: no answer came. `Unreadable`: an answer that is not of this service. */
+export type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable';
+
+export interface Failure {
+  readonly code: FailureCode;
+  readonly status: number | null;
+  readonly title: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly errors: readonly ProblemDetail[];
+}
+
+export class ApiError extends Error implements Failure {
+  readonly code: FailureCode;
+  readonly status: number | null;
+  readonly title: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly errors: readonly ProblemDetail[];
+
+  constructor(failure: Failure, cause?: unknown) {
+    super(failure.detail, cause === undefined ? {} : { cause });
+    this.name = 'ApiError';
+    this.code = failure.code;
+    this.status = failure.status;
+    this.title = failure.title;
+    this.detail = failure.detail;
+    this.requestId = failure.requestId;
+    this.errors = failure.errors;
+  }
+}
+
+function isProblemCode(value: unknown): value is ProblemCode {
+  return typeof value === 'string' && Object.hasOwn(problems, value);
+}
+
+function isProblemDetail(value: unknown): value is ProblemDetail {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'path' in value &&
+    typeof value.path === 'string' &&
+    'message' in value &&
+    typeof value.message === 'string'
+  );
+}
+
+/** The error for an answer that is not a success. `body` is the parsed JSON, or null where it was none. */
+export function errorOfAnswer(status: number, body: unknown, requestId: string): ApiError {
+  const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const code = problem['code'];
+  if (!isProblemCode(code))
+    return new ApiError({
+      code: 'Unreadable',
+      status,
+      title: 'Unexpected answer',
+      detail: `The service answered ${status} in a form that this workbench does not know.`,
+      requestId,
+      errors: [],
+    });
+  const errors = problem['errors'];
+  return new ApiError({
+    code,
+    status,
+    title: problems[code].title,
+    detail: typeof problem['detail'] === 'string' ? problem['detail'] : problems[code].when,
+    requestId: typeof problem['requestId'] === 'string' ? problem['requestId'] : requestId,
+    errors: Array.isArray(errors) ? errors.filter(isProblemDetail) : [],
+  });
+}
+
+/** The error for a call that got no answer. */
+export function errorOfSilence(cause: unknown, requestId: string): ApiError {
+  return new ApiError(
+    {
+      code: 'Unreachable',
+      status: null,
+      title: 'The service cannot be reached',
+      detail: 'The service does not answer. The workbench goes on trying; what you typed is kept.',
+      requestId,
+      errors: [],
+    },
+    cause,
+  );
+}
+
+/** Any thrown value as a failure that can be shown. Something that is no ApiError is a fault of ours. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) return error;
+  return {
+    code: 'Unreadable',
+    status: null,
+    title: 'The workbench failed',
+    detail: error instanceof Error ? error.message : String(error),
+    requestId: '',
+    errors: [],
+  };
+}
+
+/** True where the same call may well succeed a moment later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'Unreachable' || error.code === 'NotReady');
+}
+
+/** True for a call that its caller gave up. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}

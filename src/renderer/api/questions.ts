@@ -1,0 +1,83 @@
+/** Questions that were asked, saved or suggested in a space, kept in this browser. */
+import { create } from 'zustand';
+import { type KnownQuestion, trim, withAsked } from './known-questions.ts';
+import { readStored, writeStored } from '../ui/stored-state.ts';
+
+interface SpaceName {
+  readonly database: string;
+  readonly tenant: string;
+}
+
+type Lists = Readonly<Record<string, readonly KnownQuestion[]>>;
+
+const storageKey = 'corollary.questions';
+const none: readonly KnownQuestion[] = [];
+
+function isQuestion(value: unknown): value is KnownQuestion {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'text' in value &&
+    typeof value.text === 'string' &&
+    'kind' in value &&
+    (value.kind === 'asked' || value.kind === 'saved' || value.kind === 'suggested') &&
+    'askedAt' in value &&
+    typeof value.askedAt === 'number' &&
+    'count' in value
+  );
+}
+
+function readLists(value: unknown): Lists | null {
+  if (typeof value !== 'object' || value === null) return null;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, list]) => [name, Array.isArray(list) ? list.filter(isQuestion) : []]),
+  );
+}
+
+const useStore = create<{ readonly lists: Lists }>()(() => ({
+  lists: readStored(storageKey, readLists, {}),
+}));
+
+function nameOf({ database, tenant }: SpaceName): string {
+  return `${database}/${tenant}`;
+}
+
+function change(space: SpaceName, edit: (list: readonly KnownQuestion[]) => readonly KnownQuestion[]): void {
+  const { lists } = useStore.getState();
+  const name = nameOf(space);
+  const next = { ...lists, [name]: trim(edit(lists[name] ?? none)) };
+  writeStored(storageKey, next);
+  useStore.setState({ lists: next });
+}
+
+export function noteAsked(space: SpaceName, text: string, count: number): void {
+  change(space, (list) => withAsked(list, text, Date.now(), count));
+}
+
+/** Adds questions worth asking at the end, where they are not known yet. */
+export function suggest(space: SpaceName, texts: readonly string[]): void {
+  change(space, (list) => {
+    const known = new Set(list.map((question) => question.text));
+    const fresh = texts.filter((text) => !known.has(text));
+    return [
+      ...list,
+      ...fresh.map((text): KnownQuestion => ({ text, kind: 'suggested', askedAt: 0, count: null })),
+    ];
+  });
+}
+
+export function setSaved(space: SpaceName, text: string, isSaved: boolean): void {
+  change(space, (list) =>
+    list.map((question) =>
+      question.text === text ? { ...question, kind: isSaved ? 'saved' : 'asked' } : question,
+    ),
+  );
+}
+
+export function removeQuestion(space: SpaceName, text: string): void {
+  change(space, (list) => list.filter((question) => question.text !== text));
+}
+
+export function useQuestions(space: SpaceName): readonly KnownQuestion[] {
+  return useStore((state) => state.lists[nameOf(space)] ?? none);
+}

@@ -1,0 +1,145 @@
+/** Everything that can be done by name: the tools, and the predicates, rules, questions and scopes there are. */
+import { useMantineColorScheme } from '@mantine/core';
+import {
+  IconBook2,
+  IconListSearch,
+  IconRoute2,
+  IconSettings,
+  IconStack2,
+  IconSunMoon,
+  IconTable,
+} from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { usePredicates, useRules, useScopes } from './api/queries.ts';
+import { useQuestions } from './api/questions.ts';
+import { useSession } from './api/session.tsx';
+import { allScopes, type Space } from './api/space.ts';
+import type { Command } from './ui/command.ts';
+import { formatAmount } from './ui/format.ts';
+import { setDensity, useDensity } from './ui/use-row-height.ts';
+
+const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
+
+function useToolCommands(): Command[] {
+  const navigate = useNavigate();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return useMemo(() => {
+    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/settings') => () => void navigate({ to });
+    return [
+      {
+        id: 'go.facts',
+        title: 'Facts',
+        group: 'Go to',
+        keys: 'Alt+1',
+        icon: <IconTable {...small} />,
+        run: go('/facts'),
+      },
+      {
+        id: 'go.rules',
+        title: 'Rules',
+        group: 'Go to',
+        keys: 'Alt+2',
+        icon: <IconRoute2 {...small} />,
+        run: go('/rules'),
+      },
+      {
+        id: 'go.ask',
+        title: 'Ask',
+        group: 'Go to',
+        keys: 'Alt+3',
+        icon: <IconListSearch {...small} />,
+        run: go('/ask'),
+      },
+      { id: 'go.start', title: 'Samples', group: 'Go to', icon: <IconBook2 {...small} />, run: go('/start') },
+      {
+        id: 'go.settings',
+        title: 'Settings',
+        group: 'Go to',
+        icon: <IconSettings {...small} />,
+        run: go('/settings'),
+      },
+      {
+        id: 'theme',
+        title: 'Switch between light and dark',
+        group: 'Workbench',
+        icon: <IconSunMoon {...small} />,
+        run: () => setColorScheme(colorScheme === 'dark' ? 'light' : 'dark'),
+      },
+      {
+        id: 'density',
+        title: 'Switch between normal and compact density',
+        group: 'Workbench',
+        icon: <IconSunMoon {...small} />,
+        run: () => setDensity(useDensity.getState().density === 'compact' ? 'normal' : 'compact'),
+      },
+    ];
+  }, [navigate, colorScheme, setColorScheme]);
+}
+
+function useKnowledgeCommands(): Command[] {
+  const navigate = useNavigate();
+  const { space } = useSession();
+  const predicates = usePredicates().data;
+  const rules = useRules().data;
+  const questions = useQuestions(space);
+  return useMemo(
+    () => [
+      ...(predicates ?? []).map(
+        (row): Command => ({
+          id: `predicate ${row.name}/${row.arity}`,
+          title: `${row.name}/${row.arity}`,
+          group: 'Predicates',
+          detail: formatAmount(row.facts, 'fact'),
+          icon: <IconTable {...small} />,
+          run: () => void navigate({ to: '/facts', search: { predicate: row.name } }),
+        }),
+      ),
+      ...(rules ?? []).map(
+        (rule): Command => ({
+          id: `rule ${rule.id}`,
+          title: rule.name ?? rule.text,
+          group: 'Rules',
+          ...(rule.name === null ? {} : { detail: rule.text }),
+          icon: <IconRoute2 {...small} />,
+          run: () => void navigate({ to: '/rules', search: { rule: rule.id } }),
+        }),
+      ),
+      ...questions.map(
+        (question): Command => ({
+          id: `question ${question.text}`,
+          title: question.text,
+          group: 'Questions',
+          icon: <IconListSearch {...small} />,
+          run: () => void navigate({ to: '/ask', search: { question: question.text } }),
+        }),
+      ),
+    ],
+    [navigate, predicates, rules, questions],
+  );
+}
+
+/** All commands, those of the tools first. */
+export function useCommands(goTo: (space: Space) => void): Command[] {
+  const { space } = useSession();
+  const scopes = useScopes();
+  const tools = useToolCommands();
+  const knowledge = useKnowledgeCommands();
+  const scopeNames = scopes.join('\n');
+  return useMemo(() => {
+    const names = scopeNames === '' ? [] : scopeNames.split('\n');
+    const scopeCommands = [
+      { title: 'All scopes', scope: allScopes },
+      ...names.map((name) => ({ title: name, scope: { kind: 'named', name } as const })),
+    ].map(
+      ({ title, scope }): Command => ({
+        id: `scope ${title}`,
+        title,
+        group: 'Scopes',
+        icon: <IconStack2 {...small} />,
+        run: () => goTo({ ...space, scope }),
+      }),
+    );
+    return [...tools, ...knowledge, ...scopeCommands];
+  }, [tools, knowledge, scopeNames, space, goTo]);
+}

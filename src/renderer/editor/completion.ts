@@ -1,0 +1,150 @@
+/**
+ * What can be written at a place: predicates with their arity and counts, variables of the statement, keywords.
+ *
+ * Pure functions over text and knowledge; offsets are UTF-16 units. The editor turns them into its widgets.
+ */
+import { lexLine } from './lexer.ts';
+import type { Knowledge } from './knowledge.ts';
+
+export interface Suggestion {
+  readonly kind: 'predicate' | 'variable' | 'keyword';
+  readonly label: string;
+  readonly detail: string;
+  /** A snippet: `${1:?x}` marks places to fill in. */
+  readonly insert: string;
+  readonly documentation?: string;
+}
+
+export interface Completions {
+  /** Where the text that a suggestion replaces begins. */
+  readonly from: number;
+  readonly suggestions: readonly Suggestion[];
+}
+
+const none: Completions = { from: 0, suggestions: [] };
+const variable = /\?[\p{L}\p{N}_]+/gu;
+const wordBefore = /[^\s(){},;"'`<>=]*$/;
+
+/** The start of the statement that `offset` stands in: after the last full stop that ends one. */
+export function statementStart(text: string, offset: number): number {
+  let start = 0;
+  let isOpen = false;
+  let at = 0;
+  for (const line of text.slice(0, offset).split('\n')) {
+    const lexed = lexLine(line, isOpen);
+    isOpen = lexed.isOpen;
+    for (const token of lexed.tokens)
+      if (token.kind === 'operator' && line[token.start] === '.') start = at + token.end;
+    at += line.length + 1;
+  }
+  return start;
+}
+
+/** The variables of the statement around `offset`, in order of first occurrence. */
+export function variablesAround(text: string, offset: number): string[] {
+  const rest = text.slice(statementStart(text, offset));
+  const end = rest.search(/\.(?:\s|$)/);
+  const statement = end < 0 ? rest : rest.slice(0, end);
+  return [...new Set(statement.match(variable) ?? [])];
+}
+
+/** True where an argument list is open at `offset`, or a string or comment stands there. */
+function placeAt(text: string, offset: number): 'argument' | 'literal' | 'nowhere' {
+  let isOpen = false;
+  const lines = text.slice(0, offset).split('\n');
+  for (const [index, line] of lines.entries()) {
+    const lexed = lexLine(line, isOpen);
+    isOpen = lexed.isOpen;
+    const last = lexed.tokens.at(-1);
+    if (index < lines.length - 1 || last === undefined) continue;
+    if (last.kind === 'comment') return 'nowhere';
+    if (last.kind === 'string' && !/[^\\]"$/.test(line)) return 'nowhere';
+  }
+  return isOpen ? 'argument' : 'literal';
+}
+
+function amount(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+function predicateDetail(predicate: Knowledge['predicates'][number]): string {
+  const parts = [`/${predicate.arity}`, amount(predicate.facts, 'fact')];
+  if (predicate.rules > 0) parts.push(amount(predicate.rules, 'rule'));
+  return parts.join(' · ');
+}
+
+function escapeSnippet(text: string): string {
+  return text.replace(/[\\$}]/g, '\\$&');
+}
+
+function predicateSuggestion(predicate: Knowledge['predicates'][number]): Suggestion {
+  const names = ['x', 'y', 'z', 'u', 'v', 'w'];
+  const places = Array.from(
+    { length: predicate.arity },
+    (_, index) => `\${${index + 1}:?${names[index] ?? `a${index + 1}`}}`,
+  );
+  return {
+    kind: 'predicate',
+    label: predicate.name,
+    detail: predicateDetail(predicate),
+    insert: `${escapeSnippet(predicate.name)}(${places.join(', ')})`,
+    ...(predicate.example === null ? {} : { documentation: `For example ${predicate.example}` }),
+  };
+}
+
+const keywords: readonly Suggestion[] = [
+  { kind: 'keyword', label: 'not', detail: 'holds when nothing matches', insert: 'not ' },
+  ...(['count', 'sum', 'min', 'max', 'avg'] as const).map(
+    (name): Suggestion => ({
+      kind: 'keyword',
+      label: name,
+      detail: 'aggregate',
+      insert: `\${1:?n} = ${name} { \${2:?x} : $0 }`,
+    }),
+  ),
+];
+
+/** What fits at `offset`: in an argument list the statement's variables, elsewhere predicates and keywords. */
+export function completionsAt(text: string, offset: number, knowledge: Knowledge): Completions {
+  const place = placeAt(text, offset);
+  if (place === 'nowhere') return none;
+  const word = wordBefore.exec(text.slice(0, offset))?.[0] ?? '';
+  const variables = variablesAround(text, offset)
+    .filter((name) => name !== word)
+    .map(
+      (name): Suggestion => ({
+        kind: 'variable',
+        label: name,
+        detail: 'variable',
+        insert: escapeSnippet(name),
+      }),
+    );
+  if (place === 'argument' || word.startsWith('?'))
+    return { from: offset - word.length, suggestions: variables };
+  const sign = word.startsWith('-') ? 1 : 0;
+  const predicates = [...knowledge.predicates]
+    .sort((left, right) => right.facts + right.rules - left.facts - left.rules)
+    .map(predicateSuggestion);
+  return {
+    from: offset - word.length + sign,
+    suggestions: sign === 1 ? predicates : [...predicates, ...keywords],
+  };
+}
+
+/** What to tell about a word, as lines of Markdown; nothing where it is no predicate. */
+export function hoverAt(word: string, knowledge: Knowledge): string[] {
+  const rows = knowledge.predicates.filter((predicate) => predicate.name === word);
+  return rows.flatMap((predicate) => {
+    const rules = knowledge.rules.filter(
+      (rule) => rule.head.predicate === word && rule.head.args.length === predicate.arity,
+    );
+    const code = [
+      ...(predicate.example === null ? [] : [predicate.example]),
+      ...rules.slice(0, 5).map((rule) => rule.text),
+    ];
+    return [
+      `**${word}/${predicate.arity}** — ${amount(predicate.facts, 'fact')}, ${amount(predicate.derived, 'known conclusion')}, ${amount(predicate.rules, 'rule')}`,
+      ...(code.length === 0 ? [] : [`\`\`\`corollary\n${code.join('\n')}\n\`\`\``]),
+    ];
+  });
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { lexLine } from './lexer.ts';
+
+function kinds(line: string, isOpen = false): string[] {
+  return lexLine(line, isOpen)
+    .tokens.filter((token) => token.kind !== 'space')
+    .map((token) => `${line.slice(token.start, token.end)}:${token.kind}`);
+}
+
+describe('the lexer of shown code', () => {
+  test('a rule has predicates, variables and operators', () => {
+    expect(kinds('p(?x, a) :- q(?x, 3), not -r(?x).')).toEqual([
+      'p:predicate',
+      '(:operator',
+      '?x:variable',
+      ',:operator',
+      'a:constant',
+      '):operator',
+      ':-:operator',
+      'q:predicate',
+      '(:operator',
+      '?x:variable',
+      ',:operator',
+      '3:number',
+      '):operator',
+      ',:operator',
+      'not:keyword',
+      '-:keyword',
+      'r:predicate',
+      '(:operator',
+      '?x:variable',
+      '):operator',
+      '.:operator',
+    ]);
+  });
+
+  test('a comment starts outside of argument lists only', () => {
+    expect(kinds('p(50%, #1, a.b) % really')).toEqual([
+      'p:predicate',
+      '(:operator',
+      '50%:constant',
+      ',:operator',
+      '#1:constant',
+      ',:operator',
+      'a.b:constant',
+      '):operator',
+      '% really:comment',
+    ]);
+  });
+
+  test('an argument list that is open at the end of a line goes on in the next', () => {
+    expect(lexLine('p(a,', false).isOpen).toBe(true);
+    expect(kinds('# b)', true)).toEqual(['# b:constant', '):operator']);
+  });
+
+  test('a quoted argument is one string, whatever it holds', () => {
+    expect(kinds('p("a, (b) % \\" c")')).toEqual([
+      'p:predicate',
+      '(:operator',
+      '"a, (b) % \\" c":string',
+      '):operator',
+    ]);
+  });
+
+  test('aggregates and arithmetic are told from atoms of the same name', () => {
+    expect(kinds('?n = count { ?y : p(?y) }')).toContain('count:keyword');
+    expect(kinds('count(?y)')).toContain('count:predicate');
+    expect(kinds('?c = ?a mod -2')).toContain('mod:keyword');
+    expect(kinds('?c = ?a mod -2')).toContain('-2:number');
+  });
+
+  test('tokens cover every line without gaps', () => {
+    for (const line of ['', '   ', '"open', 'p((', ')', '}{', 'a:-b', '?', '-', "'x'", 'p(ü, 🙂)']) {
+      let at = 0;
+      for (const token of lexLine(line, false).tokens) {
+        expect(token.start).toBe(at);
+        expect(token.end).toBeGreaterThan(token.start);
+        at = token.end;
+      }
+      expect(at).toBe(line.length);
+    }
+  });
+});

@@ -1,0 +1,202 @@
+/**
+ * Monaco with the features that are used here and our language. Loaded only when a view needs an editor.
+ *
+ * Registration happens once, on import. What is known of the knowledge base comes from `knowledge.ts`.
+ */
+import '../no-eval.ts';
+import * as monaco from 'monaco-editor/editor';
+import 'monaco-editor/features/bracketMatching/register';
+import 'monaco-editor/features/caretOperations/register';
+import 'monaco-editor/features/clipboard/register';
+import 'monaco-editor/features/codeEditor/register';
+import 'monaco-editor/features/codicon/register';
+import 'monaco-editor/features/comment/register';
+import 'monaco-editor/features/contextmenu/register';
+import 'monaco-editor/features/cursorUndo/register';
+import 'monaco-editor/features/find/register';
+import 'monaco-editor/features/gotoError/register';
+import 'monaco-editor/features/hover/register';
+import 'monaco-editor/features/indentation/register';
+import 'monaco-editor/features/linesOperations/register';
+import 'monaco-editor/features/multicursor/register';
+import 'monaco-editor/features/placeholderText/register';
+import 'monaco-editor/features/smartSelect/register';
+import 'monaco-editor/features/snippet/register';
+import 'monaco-editor/features/suggest/register';
+import 'monaco-editor/features/toggleTabFocusMode/register';
+import 'monaco-editor/features/wordHighlighter/register';
+import 'monaco-editor/features/wordOperations/register';
+import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
+import { completionsAt, hoverAt } from './completion.ts';
+import { currentKnowledge } from './knowledge.ts';
+import { lexLine } from './lexer.ts';
+
+export { monaco };
+
+/** The id of our language in Monaco. */
+export const languageId = 'corollary';
+
+self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
+
+class LineState implements monaco.languages.IState {
+  readonly isOpen: boolean;
+  constructor(isOpen: boolean) {
+    this.isOpen = isOpen;
+  }
+  clone(): LineState {
+    return this;
+  }
+  equals(other: monaco.languages.IState): boolean {
+    return other instanceof LineState && other.isOpen === this.isOpen;
+  }
+}
+
+function registerLanguage(): void {
+  monaco.languages.register({ id: languageId });
+  monaco.languages.setLanguageConfiguration(languageId, {
+    comments: { lineComment: '%' },
+    brackets: [
+      ['(', ')'],
+      ['{', '}'],
+    ],
+    autoClosingPairs: [
+      { open: '(', close: ')' },
+      { open: '{', close: '}' },
+      { open: '"', close: '"', notIn: ['string', 'comment'] },
+    ],
+    surroundingPairs: [
+      { open: '(', close: ')' },
+      { open: '{', close: '}' },
+      { open: '"', close: '"' },
+    ],
+    wordPattern:
+      /\?[\p{L}\p{N}_]*|[^\s(){},;"'`<>=:.?-][^\s(){},;"'`<>=]*[^\s(){},;"'`<>=:.]|[^\s(){},;"'`<>=:.?-]/u,
+    indentationRules: { increaseIndentPattern: /:-\s*$/, decreaseIndentPattern: /^\s*\}/ },
+    onEnterRules: [
+      {
+        beforeText: /:-[^.]*,?\s*$/,
+        action: { indentAction: monaco.languages.IndentAction.Indent },
+      },
+      {
+        beforeText: /\.\s*$/,
+        action: { indentAction: monaco.languages.IndentAction.Outdent },
+      },
+    ],
+  });
+  monaco.languages.setTokensProvider(languageId, {
+    getInitialState: () => new LineState(false),
+    tokenize(line, state) {
+      const { tokens, isOpen } = lexLine(line, state instanceof LineState && state.isOpen);
+      return {
+        tokens: tokens.map((token) => ({ startIndex: token.start, scopes: `${token.kind}.corollary` })),
+        endState: new LineState(isOpen),
+      };
+    },
+  });
+}
+
+const completionKinds = {
+  predicate: monaco.languages.CompletionItemKind.Function,
+  variable: monaco.languages.CompletionItemKind.Variable,
+  keyword: monaco.languages.CompletionItemKind.Keyword,
+} as const;
+
+function registerServices(): void {
+  monaco.languages.registerCompletionItemProvider(languageId, {
+    triggerCharacters: ['?', ',', ' '],
+    provideCompletionItems(model, position) {
+      const offset = model.getOffsetAt(position);
+      const { from, suggestions } = completionsAt(model.getValue(), offset, currentKnowledge());
+      const range = monaco.Range.fromPositions(model.getPositionAt(from), position);
+      return {
+        suggestions: suggestions.map((suggestion, index) => ({
+          label: { label: suggestion.label, description: suggestion.detail },
+          kind: completionKinds[suggestion.kind],
+          insertText: suggestion.insert,
+          insertTextRules: monaco.languages.CompletionItemInsertTextRule.InsertAsSnippet,
+          filterText: suggestion.label,
+          sortText: String(index).padStart(6, '0'),
+          range,
+          ...(suggestion.documentation === undefined ? {} : { documentation: suggestion.documentation }),
+        })),
+      };
+    },
+  });
+  monaco.languages.registerHoverProvider(languageId, {
+    provideHover(model, position) {
+      const word = model.getWordAtPosition(position);
+      if (word === null) return null;
+      const lines = hoverAt(word.word, currentKnowledge());
+      if (lines.length === 0) return null;
+      return { contents: lines.map((value) => ({ value })) };
+    },
+  });
+}
+
+type Colours = Record<
+  | 'predicate'
+  | 'variable'
+  | 'string'
+  | 'number'
+  | 'keyword'
+  | 'operator'
+  | 'comment'
+  | 'surface'
+  | 'text'
+  | 'line',
+  string
+>;
+
+/** The same colours as in ui/theme.css, which Monaco cannot read. */
+function defineTheme(name: string, base: 'vs' | 'vs-dark', colours: Colours): void {
+  monaco.editor.defineTheme(name, {
+    base,
+    inherit: true,
+    rules: [
+      { token: 'predicate', foreground: colours.predicate },
+      { token: 'variable', foreground: colours.variable },
+      { token: 'string', foreground: colours.string },
+      { token: 'number', foreground: colours.number },
+      { token: 'keyword', foreground: colours.keyword, fontStyle: 'bold' },
+      { token: 'operator', foreground: colours.operator },
+      { token: 'comment', foreground: colours.comment, fontStyle: 'italic' },
+      { token: 'constant', foreground: colours.text },
+    ],
+    colors: {
+      'editor.background': `#${colours.surface}`,
+      'editor.foreground': `#${colours.text}`,
+      'editorLineNumber.foreground': `#${colours.comment}`,
+      'editorLineNumber.activeForeground': `#${colours.text}`,
+      'editor.lineHighlightBorder': '#00000000',
+      'editorWidget.border': `#${colours.line}`,
+      'editor.placeholder.foreground': `#${colours.comment}`,
+    },
+  });
+}
+
+defineTheme('corollary-light', 'vs', {
+  predicate: '1b4f8f',
+  variable: '8a3f00',
+  string: '1d6b3f',
+  number: '7a2fa0',
+  keyword: 'a4195b',
+  operator: '4d5766',
+  comment: '626c79',
+  surface: 'ffffff',
+  text: '1c222b',
+  line: 'c5ccd6',
+});
+defineTheme('corollary-dark', 'vs-dark', {
+  predicate: '8fc1ff',
+  variable: 'f0b37e',
+  string: '8fd6a8',
+  number: 'd3a8f5',
+  keyword: 'ff9fc6',
+  operator: 'aab4c2',
+  comment: '8f99a8',
+  surface: '1b1f26',
+  text: 'dde2ea',
+  line: '465060',
+});
+registerLanguage();
+registerServices();

@@ -1,0 +1,183 @@
+/** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof. */
+import { Button, SegmentedControl } from '@mantine/core';
+import { IconCircleCheck, IconCircleOff } from '@tabler/icons-react';
+import { useCallback, useMemo, useState } from 'react';
+import { CodeText } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import styles from './ask.module.css';
+import type { ShownAnswer } from './use-answer.ts';
+
+type Form = 'table' | 'text' | 'json';
+
+interface Row {
+  readonly result: string;
+  readonly bindings: Readonly<Record<string, string>>;
+}
+
+/** Tab-separated values with a header, as spreadsheets paste them. */
+export function asTable(answer: Pick<ShownAnswer, 'question' | 'bindings' | 'results'>): string {
+  const { variables } = answer.question;
+  if (variables.length === 0) return answer.results.join('\n');
+  const cell = (text: string) => text.replace(/[\t\r\n]+/g, ' ');
+  const rows = answer.bindings.map((row) => variables.map((name) => cell(row[name] ?? '')).join('\t'));
+  return [variables.join('\t'), ...rows].join('\n');
+}
+
+function asJson(answer: ShownAnswer): string {
+  const { results, bindings, truncated, generation } = answer;
+  return JSON.stringify(
+    { question: answer.question.text, results, bindings, truncated, generation },
+    null,
+    2,
+  );
+}
+
+function columnsOf(answer: ShownAnswer, onWhy: (result: string) => void): Column<Row>[] {
+  const why: Column<Row> = {
+    id: 'why',
+    title: 'Proof',
+    width: 74,
+    cell: (row) => (
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        tabIndex={-1}
+        aria-label={`Why ${row.result}`}
+        onClick={() => onWhy(row.result)}
+      >
+        Why
+      </Button>
+    ),
+  };
+  const { variables } = answer.question;
+  const values: Column<Row>[] =
+    variables.length === 0
+      ? [
+          {
+            id: 'answer',
+            title: 'Answer',
+            width: 240,
+            grow: 1,
+            cell: (row) => <CodeText isLine text={row.result} />,
+          },
+        ]
+      : variables.map((name) => ({
+          id: name,
+          title: `?${name}`,
+          width: 140,
+          grow: 1,
+          cell: (row) => (
+            <span className="mono" title={row.bindings[name]}>
+              {row.bindings[name]}
+            </span>
+          ),
+        }));
+  return [...values, why];
+}
+
+function NoAnswer({ answer }: { answer: ShownAnswer }) {
+  const isGround = answer.question.variables.length === 0;
+  return (
+    <EmptyState
+      icon={<IconCircleOff size={30} stroke={1.3} aria-hidden />}
+      title={isGround ? 'It does not follow' : 'No answer'}
+    >
+      {answer.isStoredOnly
+        ? 'No stored fact matches. With inference, conclusions of rules count too.'
+        : 'Nothing that is known, and nothing that follows from it, matches. Check the spelling, the number of arguments and the scope.'}
+    </EmptyState>
+  );
+}
+
+interface ResultsProps {
+  answer: ShownAnswer;
+  onWhy: (result: string) => void;
+  onMore: () => void;
+}
+
+export function Results({ answer, onWhy, onMore }: ResultsProps) {
+  const [form, setForm] = useState<Form>('table');
+  const [selected, setSelected] = useState<number | null>(null);
+  const { results, bindings } = answer;
+  const columns = useMemo(() => columnsOf(answer, onWhy), [answer, onWhy]);
+  const rowAt = useCallback(
+    (index: number): Row | undefined => {
+      const result = results[index];
+      return result === undefined ? undefined : { result, bindings: bindings[index] ?? {} };
+    },
+    [results, bindings],
+  );
+  const text = form === 'json' ? asJson(answer) : results.join('\n');
+  const isYes = answer.question.variables.length === 0 && results.length > 0;
+
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Answers"
+      title={
+        <span className={styles.summary} role="status">
+          {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
+          <strong>{isYes ? 'Yes, it holds' : formatAmount(results.length, 'answer')}</strong>
+          {answer.truncated && <span>, and there are more</span>}
+          <span className="dim number"> · {formatDuration(answer.elapsedMs)}</span>
+          {answer.generation !== null && (
+            <span className="dim number"> · generation {formatCount(answer.generation)}</span>
+          )}
+          {answer.isStoredOnly && <span className="dim"> · stored only</span>}
+        </span>
+      }
+      actions={
+        <>
+          {answer.truncated && (
+            <Button variant="default" onClick={onMore}>
+              Show more
+            </Button>
+          )}
+          <CopyButton
+            label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
+            text={() => (form === 'table' ? asTable(answer) : text)}
+          />
+          <SegmentedControl
+            aria-label="Show the answers as"
+            value={form}
+            onChange={(value) => setForm(value === 'json' ? 'json' : value === 'text' ? 'text' : 'table')}
+            data={[
+              { value: 'table', label: 'Table' },
+              { value: 'text', label: 'Text' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+        </>
+      }
+    >
+      {results.length === 0 && form !== 'json' ? (
+        <NoAnswer answer={answer} />
+      ) : form === 'table' ? (
+        <DataGrid
+          label="Answers"
+          columns={columns}
+          count={results.length}
+          rowAt={rowAt}
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={(index) => {
+            const row = rowAt(index);
+            if (row !== undefined) onWhy(row.result);
+          }}
+        />
+      ) : (
+        <pre
+          className={styles.raw}
+          tabIndex={0}
+          aria-label={form === 'json' ? 'Answers as JSON' : 'Answers as text'}
+        >
+          {text}
+        </pre>
+      )}
+    </PaneFrame>
+  );
+}

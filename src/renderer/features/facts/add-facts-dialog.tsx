@@ -1,0 +1,144 @@
+/** Adds facts: as statements in the grammar, many at once, or one by a form with everything a fact can have. */
+import { Button, Group, Modal, Tabs } from '@mantine/core';
+import { useState } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { useWrite } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeFieldsOf } from '../../api/space.ts';
+import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { formatAmount } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
+import { FactFormFields } from './fact-form-fields.tsx';
+import { factsOfStatements } from './statements.ts';
+import styles from './facts.module.css';
+
+function StatementsForm({ onDone }: { onDone: () => void }) {
+  const { space } = useSession();
+  const [text, setText] = useState('');
+  const write = useWrite('assertFacts');
+  const { facts, problems } = factsOfStatements(text);
+  const isReady = facts.length > 0 && problems.length === 0;
+
+  function onAssert(): void {
+    if (!isReady) return;
+    const scope = scopeFieldsOf(space.scope);
+    write.mutate(
+      { body: { facts: facts.map((fact) => ({ ...fact, ...scope })) } },
+      {
+        onSuccess: ({ asserted, updated, unchanged }) => {
+          const known = updated + unchanged;
+          notifyDone(
+            known === 0
+              ? `${formatAmount(asserted, 'fact')} asserted`
+              : `${formatAmount(asserted, 'fact')} asserted, ${known} known already`,
+          );
+          onDone();
+        },
+      },
+    );
+  }
+
+  return (
+    <>
+      <div className={styles.statements}>
+        <LazyCodeEditor
+          label="Facts as statements"
+          placeholder={'parent(alice, bob).\n-likes(bob, coffee).'}
+          value={text}
+          onChange={setText}
+          onSubmit={onAssert}
+          lines={[6, 16]}
+          autoFocus
+        />
+      </div>
+      <p className="dim">
+        One fact a full stop; a minus in front says that it is explicitly not so.
+        {space.scope.kind === 'named' && ` They go into scope ${space.scope.name}.`}
+      </p>
+      {text.trim() !== '' && problems.length > 0 && (
+        <ul className={styles.problems} role="status">
+          {problems.slice(0, 5).map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+      {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
+      <Group justify="flex-end" mt="md">
+        <Button disabled={!isReady} loading={write.isPending} onClick={onAssert}>
+          {facts.length > 1 ? `Assert ${formatAmount(facts.length, 'fact')}` : 'Assert'}
+        </Button>
+      </Group>
+    </>
+  );
+}
+
+function OneFactForm({ predicate, onDone }: { predicate: string | undefined; onDone: () => void }) {
+  const { space } = useSession();
+  const [form, setForm] = useState<FactForm>({
+    ...emptyForm,
+    predicate: predicate ?? '',
+    scope: space.scope.kind === 'named' ? space.scope.name : '',
+  });
+  const [wasTried, setWasTried] = useState(false);
+  const write = useWrite('assertFact');
+  const { body, problems } = factOfForm(form);
+
+  function onAssert(): void {
+    setWasTried(true);
+    if (Object.keys(problems).length > 0) return;
+    // The form validated the body against the very schema of the request.
+    write.mutate(
+      { body: body as Parameters<typeof write.mutate>[0]['body'] },
+      {
+        onSuccess: ({ status, atom }) => {
+          notifyDone(`${atom}: ${status}`);
+          onDone();
+        },
+      },
+    );
+  }
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAssert();
+      }}
+    >
+      <FactFormFields form={form} onForm={setForm} problems={wasTried ? problems : {}} />
+      {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
+      <Group justify="flex-end" mt="md">
+        <Button type="submit" loading={write.isPending}>
+          Assert
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+interface AddFactsDialogProps {
+  /** Filled in where a predicate is chosen. */
+  predicate: string | undefined;
+  onClose: () => void;
+}
+
+export function AddFactsDialog({ predicate, onClose }: AddFactsDialogProps) {
+  return (
+    <Modal opened onClose={onClose} title="Add facts" size="lg">
+      <Tabs defaultValue="statements">
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="statements">Statements</Tabs.Tab>
+          <Tabs.Tab value="form">Form</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="statements">
+          <StatementsForm onDone={onClose} />
+        </Tabs.Panel>
+        <Tabs.Panel value="form">
+          <OneFactForm predicate={predicate} onDone={onClose} />
+        </Tabs.Panel>
+      </Tabs>
+    </Modal>
+  );
+}

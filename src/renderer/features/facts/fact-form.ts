@@ -1,0 +1,67 @@
+/** The form of one fact: its fields as text, and the fact they make. */
+import { factInputSchema } from '../../../engine/contract/facts.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+
+export interface FactForm {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string;
+  /** ISO 8601 text or empty. */
+  readonly validFrom: string;
+  readonly validUntil: string;
+  readonly source: string;
+  /** Text of a number from 0 to 1, or empty. */
+  readonly importance: string;
+  readonly confidence: string;
+}
+
+export const emptyForm: FactForm = {
+  predicate: '',
+  args: [''],
+  truthVal: true,
+  scope: '',
+  validFrom: '',
+  validUntil: '',
+  source: '',
+  importance: '',
+  confidence: '',
+};
+
+export type FactBody = Record<string, unknown>;
+
+function shareOf(
+  name: string,
+  text: string,
+  metadata: Record<string, unknown>,
+  problems: FormProblems,
+): void {
+  if (text === '') return;
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && value <= 1) metadata[name] = value;
+  else problems[name] = 'a number from 0 to 1';
+}
+
+/** Complaints by field of the form; `args.0` for the first argument. */
+export type FormProblems = Record<string, string>;
+
+/** The request that the form stands for, and what is wrong with it. Fields left empty are not given. */
+export function factOfForm(form: FactForm): { body: FactBody; problems: FormProblems } {
+  const problems: FormProblems = {};
+  const metadata: Record<string, unknown> = {};
+  if (form.source !== '') metadata['source'] = form.source;
+  shareOf('importance', form.importance, metadata, problems);
+  shareOf('confidence', form.confidence, metadata, problems);
+  const body: FactBody = {
+    predicate: form.predicate,
+    args: form.args,
+    truthVal: form.truthVal,
+    ...(form.scope === '' ? {} : { scope: form.scope }),
+    ...(form.validFrom === '' ? {} : { validFrom: form.validFrom }),
+    ...(form.validUntil === '' ? {} : { validUntil: form.validUntil }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+  const outcome = validate(factInputSchema, body);
+  if (!outcome.ok) for (const { path, message } of outcome.errors) problems[path] ??= message;
+  return { body, problems };
+}

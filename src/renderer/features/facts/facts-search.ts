@@ -1,0 +1,40 @@
+/** What the address of the Facts view says: which facts, in which order, and the one that is open. */
+import { factSortKeys } from '../../../engine/contract/facts.ts';
+
+export type FactSortKey = (typeof factSortKeys)[number];
+
+export interface FactsSearch {
+  predicate?: string | undefined;
+  /** A part of the rendered fact. */
+  q?: string | undefined;
+  truth?: 'true' | 'false' | undefined;
+  /** Conclusions too; only with a predicate. */
+  derived?: 'true' | undefined;
+  sort?: FactSortKey | undefined;
+  order?: 'asc' | 'desc' | undefined;
+  /** Id of the open fact. */
+  fact?: string | undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function oneOf<Value extends string>(values: readonly Value[], value: unknown): Value | undefined {
+  return values.find((known) => known === value);
+}
+
+/** Reads search parameters; what is not understood is dropped. */
+export function factsSearchOf(search: Record<string, unknown>): FactsSearch {
+  const predicate = text(search['predicate']);
+  const found = {
+    predicate,
+    q: text(search['q']),
+    truth: oneOf(['true', 'false'] as const, search['truth']),
+    derived: predicate === undefined ? undefined : oneOf(['true'] as const, search['derived']),
+    sort: oneOf(factSortKeys, search['sort']),
+    order: oneOf(['asc', 'desc'] as const, search['order']),
+    fact: text(search['fact']),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+}

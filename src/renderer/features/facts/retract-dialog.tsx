@@ -1,0 +1,102 @@
+/** Shows what retracting a fact would take away, then retracts it if that is what is wanted. */
+import { Button, Group, Loader, Modal } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { RetractOutcome, StoredFact } from '../../../engine/contract/facts.ts';
+import { keyOf } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useWrite } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeFieldsOfStored } from '../../api/space.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatAmount } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { renderFact } from './fact-columns.tsx';
+import styles from './facts.module.css';
+
+function Preview({ outcome }: { outcome: RetractOutcome }) {
+  const { dependents, dependentsCount, dependentsComplete } = outcome;
+  if (dependentsCount === 0)
+    return (
+      <p>{dependentsComplete ? 'No conclusion depends on it.' : 'No known conclusion depends on it.'}</p>
+    );
+  const rest = dependentsCount - dependents.length;
+  return (
+    <>
+      <p>
+        <strong>{formatAmount(dependentsCount, 'conclusion')}</strong> would no longer hold
+        {dependentsComplete ? ':' : ', and there may be more:'}
+      </p>
+      <ul className={styles.dependents}>
+        {dependents.map((atom) => (
+          <li key={atom}>
+            <CodeText text={atom} />
+          </li>
+        ))}
+        {rest > 0 && <li className="dim">and {formatAmount(rest, 'more', 'more')}</li>}
+      </ul>
+    </>
+  );
+}
+
+interface RetractDialogProps {
+  fact: StoredFact;
+  onClose: () => void;
+}
+
+export function RetractDialog({ fact, onClose }: RetractDialogProps) {
+  const { call, endpoint } = useSession();
+  const retract = useWrite('retract');
+  const body = {
+    predicate: fact.predicate,
+    args: fact.args,
+    truthVal: fact.truthVal,
+    ...scopeFieldsOfStored(fact.scope),
+  };
+  const preview = useQuery({
+    queryKey: keyOf('answers', endpoint, 'retract', fact.id),
+    queryFn: ({ signal }) =>
+      call('retract', { body: { ...body, dryRun: true, dependents: 'all' } }, { signal }),
+    gcTime: 0,
+    staleTime: 0,
+  });
+
+  function onConfirm(): void {
+    // Guarded by the state that was previewed: somebody else's change in between is refused, not overwritten.
+    const ifGeneration = preview.data?.generation ?? null;
+    retract.mutate(
+      { body: { ...body, ifGeneration } },
+      {
+        onSuccess: (outcome) => {
+          notifyDone(outcome.status === 'absent' ? 'It was already gone.' : `Retracted ${renderFact(fact)}`);
+          onClose();
+        },
+      },
+    );
+  }
+
+  const failure = preview.error ?? retract.error;
+  return (
+    <Modal opened onClose={onClose} title="Retract this fact?" size="md">
+      <p className={styles.retracted}>
+        <CodeText text={renderFact(fact)} />
+        {fact.scope !== null && <span className="dim"> in scope {fact.scope}</span>}
+      </p>
+      {preview.isPending && (
+        <p className="dim">
+          <Loader size={12} mr={8} /> Looking for what depends on it…
+        </p>
+      )}
+      {preview.data !== undefined && <Preview outcome={preview.data} />}
+      {failure !== null && <ProblemNotice failure={failureOf(failure)} />}
+      <Group justify="flex-end" mt="md">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Keep it
+        </Button>
+        <Button color="red" loading={retract.isPending} disabled={preview.isPending} onClick={onConfirm}>
+          Retract
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

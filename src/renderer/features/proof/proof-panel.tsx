@@ -1,0 +1,237 @@
+/** A proof with what belongs to it: how old it is, folding, the step under the cursor, copies. */
+import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
+import {
+  IconArrowsMaximize,
+  IconCopy,
+  IconFold,
+  IconListTree,
+  IconRefresh,
+  IconUnlink,
+  IconX,
+} from '@tabler/icons-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useClipboard } from '@mantine/hooks';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { Answer, Proof } from '../../../engine/contract/inference.ts';
+import { parseAtom } from '../../../engine/logic/parse.ts';
+import { failureOf } from '../../api/problem.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import type { OutlineState } from './outline-keys.ts';
+import { recallOutline, rememberOutline } from './outline-memory.ts';
+import { ProofOutline } from './proof-outline.tsx';
+import { proofAsText } from './proof-text.ts';
+import {
+  buildTree,
+  initiallyUnfolded,
+  keyOfStep,
+  type OutlineRow,
+  type ProofTree,
+  stepsBelow,
+  visibleRows,
+} from './proof-tree.ts';
+import styles from './proof.module.css';
+import { StepDetail } from './step-detail.tsx';
+import { useProof } from './use-proof.ts';
+
+function ProofActions({
+  tree,
+  proof,
+  onUnfolded,
+}: {
+  tree: ProofTree;
+  proof: Proof;
+  onUnfolded: (unfolded: Set<number>) => void;
+}) {
+  const clipboard = useClipboard();
+  function copy(text: string, what: string): void {
+    clipboard.copy(text);
+    notifyDone(`Copied as ${what}`);
+  }
+  return (
+    <>
+      <Tooltip label="Unfold all">
+        <ActionIcon aria-label="Unfold all" onClick={() => onUnfolded(stepsBelow(tree, tree.root))}>
+          <IconListTree size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Fold to the first level">
+        <ActionIcon
+          aria-label="Fold to the first level"
+          onClick={() => onUnfolded(stepsBelow(tree, tree.root, 1))}
+        >
+          <IconFold size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Tooltip label="Copy the proof">
+            <ActionIcon aria-label="Copy the proof">
+              <IconCopy size={16} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => copy(proofAsText(tree), 'text')}>As text</Menu.Item>
+          <Menu.Item onClick={() => copy(JSON.stringify(proof, null, 2), 'JSON')}>As JSON</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
+
+interface ShownProps {
+  question: string;
+  answer: Answer;
+  proof: Proof;
+  /** True where the proof is the view, not a part of one. */
+  isWhole: boolean;
+  actions: ReactNode;
+}
+
+/** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
+function Shown({ question, answer, proof, isWhole, actions }: ShownProps) {
+  const navigate = useNavigate();
+  const tree = useMemo(() => buildTree(proof, proof.roots[0] ?? 0), [proof]);
+  const [state, setOutline] = useState<OutlineState>(
+    () =>
+      recallOutline(question, tree) ?? { active: keyOfStep(tree.root), unfolded: initiallyUnfolded(tree) },
+  );
+  function setState(next: OutlineState): void {
+    rememberOutline(question, next);
+    setOutline(next);
+  }
+  const active = useMemo(
+    () => visibleRows(tree, state.unfolded).find((row) => row.key === state.active),
+    [tree, state],
+  );
+
+  function onOpen({ step }: OutlineRow): void {
+    if (step.factId !== undefined)
+      void navigate({
+        to: '/facts',
+        search: { predicate: parseAtom(step.atom).predicate, fact: step.factId },
+      });
+    else if (step.ruleId !== null) void navigate({ to: '/rules', search: { rule: step.ruleId } });
+  }
+
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Proof"
+      title={isWhole ? <h1 className={styles.title}>Proof</h1> : <h2 className={styles.title}>Proof</h2>}
+      actions={
+        <>
+          <span className="dim number">
+            {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} · generation{' '}
+            {formatCount(answer.generation)}
+          </span>
+          <ProofActions
+            tree={tree}
+            proof={proof}
+            onUnfolded={(unfolded) => setState({ active: keyOfStep(tree.root), unfolded })}
+          />
+          {actions}
+        </>
+      }
+    >
+      <div className={styles.shown}>
+        {proof.truncated === true && (
+          <Banner>This proof was cut after {formatAmount(proof.steps.length, 'step')}.</Banner>
+        )}
+        <div className={styles.outlineFrame}>
+          <ProofOutline tree={tree} state={state} onState={setState} onOpen={onOpen} />
+        </div>
+        {active !== undefined && <StepDetail row={active} tree={tree} />}
+      </div>
+    </PaneFrame>
+  );
+}
+
+interface ProofPanelProps {
+  question: string;
+  /** Present where the panel stands beside something else. */
+  onClose?: () => void;
+}
+
+export function ProofPanel({ question, onClose }: ProofPanelProps) {
+  const { answer, error, isLoading, isOld, again } = useProof(question);
+  const actions =
+    onClose === undefined ? null : (
+      <>
+        <Tooltip label="Open on its own">
+          <ActionIcon
+            aria-label="Open the proof on its own"
+            renderRoot={(props) => <Link to="/proof" search={{ question }} {...props} />}
+          >
+            <IconArrowsMaximize size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Close">
+          <ActionIcon aria-label="Close the proof" onClick={onClose}>
+            <IconX size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </>
+    );
+  const proof = answer?.proof;
+  const isHolding = proof !== undefined && proof.roots.length > 0;
+  return (
+    <div className={styles.panel}>
+      {isOld && (
+        <Banner
+          action={
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<IconRefresh size={13} aria-hidden />}
+              onClick={again}
+            >
+              Prove again
+            </Button>
+          }
+        >
+          The knowledge has moved on since this was proved
+          {answer === undefined ? '' : ` (generation ${formatCount(answer.generation)})`}. It is shown as it
+          was.
+        </Banner>
+      )}
+      <div className={styles.panelBody}>
+        {answer !== undefined && isHolding ? (
+          <Shown
+            key={`${question} ${answer.generation}`}
+            question={question}
+            answer={answer}
+            proof={proof}
+            isWhole={onClose === undefined}
+            actions={actions}
+          />
+        ) : (
+          <PaneFrame title="Proof" actions={actions} label="Proof">
+            <div className={styles.padded}>
+              {error !== null ? (
+                <ProblemNotice failure={failureOf(error)} onRetry={again} />
+              ) : isLoading || answer === undefined ? (
+                <Loader size={18} aria-label="Proving" />
+              ) : (
+                <EmptyState
+                  icon={<IconUnlink size={30} stroke={1.3} aria-hidden />}
+                  title="It does not hold"
+                  actions={
+                    <Button variant="default" onClick={again}>
+                      Try again
+                    </Button>
+                  }
+                >
+                  {question} does not follow from what is known now.
+                </EmptyState>
+              )}
+            </div>
+          </PaneFrame>
+        )}
+      </div>
+    </div>
+  );
+}

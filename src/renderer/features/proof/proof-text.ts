@@ -1,0 +1,17 @@
+/** A proof as indented text, for letters and tickets. Shared sub-proofs stand once; later ones point back. */
+import { isFoldable, type ProofTree, stepsBelow, visibleRows } from './proof-tree.ts';
+import { wordOf } from './step-words.ts';
+
+/** The whole proof, folded or not; a step a line, two spaces a level. */
+export function proofAsText(tree: ProofTree): string {
+  const lines = visibleRows(tree, stepsBelow(tree, tree.root)).map((row) => {
+    const { step } = row;
+    const indent = '  '.repeat(row.level - 1);
+    if (row.isReference && step.premises.length > 0)
+      return `${indent}${step.atom}  [${wordOf(step).word}, shown above]`;
+    const by = isFoldable(row) && step.rule !== null ? ` by ${step.rule}` : '';
+    const scope = step.scope === null ? '' : ` in scope ${step.scope}`;
+    return `${indent}${step.atom}  [${wordOf(step).word}${scope}${by}]`;
+  });
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
+import { proofAsText } from './proof-text.ts';
+import { buildTree, initiallyUnfolded, stepsAbove, stepsBelow, visibleRows } from './proof-tree.ts';
+import { substitutionOf } from './step-words.ts';
+
+function step(id: number, atom: string, premises: number[] = [], more: Partial<ProofStep> = {}): ProofStep {
+  const kind = premises.length > 0 ? 'rule' : 'fact';
+  return { id, atom, kind, rule: kind === 'rule' ? 'r' : null, ruleId: null, premises, scope: null, ...more };
+}
+
+/** d(1) stands on b and c, which both stand on a. */
+const diamond: Proof = {
+  roots: [3],
+  steps: [step(0, 'a()'), step(1, 'b()', [0]), step(2, 'c()', [0]), step(3, 'd()', [1, 2])],
+};
+
+describe('the outline of a proof', () => {
+  test('a shared step is shown once, elsewhere as a reference', () => {
+    const tree = buildTree(diamond, 3);
+    const rows = visibleRows(tree, stepsBelow(tree, 3));
+    expect(rows.map((row) => `${row.level} ${row.step.atom}${row.isReference ? ' ref' : ''}`)).toEqual([
+      '1 d()',
+      '2 b()',
+      '3 a()',
+      '2 c()',
+      '3 a() ref',
+    ]);
+    expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
+  });
+
+  test('only what is unfolded is laid out, with true positions among siblings', () => {
+    const tree = buildTree(diamond, 3);
+    expect(visibleRows(tree, new Set()).map((row) => row.step.atom)).toEqual(['d()']);
+    const rows = visibleRows(tree, new Set([3]));
+    expect(rows.map((row) => [row.step.atom, row.position, row.siblings])).toEqual([
+      ['d()', 1, 1],
+      ['b()', 1, 2],
+      ['c()', 2, 2],
+    ]);
+  });
+
+  test('to show a step, all that it stands under is unfolded', () => {
+    const tree = buildTree(diamond, 3);
+    expect(stepsAbove(tree, 0)).toEqual(new Set([1, 3]));
+  });
+
+  test('a premise that stands twice in one body is whole once', () => {
+    const tree = buildTree(
+      { roots: [1], steps: [step(0, 'a()', [2]), step(2, 'x()'), step(1, 'b()', [0, 0])] },
+      1,
+    );
+    const rows = visibleRows(tree, stepsBelow(tree, 1));
+    expect(rows.map((row) => row.isReference)).toEqual([false, false, false, true]);
+  });
+
+  test('a chain of fifty thousand steps is laid out without recursion, a large proof starts folded', () => {
+    const steps = Array.from({ length: 50_000 }, (_, id) => step(id, `p(${id})`, id === 0 ? [] : [id - 1]));
+    const tree = buildTree({ roots: [49_999], steps }, 49_999);
+    expect(tree.sizeOf.get(49_999)).toBe(50_000);
+    expect(visibleRows(tree, stepsBelow(tree, 49_999))).toHaveLength(50_000);
+    expect(visibleRows(tree, initiallyUnfolded(tree)).length).toBeLessThan(10);
+  });
+
+  test('as text each step is a line, shared ones point back', () => {
+    expect(proofAsText(buildTree(diamond, 3))).toBe(
+      'd()  [derived by r]\n  b()  [derived by r]\n    a()  [asserted]\n  c()  [derived by r]\n    a()  [asserted]\n',
+    );
+  });
+});
+
+describe('the substitution of a step', () => {
+  test('names what every variable stands for, in order', () => {
+    expect(
+      substitutionOf('ancestor(?x, ?z) :- parent(?x, ?y), ancestor(?y, ?z)', 'ancestor(a, "c, d")', [
+        'parent(a, b)',
+        'ancestor(b, "c, d")',
+      ]),
+    ).toEqual([
+      ['?x', 'a'],
+      ['?z', 'c, d'],
+      ['?y', 'b'],
+    ]);
+  });
+
+  test('reads computed and absent premises too', () => {
+    expect(
+      substitutionOf('p(?x) :- q(?x, ?n), ?m = ?n + 1, not r(?x, ?_)', 'p(a)', [
+        'q(a, 2)',
+        '3 = 2 + 1',
+        'not r(a, ?_)',
+      ]),
+    ).toEqual([
+      ['?x', 'a'],
+      ['?n', '2'],
+      ['?m', '3'],
+    ]);
+  });
+});

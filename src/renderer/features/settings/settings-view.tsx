@@ -1,0 +1,133 @@
+/** Preferences of this browser, and where the service can be reached by others. */
+import { Button, SegmentedControl, Switch, useMantineColorScheme } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useHealth } from '../../api/queries.ts';
+import { setKey, useCredential, useSession } from '../../api/session.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { setSingleKeys, usePreferences } from '../../ui/preferences.ts';
+import { setDensity, useDensity } from '../../ui/use-row-height.ts';
+import styles from './settings.module.css';
+
+function Setting({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
+  return (
+    <div className={styles.setting}>
+      <div>
+        <h3>{title}</h3>
+        <p>{hint}</p>
+      </div>
+      <div className={styles.control}>{children}</div>
+    </div>
+  );
+}
+
+function Address({
+  title,
+  hint,
+  address,
+  isLink = false,
+}: {
+  title: string;
+  hint: string;
+  address: string;
+  isLink?: boolean;
+}) {
+  return (
+    <Setting title={title} hint={hint}>
+      {isLink ? (
+        <a className="mono" href={address} target="_blank" rel="noreferrer">
+          {address}
+        </a>
+      ) : (
+        <code className="mono">{address}</code>
+      )}
+      <CopyButton text={address} label={`Copy the address: ${title}`} />
+    </Setting>
+  );
+}
+
+export function SettingsView() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const density = useDensity((state) => state.density);
+  const singleKeys = usePreferences((state) => state.singleKeys);
+  const key = useCredential((credential) => credential.key);
+  const { endpoint } = useSession();
+  const health = useHealth().data;
+  return (
+    <div className={styles.page}>
+      <div className={styles.column}>
+        <h1>Settings</h1>
+        <section>
+          <h2>Appearance</h2>
+          <Setting title="Theme" hint="Light, dark, or what the system says.">
+            <SegmentedControl
+              aria-label="Theme"
+              value={colorScheme}
+              onChange={(value) => setColorScheme(value === 'light' || value === 'dark' ? value : 'auto')}
+              data={[
+                { value: 'light', label: 'Light' },
+                { value: 'dark', label: 'Dark' },
+                { value: 'auto', label: 'System' },
+              ]}
+            />
+          </Setting>
+          <Setting title="Density" hint="How much fits on the screen.">
+            <SegmentedControl
+              aria-label="Density"
+              value={density}
+              onChange={(value) => setDensity(value === 'compact' ? 'compact' : 'normal')}
+              data={[
+                { value: 'normal', label: 'Normal' },
+                { value: 'compact', label: 'Compact' },
+              ]}
+            />
+          </Setting>
+        </section>
+        <section>
+          <h2>Keyboard</h2>
+          <Setting
+            title="Shortcuts of one character"
+            hint="Such as ? for the list of shortcuts. Switch them off where speech input types them."
+          >
+            <Switch
+              aria-label="Shortcuts of one character"
+              checked={singleKeys}
+              onChange={(event) => setSingleKeys(event.currentTarget.checked)}
+            />
+          </Setting>
+        </section>
+        <section>
+          <h2>Service</h2>
+          <Address
+            title="Address"
+            hint={`Version ${health?.version ?? 'unknown'}`}
+            address={endpoint.origin}
+          />
+          <Address
+            title="Agents (MCP)"
+            hint="Streamable HTTP; with /sse at the end the older transport."
+            address={`${endpoint.origin}/mcp`}
+          />
+          <Address
+            title="API documentation"
+            hint="In the browser, offline."
+            address={`${endpoint.origin}/docs`}
+            isLink
+          />
+          <Address
+            title="OpenAPI"
+            hint="Version 3.1, for generators."
+            address={`${endpoint.origin}/openapi.json`}
+            isLink
+          />
+          {key !== null && (
+            <Setting title="Key" hint="Kept in this tab only.">
+              <Button variant="default" onClick={() => setKey(null)}>
+                Sign out
+              </Button>
+            </Setting>
+          )}
+        </section>
+      </div>
+    </div>
+  );
+}

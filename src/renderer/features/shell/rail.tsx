@@ -1,0 +1,43 @@
+/** The tools, at the left edge. */
+import { IconListSearch, IconRoute2, IconSettings, IconTable } from '@tabler/icons-react';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import styles from './shell.module.css';
+
+interface Tool {
+  to: NonNullable<LinkProps['to']>;
+  title: string;
+  icon: ReactNode;
+}
+
+const tools: readonly Tool[] = [
+  { to: '/facts', title: 'Facts', icon: <IconTable size={20} stroke={1.6} aria-hidden /> },
+  { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
+  { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
+];
+
+function RailLink({ to, title, icon }: Tool) {
+  return (
+    <Link
+      to={to}
+      className={styles.tool ?? ''}
+      activeProps={{ className: styles.toolActive ?? '' }}
+      activeOptions={{ includeSearch: false }}
+    >
+      {icon}
+      <span>{title}</span>
+    </Link>
+  );
+}
+
+export function Rail() {
+  return (
+    <nav className={styles.rail} aria-label="Tools">
+      {tools.map((tool) => (
+        <RailLink key={tool.title} {...tool} />
+      ))}
+      <span className={styles.railGap} />
+      <RailLink to="/settings" title="Settings" icon={<IconSettings size={20} stroke={1.6} aria-hidden />} />
+    </nav>
+  );
+}

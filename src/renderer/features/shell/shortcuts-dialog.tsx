@@ -1,0 +1,81 @@
+/** All keys on one page: those of commands as they are, those of grids, trees and editors in words. */
+import { Modal } from '@mantine/core';
+import type { Command } from '../../ui/command.ts';
+import { Keys } from '../../ui/tags.tsx';
+import { groupCommands } from './palette.tsx';
+import styles from './shell.module.css';
+
+const fixed: readonly { group: string; keys: readonly (readonly [string, string])[] }[] = [
+  {
+    group: 'In a grid',
+    keys: [
+      ['Arrows', 'Move from cell to cell'],
+      ['Home', 'First column; with Ctrl the first row'],
+      ['End', 'Last column; with Ctrl the last row'],
+      ['Enter', 'Open the row'],
+      ['Delete', 'Retract the fact'],
+    ],
+  },
+  {
+    group: 'In a proof',
+    keys: [
+      ['Arrows', 'Move; right unfolds, left folds'],
+      ['*', 'Unfold all below'],
+      ['+', 'Unfold a step'],
+      ['-', 'Fold a step'],
+      ['Enter', 'Go to the fact, the rule, or where the step is shown'],
+    ],
+  },
+  {
+    group: 'In an editor',
+    keys: [
+      ['Mod+Enter', 'Ask, teach or save'],
+      ['Mod+Space', 'Suggest'],
+      ['F8', 'Next problem'],
+    ],
+  },
+];
+
+function Section({ title, rows }: { title: string; rows: readonly (readonly [string, string])[] }) {
+  return (
+    <section>
+      <h3 className={styles.shortcutGroup}>{title}</h3>
+      <dl className={styles.shortcuts}>
+        {rows.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <Keys keys={keys} />
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+export function ShortcutsDialog({
+  commands,
+  onClose,
+}: {
+  commands: readonly Command[];
+  onClose: () => void;
+}) {
+  const withKeys = commands.filter((command) => command.keys !== undefined);
+  return (
+    <Modal opened onClose={onClose} title="Keyboard shortcuts" size="lg">
+      <div className={styles.shortcutColumns}>
+        {groupCommands(withKeys).map(({ group, commands: list }) => (
+          <Section
+            key={group}
+            title={group}
+            rows={list.map(({ keys = '', title }) => [keys, title] as const)}
+          />
+        ))}
+        {fixed.map(({ group, keys }) => (
+          <Section key={group} title={group} rows={keys} />
+        ))}
+      </div>
+    </Modal>
+  );
+}

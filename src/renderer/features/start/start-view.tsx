@@ -1,0 +1,164 @@
+/** The first page of an empty knowledge base: what there is to do, and samples to open. */
+import { Button, Progress, Skeleton } from '@mantine/core';
+import { IconArrowRight, IconListSearch, IconPlus, IconSchool } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import icon from '../../../../resources/icons/corollary.svg';
+import { invalidate, topics } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import { suggest } from '../../api/questions.ts';
+import { listSamples, readSample, type Sample, type SampleEntry } from '../../api/samples.ts';
+import { useSession } from '../../api/session.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatAmount } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { openSample, type SampleProgress } from './open-sample.ts';
+import styles from './start.module.css';
+
+interface Opening {
+  readonly entry: SampleEntry;
+  readonly progress: SampleProgress | null;
+}
+
+function SampleCard({ entry, isBusy, onOpen }: { entry: SampleEntry; isBusy: boolean; onOpen: () => void }) {
+  return (
+    <li className={styles.card}>
+      <h3>{entry.title}</h3>
+      <p>{entry.description}</p>
+      <Button
+        variant="light"
+        disabled={isBusy}
+        onClick={onOpen}
+        aria-label={`Open the sample ${entry.title}`}
+      >
+        Open
+      </Button>
+    </li>
+  );
+}
+
+function Loading({ opening }: { opening: Opening }) {
+  const { progress, entry } = opening;
+  const done = progress === null ? 0 : progress.facts + progress.rules;
+  const total = progress?.total ?? 1;
+  return (
+    <section className={styles.loading} role="status">
+      <p>
+        Opening {entry.title}: {progress === null ? 'reading' : `${done} of ${total} facts and rules`}
+      </p>
+      <Progress value={(done / total) * 100} aria-label="Progress" />
+    </section>
+  );
+}
+
+function Opened({ sample }: { sample: Sample }) {
+  return (
+    <section className={styles.opened} aria-label="Opened">
+      <h2>{sample.title} is open</h2>
+      <p className="dim" role="status">
+        {formatAmount(sample.facts.length, 'fact')} and {formatAmount(sample.rules.length, 'rule')}. Ask
+        something:
+      </p>
+      <ul className={styles.questions}>
+        {sample.questions.map((question) => (
+          <li key={question}>
+            <Link to="/ask" search={{ question }} className={styles.question}>
+              <CodeText text={question} />
+              <IconArrowRight size={15} aria-hidden />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Ways() {
+  return (
+    <ol className={styles.ways}>
+      <li>
+        <IconPlus size={18} aria-hidden />
+        <div>
+          <Link to="/facts">State facts</Link>
+          <CodeText text="parent(alice, bob)." />
+        </div>
+      </li>
+      <li>
+        <IconSchool size={18} aria-hidden />
+        <div>
+          <Link to="/rules">Teach rules</Link>
+          <CodeText text="grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)." />
+        </div>
+      </li>
+      <li>
+        <IconListSearch size={18} aria-hidden />
+        <div>
+          <Link to="/ask">Ask, and see why</Link>
+          <CodeText text="grandparent(alice, ?who)" />
+        </div>
+      </li>
+    </ol>
+  );
+}
+
+export function StartView() {
+  const session = useSession();
+  const client = useQueryClient();
+  const [opening, setOpening] = useState<Opening | null>(null);
+  const samples = useQuery({
+    queryKey: ['service', 'samples'],
+    queryFn: ({ signal }) => listSamples(signal),
+  });
+  const open = useMutation({
+    mutationFn: async (entry: SampleEntry) => {
+      setOpening({ entry, progress: null });
+      const sample = await readSample(entry);
+      await openSample(session, sample, (progress) => setOpening({ entry, progress }));
+      suggest(session.space, sample.questions);
+      return sample;
+    },
+    onSettled: () => {
+      setOpening(null);
+      invalidate(client, session.endpoint, topics);
+    },
+  });
+
+  return (
+    <div className={styles.page}>
+      <div className={styles.column}>
+        <header className={styles.welcome}>
+          <img src={icon} alt="" width={52} height={52} />
+          <div>
+            <h1>Knowledge, and what follows from it</h1>
+            <p className="dim">State facts, teach rules, ask questions. Every answer comes with its proof.</p>
+          </div>
+        </header>
+        <Ways />
+        <h2 className={styles.heading}>Open the sample knowledge base</h2>
+        {samples.error !== null && (
+          <ProblemNotice failure={failureOf(samples.error)} onRetry={() => void samples.refetch()} />
+        )}
+        {open.error !== null && <ProblemNotice failure={failureOf(open.error)} />}
+        {opening !== null && <Loading opening={opening} />}
+        {open.data !== undefined && opening === null && <Opened sample={open.data} />}
+        <ul className={styles.cards}>
+          {samples.isPending
+            ? [1, 2, 3].map((place) => <Skeleton key={place} height={150} radius="md" />)
+            : samples.data?.map((entry) => (
+                <SampleCard
+                  key={entry.id}
+                  entry={entry}
+                  isBusy={opening !== null}
+                  onOpen={() => open.mutate(entry)}
+                />
+              ))}
+        </ul>
+        <p className="dim">
+          A sample is added to the database {session.space.database}, tenant {session.space.tenant}. Choose
+          others in the title bar first to keep it apart.
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,201 @@
+/**
+ * The routes: which view an address opens, and what views know of one another.
+ *
+ * Features are siblings that do not import each other; where one shows another (a proof beside the answers) or all
+ * come together (the palette), it happens here. The space is a part of every address and kept from view to view.
+ */
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Navigate,
+  Outlet,
+  retainSearchParams,
+  useNavigate,
+} from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useMemo } from 'react';
+import { usePredicates, useRules } from './api/queries.ts';
+import { SessionProvider, useSession } from './api/session.tsx';
+import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
+import { useCommands } from './commands.tsx';
+import { askSearchOf } from './features/ask/ask-search.ts';
+import { factsSearchOf } from './features/facts/facts-search.ts';
+import { FactsView } from './features/facts/facts-view.tsx';
+import { proofSearchOf } from './features/proof/proof-search.ts';
+import { rulesSearchOf } from './features/rules/rules-search.ts';
+import { SettingsView } from './features/settings/settings-view.tsx';
+import { Shell } from './features/shell/shell.tsx';
+import { StartView } from './features/start/start-view.tsx';
+import { EmptyState } from './ui/notices.tsx';
+import { writeStored } from './ui/stored-state.ts';
+
+const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
+const RulesView = lazy(async () => ({
+  default: (await import('./features/rules/rules-view.tsx')).RulesView,
+}));
+const ProofView = lazy(async () => ({
+  default: (await import('./features/proof/proof-view.tsx')).ProofView,
+}));
+const ProofPanel = lazy(async () => ({
+  default: (await import('./features/proof/proof-panel.tsx')).ProofPanel,
+}));
+
+/** Where the last address is kept, for a start without one. */
+export const lastAddressKey = 'corollary.last-address';
+
+function Frame() {
+  const search = rootRoute.useSearch();
+  const key = JSON.stringify(spaceSearchOf(search));
+  // The same space is the same object, however often one navigates.
+  const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  return (
+    <SessionProvider space={space}>
+      <Framed />
+    </SessionProvider>
+  );
+}
+
+const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
+
+function Framed() {
+  const navigate = useNavigate();
+  const { space } = useSession();
+  const { database, tenant } = space;
+  const goTo = useCallback(
+    (next: Space) => {
+      // Another scope shows the same thing differently; elsewhere the ids in the address mean nothing.
+      const isSameKnowledge = next.database === database && next.tenant === tenant;
+      const search = { ...nowhere, ...searchOf(next) };
+      void navigate({ to: '.', search: (before) => (isSameKnowledge ? { ...before, ...search } : search) });
+    },
+    [navigate, database, tenant],
+  );
+  const commands = useCommands(goTo);
+  return (
+    <Shell commands={commands} goTo={goTo}>
+      <Suspense fallback={null}>
+        <Outlet />
+      </Suspense>
+    </Shell>
+  );
+}
+
+function NotFound() {
+  return <EmptyState title="There is no such view">The address names nothing in this workbench.</EmptyState>;
+}
+
+const rootRoute = createRootRoute({
+  validateSearch: spaceSearchOf,
+  search: { middlewares: [retainSearchParams(['database', 'tenant', 'scope', 'unscoped'])] },
+  component: Frame,
+  notFoundComponent: NotFound,
+});
+
+/** An empty knowledge base starts with the samples, any other with its facts. */
+function Home() {
+  const predicates = usePredicates();
+  const rules = useRules();
+  if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
+  if (predicates.data === undefined || rules.data === undefined) return null;
+  const isEmpty = predicates.data.length === 0 && rules.data.length === 0;
+  return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
+}
+
+const homeRoute = createRoute({ getParentRoute: () => rootRoute, path: '/', component: Home });
+
+const startRoute = createRoute({ getParentRoute: () => rootRoute, path: '/start', component: StartView });
+
+const factsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/facts',
+  validateSearch: factsSearchOf,
+  component: function Facts() {
+    const search = factsRoute.useSearch();
+    const navigate = factsRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return <FactsView search={search} onSearch={onSearch} />;
+  },
+});
+
+const rulesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/rules',
+  validateSearch: rulesSearchOf,
+  component: function Rules() {
+    const search = rulesRoute.useSearch();
+    const navigate = rulesRoute.useNavigate();
+    return <RulesView search={search} onSearch={(next) => void navigate({ search: next, replace: true })} />;
+  },
+});
+
+const askRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/ask',
+  validateSearch: askSearchOf,
+  component: function Ask() {
+    const search = askRoute.useSearch();
+    const navigate = askRoute.useNavigate();
+    return (
+      <AskView
+        search={search}
+        onSearch={(next) => void navigate({ search: next })}
+        renderProof={(question, onClose) => <ProofPanel question={question} onClose={onClose} />}
+      />
+    );
+  },
+});
+
+const proofRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/proof',
+  validateSearch: proofSearchOf,
+  component: function Proof() {
+    return <ProofView search={proofRoute.useSearch()} />;
+  },
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  component: SettingsView,
+});
+
+/** Search parameters as plain text, so that an address can be read and written by hand. */
+function parseSearch(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(search))
+    if (typeof value === 'string') parameters.set(name, value);
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    homeRoute,
+    startRoute,
+    factsRoute,
+    rulesRoute,
+    askRoute,
+    proofRoute,
+    settingsRoute,
+  ]),
+  history: createHashHistory(),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: false,
+});
+
+router.subscribe('onResolved', ({ toLocation }) => writeStored(lastAddressKey, toLocation.href));
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * A grid of many rows, of which only the visible ones exist.
+ *
+ * Follows the ARIA grid pattern with true counts: one stop in the tab order, arrows move between cells, Home and
+ * End to the ends of a row, with Ctrl to the ends of the grid, Enter opens. Rows may be missing for a while
+ * (`rowAt` gives undefined); the grid says through `onVisible` which it needs. Order and filter are the owner's.
+ */
+import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+import styles from './data-grid.module.css';
+import { useRowHeight } from './use-row-height.ts';
+import { useVirtualRows } from './use-virtual-rows.ts';
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly title: string;
+  /** Pixels, at least; with `grow` the column takes a share of what is left. */
+  readonly width: number;
+  readonly grow?: number;
+  readonly align?: 'end';
+  /** Present where the column can be sorted by. */
+  readonly sort?: { readonly direction: 'asc' | 'desc' | null; readonly toggle: () => void };
+  readonly cell: (row: Row) => ReactNode;
+}
+
+interface DataGridProps<Row> {
+  label: string;
+  columns: readonly Column<Row>[];
+  count: number;
+  rowAt: (index: number) => Row | undefined;
+  selected: number | null;
+  onSelect: (index: number) => void;
+  /** Enter or double click. */
+  onOpen?: (index: number) => void;
+  /** Other keys, with the row they are for. */
+  onKey?: (event: KeyboardEvent, index: number) => void;
+  /** The visible rows, the last exclusive. */
+  onVisible?: (first: number, last: number) => void;
+}
+
+interface Place {
+  row: number;
+  column: number;
+}
+
+function clamp(value: number, greatest: number): number {
+  return Math.max(0, Math.min(greatest, value));
+}
+
+/** Where a key leads from a place, or null where it leads nowhere. */
+export function nextPlace(
+  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>,
+  place: Place,
+  size: { rows: number; columns: number; page: number },
+): Place | null {
+  const isWide = event.ctrlKey || event.metaKey;
+  const lastRow = size.rows - 1;
+  const lastColumn = size.columns - 1;
+  switch (event.key) {
+    case 'ArrowDown':
+      return { ...place, row: clamp(place.row + 1, lastRow) };
+    case 'ArrowUp':
+      return { ...place, row: clamp(place.row - 1, lastRow) };
+    case 'ArrowRight':
+      return { ...place, column: clamp(place.column + 1, lastColumn) };
+    case 'ArrowLeft':
+      return { ...place, column: clamp(place.column - 1, lastColumn) };
+    case 'PageDown':
+      return { ...place, row: clamp(place.row + size.page, lastRow) };
+    case 'PageUp':
+      return { ...place, row: clamp(place.row - size.page, lastRow) };
+    case 'Home':
+      return isWide ? { row: 0, column: 0 } : { ...place, column: 0 };
+    case 'End':
+      return isWide ? { row: lastRow, column: lastColumn } : { ...place, column: lastColumn };
+    default:
+      return null;
+  }
+}
+
+function templateOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
+  const tracks = columns.map(({ width, grow }) =>
+    grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
+  );
+  return { gridTemplateColumns: tracks.join(' ') };
+}
+
+function HeaderCell<Row>({ column, index }: { column: Column<Row>; index: number }) {
+  const { sort } = column;
+  const ariaSort =
+    sort?.direction === 'asc' ? 'ascending' : sort?.direction === 'desc' ? 'descending' : undefined;
+  return (
+    <div
+      role="columnheader"
+      aria-colindex={index + 1}
+      {...(ariaSort === undefined ? {} : { 'aria-sort': ariaSort })}
+      className={`${styles.headerCell} ${column.align === 'end' ? styles.end : ''}`}
+    >
+      {sort === undefined ? (
+        <span className={styles.cellText}>{column.title}</span>
+      ) : (
+        <button type="button" className={styles.sortButton} onClick={sort.toggle}>
+          <span className={styles.cellText}>{column.title}</span>
+          {sort.direction === 'asc' && <IconArrowUp size={13} aria-hidden />}
+          {sort.direction === 'desc' && <IconArrowDown size={13} aria-hidden />}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function DataGrid<Row>(props: DataGridProps<Row>) {
+  const { label, columns, count, rowAt, selected, onSelect, onOpen, onKey, onVisible } = props;
+  const rowHeight = useRowHeight();
+  const scrollRef = useRef<HTMLDivElement>(null);
+  const gridId = useId();
+  const [place, setPlace] = useState<Place>({ row: selected ?? 0, column: 0 });
+  const virtual = useVirtualRows({ count, rowHeight, scrollRef, headerHeight: rowHeight });
+  const template = templateOf(columns);
+  const minWidth = columns.reduce((sum, column) => sum + column.width, 0);
+  const active: Place = { row: clamp(place.row, count - 1), column: clamp(place.column, columns.length - 1) };
+  const first = virtual.rows[0]?.index ?? 0;
+  const last = (virtual.rows.at(-1)?.index ?? -1) + 1;
+
+  useEffect(() => {
+    if (last > first) onVisible?.(first, last);
+  }, [first, last, onVisible]);
+
+  function onKeyDown(event: KeyboardEvent<HTMLDivElement>): void {
+    if (count === 0 || event.target !== event.currentTarget) return;
+    const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
+    if (next !== null) {
+      event.preventDefault();
+      setPlace(next);
+      virtual.scrollToRow(next.row);
+      if (next.row !== active.row) onSelect(next.row);
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      onSelect(active.row);
+      onOpen?.(active.row);
+    } else if (event.key === ' ') {
+      event.preventDefault();
+      onSelect(active.row);
+    } else onKey?.(event, active.row);
+  }
+
+  const activeIsRendered = active.row >= first && active.row < last;
+  return (
+    <div
+      ref={scrollRef}
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={count + 1}
+      aria-colcount={columns.length}
+      {...(activeIsRendered ? { 'aria-activedescendant': `${gridId}-${active.row}-${active.column}` } : {})}
+      className={styles.grid}
+      onKeyDown={onKeyDown}
+    >
+      <div role="rowgroup" className={styles.headerGroup} style={{ minWidth }}>
+        <div role="row" aria-rowindex={1} className={styles.header} style={template}>
+          {columns.map((column, index) => (
+            <HeaderCell key={column.id} column={column} index={index} />
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" className={styles.body} style={{ height: virtual.height, minWidth }}>
+        {virtual.rows.map(({ index, top }) => {
+          const row = rowAt(index);
+          return (
+            <div
+              key={index}
+              role="row"
+              aria-rowindex={index + 2}
+              aria-selected={index === selected}
+              className={styles.row}
+              style={{ ...template, transform: `translateY(${top}px)` }}
+              onClick={() => {
+                setPlace({ row: index, column: active.column });
+                onSelect(index);
+              }}
+              onDoubleClick={() => onOpen?.(index)}
+            >
+              {columns.map((column, columnIndex) => (
+                <div
+                  key={column.id}
+                  id={`${gridId}-${index}-${columnIndex}`}
+                  role="gridcell"
+                  aria-colindex={columnIndex + 1}
+                  className={`${styles.cell} ${column.align === 'end' ? styles.end : ''} ${
+                    index === active.row && columnIndex === active.column ? styles.active : ''
+                  }`}
+                >
+                  {row === undefined ? (
+                    <span className={styles.waiting} aria-hidden />
+                  ) : (
+                    <span className={styles.cellText}>{column.cell(row)}</span>
+                  )}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

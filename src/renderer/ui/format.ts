@@ -1,0 +1,52 @@
+/** Numbers, times and durations as people read them. Times are epoch milliseconds. */
+
+const wholeNumber = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const dateAlone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+export function formatCount(count: number): string {
+  return wholeNumber.format(count);
+}
+
+/** `1 fact`, `2 facts`. */
+export function formatAmount(count: number, one: string, many: string = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+export function formatTime(time: number): string {
+  return dateAndTime.format(time);
+}
+
+/** A duration of milliseconds, three digits of it. */
+export function formatDuration(ms: number): string {
+  if (ms < 1) return `${ms.toFixed(2)} ms`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1_000).toFixed(2)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** How long before or after `now`: `3 minutes ago`. */
+export function formatRelative(time: number, now: number): string {
+  const distance = time - now;
+  for (const [unit, length] of steps)
+    if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit);
+  return 'just now';
+}
+
+/** When a fact holds: `always`, or its bounds. */
+export function formatValidity(validFrom: number | null, validUntil: number | null): string {
+  if (validFrom === null && validUntil === null) return 'always';
+  if (validFrom === null) return `until ${dateAlone.format(validUntil ?? 0)}`;
+  if (validUntil === null) return `from ${dateAlone.format(validFrom)}`;
+  return `${dateAlone.format(validFrom)} – ${dateAlone.format(validUntil)}`;
+}

@@ -1,0 +1,16 @@
+/** Short messages in the corner, for what happened away from where one looks. */
+import { notifications } from '@mantine/notifications';
+import type { ShownFailure } from './notices.tsx';
+
+export function notifyDone(message: string): void {
+  notifications.show({ message, color: 'green', autoClose: 3_000 });
+}
+
+export function notifyFailure(failure: ShownFailure): void {
+  notifications.show({
+    title: failure.title,
+    message: failure.requestId === '' ? failure.detail : `${failure.detail} (request ${failure.requestId})`,
+    color: 'red',
+    autoClose: 10_000,
+  });
+}

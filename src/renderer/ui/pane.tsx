@@ -1,0 +1,31 @@
+/** One pane of a view: a bar with its title and actions, and what is under it. */
+import type { ReactNode } from 'react';
+import styles from './pane.module.css';
+
+interface PaneProps {
+  title: ReactNode;
+  /** Right of the title. */
+  actions?: ReactNode;
+  /** `panel`: the quieter surface of side panes. */
+  tone?: 'panel';
+  /** `own`: the content scrolls by itself. */
+  scroll?: 'own';
+  label?: string;
+  children: ReactNode;
+}
+
+export function PaneFrame({ title, actions, tone, scroll, label, children }: PaneProps) {
+  return (
+    <section
+      className={`${styles.pane} ${tone === 'panel' ? styles.panel : ''}`}
+      {...(label === undefined ? {} : { 'aria-label': label })}
+    >
+      <div className={styles.header}>
+        {typeof title === 'string' ? <h2 className={styles.title}>{title}</h2> : title}
+        <span className={styles.grow} />
+        {actions}
+      </div>
+      <div className={`${styles.body} ${scroll === 'own' ? styles.fixed : ''}`}>{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,19 @@
+/** Preferences of this browser that no service knows of. */
+import { create } from 'zustand';
+import { readStored, writeStored } from './stored-state.ts';
+
+interface Preferences {
+  /** Shortcuts of one character without a modifier, like `?`. */
+  readonly singleKeys: boolean;
+}
+
+const storageKey = 'corollary.single-keys';
+
+export const usePreferences = create<Preferences>()(() => ({
+  singleKeys: readStored(storageKey, (value) => (typeof value === 'boolean' ? value : null), true),
+}));
+
+export function setSingleKeys(singleKeys: boolean): void {
+  writeStored(storageKey, singleKeys);
+  usePreferences.setState({ singleKeys });
+}

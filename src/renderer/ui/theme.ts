@@ -1,0 +1,83 @@
+/** The look of Mantine's components: dense, calm, one accent. Colours of our own surfaces live in theme.css. */
+import {
+  ActionIcon,
+  Button,
+  createTheme,
+  Menu,
+  Modal,
+  NumberInput,
+  Popover,
+  SegmentedControl,
+  Select,
+  Switch,
+  Tabs,
+  Textarea,
+  TextInput,
+  Tooltip,
+  Autocomplete,
+  PasswordInput,
+} from '@mantine/core';
+
+export const monospace =
+  'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
+export const theme = createTheme({
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
+  fontFamilyMonospace: monospace,
+  fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
+  defaultRadius: 'sm',
+  radius: { xs: '2px', sm: '4px', md: '6px', lg: '8px', xl: '12px' },
+  primaryColor: 'iris',
+  primaryShade: { light: 7, dark: 7 },
+  autoContrast: false,
+  focusRing: 'auto',
+  colors: {
+    iris: [
+      '#eef3ff',
+      '#dde7ff',
+      '#bccfff',
+      '#97b4fb',
+      '#7b9ef6',
+      '#5c84ef',
+      '#4670e6',
+      '#305dd6',
+      '#274db4',
+      '#1f3f95',
+    ],
+    dark: [
+      '#dde2ea',
+      '#b9c1cd',
+      '#9ba5b4',
+      '#727d8d',
+      '#3b434f',
+      '#303742',
+      '#262c35',
+      '#1b1f26',
+      '#171a20',
+      '#111318',
+    ],
+  },
+  components: {
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'md' } }),
+    Autocomplete: Autocomplete.extend({ defaultProps: { size: 'xs' } }),
+    Button: Button.extend({ defaultProps: { size: 'xs' } }),
+    Menu: Menu.extend({ defaultProps: { shadow: 'md', withinPortal: true } }),
+    Modal: Modal.extend({
+      defaultProps: {
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.4 },
+        transitionProps: { duration: 120 },
+      },
+    }),
+    NumberInput: NumberInput.extend({ defaultProps: { size: 'xs' } }),
+    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'xs' } }),
+    Popover: Popover.extend({ defaultProps: { shadow: 'md' } }),
+    SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
+    Select: Select.extend({ defaultProps: { size: 'xs', checkIconPosition: 'right' } }),
+    Switch: Switch.extend({ defaultProps: { size: 'xs' } }),
+    Tabs: Tabs.extend({ defaultProps: { keepMounted: false } }),
+    Textarea: Textarea.extend({ defaultProps: { size: 'xs' } }),
+    TextInput: TextInput.extend({ defaultProps: { size: 'xs' } }),
+    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 450, withArrow: true, fz: 'xs' } }),
+  },
+});

@@ -1,0 +1,89 @@
+/**
+ * Rows of one height, of which only the visible ones exist.
+ *
+ * Browsers cap the height of an element, so a list taller than that is scrolled in scale: the scroll bar covers
+ * all rows, and the wheel still moves by the pixels it says. Leaves focus and selection to its callers.
+ */
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+
+/** Below every browser's cap (about 16.7 million pixels in the least). */
+const greatestHeight = 10_000_000;
+
+interface VirtualRowsOptions {
+  count: number;
+  rowHeight: number;
+  scrollRef: RefObject<HTMLElement | null>;
+  /** Height of what sticks to the top inside the scrolled element. */
+  headerHeight?: number;
+  overscan?: number;
+}
+
+export interface VirtualRows {
+  /** The rows to render; `top` in pixels inside an element of `height`. */
+  rows: { index: number; top: number }[];
+  height: number;
+  scrollToRow(index: number): void;
+  /** Rows that fit into the view. */
+  pageSize: number;
+}
+
+/** Document pixels of scrolling that stand for one pixel of the scroll bar. */
+export function scrollScale(total: number, viewport: number): number {
+  return total <= greatestHeight ? 1 : (total - viewport) / (greatestHeight - viewport);
+}
+
+export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
+  const { count, rowHeight, scrollRef, headerHeight = 0, overscan = 12 } = options;
+  const total = count * rowHeight;
+  const [viewport, setViewport] = useState(0);
+  const scale = scrollScale(total + headerHeight, viewport);
+  const scaleRef = useRef(scale);
+  scaleRef.current = scale;
+
+  const virtualizer: Virtualizer<HTMLElement, Element> = useVirtualizer<HTMLElement, Element>({
+    count,
+    getScrollElement: () => scrollRef.current,
+    estimateSize: () => rowHeight,
+    overscan,
+    scrollPaddingEnd: headerHeight,
+    observeElementOffset: (instance, report) => {
+      const element = instance.scrollElement;
+      if (element === null) return undefined;
+      const onScroll = () => report(element.scrollTop * scaleRef.current, false);
+      onScroll();
+      element.addEventListener('scroll', onScroll, { passive: true });
+      return () => element.removeEventListener('scroll', onScroll);
+    },
+    scrollToFn: (offset, { adjustments = 0 }, instance) =>
+      instance.scrollElement?.scrollTo({ top: (offset + adjustments) / scaleRef.current }),
+  });
+
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
+
+  useEffect(() => {
+    const element = scrollRef.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setViewport(element.clientHeight));
+    observer.observe(element);
+    const onWheel = (event: WheelEvent) => {
+      if (scaleRef.current === 1 || event.deltaMode !== WheelEvent.DOM_DELTA_PIXEL || event.shiftKey) return;
+      event.preventDefault();
+      element.scrollTop += event.deltaY / scaleRef.current;
+    };
+    element.addEventListener('wheel', onWheel, { passive: false });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('wheel', onWheel);
+    };
+  }, [scrollRef]);
+
+  const scrollTop = scrollRef.current?.scrollTop ?? 0;
+  const shift = scrollTop - scrollTop * scale;
+  return {
+    rows: virtualizer.getVirtualItems().map((item) => ({ index: item.index, top: item.start + shift })),
+    height: Math.min(total, greatestHeight),
+    scrollToRow: (index) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+    pageSize: Math.max(1, Math.floor((viewport - headerHeight) / rowHeight) - 1),
+  };
+}
