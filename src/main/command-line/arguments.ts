@@ -1,0 +1,77 @@
+/**
+ * The command line, read: which command, with what.
+ *
+ * Statements and questions may start with `-` (explicit negation): an argument that starts with one `-` and has a
+ * parenthesis is text, never an option.
+ */
+import { parseArgs } from 'node:util';
+
+export const commandNames = ['serve', 'ask', 'tell', 'teach', 'status', 'sample'] as const;
+export type CommandName = (typeof commandNames)[number];
+
+export interface Command {
+  readonly name: CommandName | 'help' | 'version';
+  /** What stands after the command, joined by spaces where it is text. */
+  readonly words: readonly string[];
+  /** Address of the service; null: the one the endpoint file names. */
+  readonly url: string | null;
+  readonly database: string;
+  readonly tenant: string;
+  readonly scope: string | null;
+  readonly json: boolean;
+  readonly proof: boolean;
+}
+
+/** Wrong use of the command line; the message says what is wrong. */
+export class UsageError extends Error {}
+
+/** Reads the arguments after the program's name. Throws a UsageError. */
+export function parseArguments(argv: readonly string[]): Command {
+  const { values, positionals } = parse(argv);
+  const [first, ...words] = positionals;
+  const name = values.help ? 'help' : values.version ? 'version' : (first ?? 'serve');
+  if (!isCommandName(name) && name !== 'help' && name !== 'version')
+    throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
+  if (name === 'serve' && words.length > 0)
+    throw new UsageError('serve takes no arguments: it is configured by environment variables (see --help)');
+  return {
+    name,
+    words,
+    url: values.url ?? null,
+    database: values.database,
+    tenant: values.tenant,
+    scope: values.scope ?? null,
+    json: values.json,
+    proof: values.proof,
+  };
+}
+
+function parse(argv: readonly string[]) {
+  const isText = (argument: string): boolean => /^-[^-].*\(/s.test(argument);
+  const ended = argv.indexOf('--');
+  const options = ended === -1 ? argv : argv.slice(0, ended);
+  const rest = ended === -1 ? [] : argv.slice(ended + 1);
+  const args = [...options.filter((argument) => !isText(argument)), '--', ...options.filter(isText), ...rest];
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        url: { type: 'string' },
+        database: { type: 'string', default: 'default' },
+        tenant: { type: 'string', default: 'default' },
+        scope: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        proof: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+        version: { type: 'boolean', short: 'v', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function isCommandName(name: string): name is CommandName {
+  return commandNames.some((command) => command === name);
+}

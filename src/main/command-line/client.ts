@@ -1,0 +1,77 @@
+/**
+ * Calls of the running service, from the command line.
+ *
+ * Where it runs is told by --url or the endpoint file. A refusal of the service becomes a Refused with the words
+ * of its problem; a service that is not there becomes an Unreachable that says how to start one.
+ */
+import type { Problem } from '../../engine/contract/problems.ts';
+import { readEndpoint } from '../endpoint-file.ts';
+
+/** The service answered with a problem. */
+export class Refused extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(`${problem.detail} (${problem.code}, request ${problem.requestId})`);
+    this.problem = problem;
+  }
+}
+
+/** No service answered. */
+export class Unreachable extends Error {}
+
+export interface ClientOptions {
+  readonly url: string | null;
+  readonly endpointFile: string;
+  readonly database: string;
+  readonly tenant: string;
+  readonly apiKey: string | null;
+}
+
+export interface Client {
+  readonly url: string;
+  get(path: string): Promise<unknown>;
+  post(path: string, body: unknown): Promise<unknown>;
+}
+
+/** Finds the service; does not call it yet. Rejects with Unreachable where nothing says where it is. */
+export async function connect(options: ClientOptions): Promise<Client> {
+  const url = options.url ?? (await readEndpoint(options.endpointFile))?.url;
+  if (url === undefined)
+    throw new Unreachable(
+      'no service is running for this user: start one with "corollary serve", or give --url',
+    );
+  if (!URL.canParse(url)) throw new Unreachable(`--url: ${url} is no address`);
+  const headers = {
+    'x-database': options.database,
+    'x-tenant-id': options.tenant,
+    ...(options.apiKey === null ? {} : { 'x-api-key': options.apiKey }),
+  };
+  return {
+    url: url.replace(/\/+$/, ''),
+    get: (path) => call(new URL(path, url), { headers }),
+    post: (path, body) =>
+      call(new URL(path, url), {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+async function call(url: URL, init: RequestInit): Promise<unknown> {
+  const response = await fetch(url, init).catch((error: unknown) => {
+    throw new Unreachable(`no service answers at ${url.origin} (${reasonOf(error)})`, { cause: error });
+  });
+  const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('application/problem+json')) throw new Refused(JSON.parse(text) as Problem);
+  if (!type.startsWith('application/json'))
+    throw new Unreachable(`what answers at ${url.origin} is not this service (${response.status}, ${type})`);
+  return JSON.parse(text);
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message || String(Reflect.get(cause, 'code')) : String(cause);
+}

@@ -1,0 +1,33 @@
+/** The text of `--help`; `variables` describes the environment. */
+export function helpText(version: string, variables: string): string {
+  return `Corollary ${version}: knowledge, rules, and answers with their proofs.
+
+Usage: corollary [command] [options]
+
+  serve                 runs the service in the foreground (the default)
+  tell 'p(a, b).'       stores facts; - reads them from standard input
+  teach 'h(?x) :- b.'   stores rules; - reads them from standard input
+  ask 'p(?x, b)'        asks, and prints the answers
+  sample [NAME]         loads a sample knowledge base; without a name, lists them
+  status                says where the service runs and what it holds
+
+Options of the commands that talk to a running service:
+
+  --url URL             its address; else the endpoint file says where it runs
+  --database NAME       default: default
+  --tenant NAME         default: default
+  --scope NAME          tell, teach and ask within this scope
+  --proof               ask: why each answer holds
+  --json                the service's answer as JSON
+  API_KEY in the environment is shown to the service.
+
+  --help, --version
+
+Exit codes: 0 done; ask: 1 when nothing holds; 2 wrong use or configuration; 3 no service reached;
+4 the service refused. serve: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 log damaged.
+
+Environment (an empty value counts as not set):
+
+${variables}
+`;
+}

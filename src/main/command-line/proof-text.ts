@@ -1,0 +1,39 @@
+/**
+ * A proof as indented text: what holds, and below it what it rests on.
+ *
+ * A step that was already shown is named again but not unfolded, so the text is never longer than the proof has
+ * premises; and it is written without recursion, so that a long chain is no danger.
+ */
+import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
+import { present } from '../../engine/index.ts';
+
+const words: Readonly<Record<Exclude<ProofStep['kind'], 'rule'>, string>> = {
+  fact: 'stored',
+  absence: 'does not follow',
+  builtin: 'computed',
+  aggregate: 'computed over',
+};
+
+/** Lines of the proofs of all answers, in their order. */
+export function proofText(proof: Proof): string[] {
+  const steps = new Map(proof.steps.map((step) => [step.id, step]));
+  const shown = new Set<number>();
+  const lines: string[] = [];
+  const waiting = proof.roots.toReversed().map((id) => ({ id, depth: 0 }));
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const step = present(steps.get(next.id), 'a proof holds every step that it names');
+    const isRepeated = shown.has(step.id) && step.premises.length > 0;
+    lines.push(`${'  '.repeat(next.depth)}${step.atom}  [${isRepeated ? 'shown above' : reason(step)}]`);
+    if (isRepeated) continue;
+    shown.add(step.id);
+    for (const premise of step.premises.toReversed()) waiting.push({ id: premise, depth: next.depth + 1 });
+  }
+  if (proof.truncated === true) lines.push('… the proof is longer than what is shown');
+  return lines;
+}
+
+function reason(step: ProofStep): string {
+  const within = step.scope === null ? '' : ` in ${step.scope}`;
+  if (step.kind === 'rule') return `by ${step.rule ?? 'a rule'}${within}`;
+  return `${words[step.kind]}${within}`;
+}

@@ -1,0 +1,156 @@
+/**
+ * The commands that talk to a running service: what they send, and what they print.
+ *
+ * A command answers its exit code; what goes wrong is thrown and worded by `runCommand`. All output is text for
+ * people unless --json is given, and then it is what the service answered.
+ */
+import type { Readiness } from '../../engine/contract/administration.ts';
+import type { DatabaseList } from '../../engine/contract/administration.ts';
+import type { FactOutcome, FactsOutcome } from '../../engine/contract/facts.ts';
+import type { Answer } from '../../engine/contract/inference.ts';
+import type { RuleOutcome } from '../../engine/contract/rules.ts';
+import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
+import { type Command, type CommandName, UsageError } from './arguments.ts';
+import { type Client, connect, Refused, Unreachable } from './client.ts';
+import { proofText } from './proof-text.ts';
+import { listSamples, loadSample } from './sample.ts';
+
+export interface Terminal {
+  print(line: string): void;
+  complain(line: string): void;
+  /** All of standard input. */
+  read(): Promise<string>;
+}
+
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly endpointFile: string;
+  readonly apiKey: string | null;
+}
+
+type Run = (client: Client, command: Command, terminal: Terminal) => Promise<number>;
+
+const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = { ask, tell, teach, status, sample };
+
+/** Runs one command and answers the exit code of the process. */
+export async function runCommand(
+  name: Exclude<CommandName, 'serve'>,
+  command: Command,
+  context: CommandContext,
+): Promise<number> {
+  const { terminal, endpointFile, apiKey } = context;
+  const { url, database, tenant } = command;
+  try {
+    const client = await connect({ url, endpointFile, database, tenant, apiKey });
+    return await runs[name](client, command, terminal);
+  } catch (error) {
+    if (error instanceof UsageError) terminal.complain(`${error.message}\nTry corollary --help.`);
+    else if (error instanceof Unreachable || error instanceof Refused) terminal.complain(error.message);
+    else throw error;
+    return error instanceof UsageError ? 2 : error instanceof Unreachable ? 3 : 4;
+  }
+}
+
+async function ask(client: Client, command: Command, terminal: Terminal): Promise<number> {
+  const question = (await textOf(command, terminal)).replace(/[.?]\s*$/, '');
+  const { scope, proof } = command;
+  const answer = (await client.post('/ask', { text: question, scope, withProof: proof })) as Answer;
+  if (command.json) terminal.print(JSON.stringify(answer, null, 2));
+  else {
+    const lines = answer.proof === undefined ? answer.results : proofText(answer.proof);
+    for (const line of lines) terminal.print(line);
+    if (answer.count === 0) terminal.complain('It does not follow.');
+    if (answer.truncated) terminal.complain('There are more answers.');
+  }
+  return answer.count > 0 ? 0 : 1;
+}
+
+async function tell(client: Client, command: Command, terminal: Terminal): Promise<number> {
+  const facts = statementsOf(await textOf(command, terminal)).map((statement) => {
+    if (statement.kind === 'rule')
+      throw new UsageError(`this is a rule, which teach stores: ${renderRule(statement.rule)}`);
+    const { predicate, args, negated } = statement.atom;
+    return { predicate, args, truthVal: !negated, scope: command.scope };
+  });
+  const [only] = facts;
+  if (only !== undefined && facts.length === 1) {
+    const outcome = (await client.post('/tell', only)) as FactOutcome;
+    terminal.print(command.json ? JSON.stringify(outcome, null, 2) : `${outcome.status}  ${outcome.atom}`);
+  } else {
+    const outcome = (await client.post('/assert/facts', { facts })) as FactsOutcome;
+    const { asserted, updated, unchanged } = outcome;
+    terminal.print(
+      command.json
+        ? JSON.stringify(outcome, null, 2)
+        : `${asserted} asserted, ${updated} updated, ${unchanged} unchanged`,
+    );
+  }
+  return 0;
+}
+
+async function teach(client: Client, command: Command, terminal: Terminal): Promise<number> {
+  const rules = statementsOf(await textOf(command, terminal)).map((statement) => {
+    if (statement.kind === 'rule') return statement.rule;
+    throw new UsageError(`this is a fact, which tell stores: ${statement.atom.predicate}(…)`);
+  });
+  const outcomes: RuleOutcome[] = [];
+  for (const { head, body } of rules) {
+    const outcome = (await client.post('/teach', { head, body, scope: command.scope })) as RuleOutcome;
+    outcomes.push(outcome);
+    if (!command.json) terminal.print(`${outcome.status}  ${outcome.rule}`);
+  }
+  if (command.json) terminal.print(JSON.stringify(outcomes, null, 2));
+  return 0;
+}
+
+async function status(client: Client, command: Command, terminal: Terminal): Promise<number> {
+  const health = (await client.get('/health')) as { version: string; uptimeMs: number };
+  const readiness = (await client.get('/health/ready')) as Readiness;
+  const isReady = readiness.status === 'ready';
+  const databases = isReady ? ((await client.get('/databases')) as DatabaseList).databases : [];
+  if (command.json) {
+    terminal.print(JSON.stringify({ url: client.url, ...health, ...readiness, databases }, null, 2));
+    return isReady ? 0 : 1;
+  }
+  const minutes = Math.floor(health.uptimeMs / 60_000);
+  terminal.print(
+    `Corollary ${health.version} at ${client.url}/, ${isReady ? 'ready' : 'not ready'}, up ${minutes} min`,
+  );
+  for (const [part, state] of Object.entries(readiness.subsystems))
+    if (!isReady || state === 'failed' || state === 'stale') terminal.print(`  ${part}: ${state}`);
+  for (const { name, tenants, facts, rules } of databases)
+    terminal.print(`  database ${name}: ${tenants} tenants, ${facts} facts, ${rules} rules`);
+  return isReady ? 0 : 1;
+}
+
+async function sample(client: Client, command: Command, terminal: Terminal): Promise<number> {
+  const [name] = command.words;
+  if (name === undefined) for (const line of await listSamples(client)) terminal.print(line);
+  else for (const line of await loadSample(client, name, command.scope)) terminal.print(line);
+  return 0;
+}
+
+/** The words of the command as one text, or standard input where they are `-`. */
+async function textOf(command: Command, terminal: Terminal): Promise<string> {
+  const [first] = command.words;
+  if (first === undefined)
+    throw new UsageError(`${command.name} needs a text, or - to read it from standard input`);
+  return first === '-' && command.words.length === 1 ? terminal.read() : command.words.join(' ');
+}
+
+function statementsOf(text: string): readonly Statement[] {
+  const { statements, errors } = parseProgram(text);
+  const [error] = errors;
+  if (error !== undefined) {
+    const { startLine, startColumn } = error.range;
+    throw new UsageError(`line ${startLine}, column ${startColumn}: ${error.message}`);
+  }
+  if (statements.length === 0) throw new UsageError('there is no statement in this text');
+  return statements;
+}
+
+/** What `runCommand` may be called with. */
+export function clientCommandOf(command: Command): Exclude<CommandName, 'serve'> {
+  const name = (Object.keys(runs) as (keyof typeof runs)[]).find((known) => known === command.name);
+  return present(name, 'serve, help and version do not talk to a service');
+}

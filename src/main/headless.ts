@@ -1,0 +1,115 @@
+/**
+ * The program without a window: `serve`, and the commands that talk to a running service.
+ *
+ * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
+ * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
+ */
+import { text } from 'node:stream/consumers';
+import { type Command, parseArguments, UsageError } from './command-line/arguments.ts';
+import { helpText } from './command-line/help.ts';
+import { clientCommandOf, runCommand } from './command-line/run.ts';
+import {
+  type Config,
+  describeVariables,
+  endpointFileOf,
+  parseConfig,
+  settingsWithoutEffect,
+} from './config.ts';
+import { findInstallation } from './installation.ts';
+import type { Service } from './service.ts';
+import { StartRefusal } from './start-refusal.ts';
+import { createLogger, type Logger, standardErrorWriter } from './telemetry/logger.ts';
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function complain(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Answers the exit code. */
+async function main(): Promise<number> {
+  const command = parseArguments(process.argv.slice(2));
+  switch (command.name) {
+    case 'help':
+      print(helpText(findInstallation().version, describeVariables()));
+      return 0;
+    case 'version':
+      print(findInstallation().version);
+      return 0;
+    case 'serve':
+      // Nothing that is still pending may keep a service that has ended.
+      return process.exit(await serve());
+    default:
+      return talk(command);
+  }
+}
+
+function talk(command: Command): Promise<number> {
+  return runCommand(clientCommandOf(command), command, {
+    terminal: { print, complain, read: () => text(process.stdin) },
+    endpointFile: endpointFileOf(process.env),
+    apiKey: process.env['API_KEY'] || null,
+  });
+}
+
+/** Runs the service until it is told to end; answers the exit code. */
+async function serve(): Promise<number> {
+  const config = parseConfig(process.env);
+  const log = loggerFor(config);
+  const ignored = settingsWithoutEffect(process.env);
+  if (ignored.length > 0) log.warn({ variables: ignored }, 'set, but without effect in this version');
+  const { startService } = await import('./service.ts');
+  const told = nextSignal();
+  const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
+  // Told to end while starting: nothing was answered yet, so nothing is left to finish.
+  if (service === null) return 0;
+  print(`Workbench: ${service.address}/`);
+  log.info({ address: service.address, version: findInstallation().version }, 'ready');
+  const signal = await told;
+  log.info({ signal }, 'shutting down');
+  await stop(service, log);
+  log.info('stopped');
+  return 0;
+}
+
+async function stop(service: Service, log: Logger): Promise<void> {
+  // A second signal means now: what was answered is durable, so nothing is lost.
+  void nextSignal().then((signal) => {
+    log.warn({ signal }, 'told again: ending at once');
+    process.exit(1);
+  });
+  await service.close();
+}
+
+function loggerFor(config: Config): Logger {
+  const format = config.logFormat ?? (process.stderr.isTTY ? 'plain' : 'json');
+  return createLogger({ level: config.logLevel, format, write: standardErrorWriter() });
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const take = (signal: NodeJS.Signals): void => {
+      process.off('SIGINT', take).off('SIGTERM', take);
+      resolve(signal);
+    };
+    process.on('SIGINT', take).on('SIGTERM', take);
+  });
+}
+
+/** The exit code for what made `main` fail, after saying so. */
+function fail(error: unknown): number {
+  if (error instanceof StartRefusal) {
+    complain(`Corollary cannot start.\n${error.message}`);
+    return error.exitCode;
+  }
+  if (error instanceof UsageError) {
+    complain(`${error.message}\nTry corollary --help.`);
+    return 2;
+  }
+  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return 1;
+}
+
+process.exitCode = await main().catch(fail);
