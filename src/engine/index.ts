@@ -4,7 +4,6 @@ export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
 export type { Change, Engine, EngineCounters } from './engine.ts';
 export { openEngine } from './open-engine.ts';
-export { openEngine } from './open-engine.ts';
 export { parseProgram, type Statement } from './logic/parse.ts';
 export { renderAtom, renderRule } from './logic/print.ts';
 export { StartupError } from './storage/startup-error.ts';
