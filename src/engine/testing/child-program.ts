@@ -1,0 +1,50 @@
+/** Runs a TypeScript program of ours as a process of its own, for tests of what only other processes can show. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** What it prints, a line at a time; null at the end. */
+  nextLine(): Promise<string | null>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** Bundles the program for Node and gives the path of the bundle, in a temporary folder. */
+export async function bundleProgram(source: URL): Promise<string> {
+  const outDir = await mkdtemp(join(tmpdir(), 'corollary-program-'));
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    build: {
+      ssr: fileURLToPath(source),
+      outDir,
+      target: 'node20',
+      minify: false,
+      rollupOptions: { output: { entryFileNames: 'program.mjs' } },
+    },
+  });
+  return join(outDir, 'program.mjs');
+}
+
+export function startProgram(path: string, args: readonly string[]): Child {
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const exited = once(child, 'exit');
+  return {
+    process: child,
+    nextLine: async () => {
+      const line = await lines.next();
+      return line.done === true ? null : line.value;
+    },
+    kill: async (signal) => {
+      child.kill(signal);
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/**
+ * A process that writes the log of a folder (argument 1) with 16 writers until it is killed, and prints the sequence
+ * of every record that was answered.
+ */
+import { randomBytes } from 'node:crypto';
+import { openFileBackend } from '../storage/file-backend.ts';
+import { openLog, type FsyncMode } from '../storage/log.ts';
+import { nextRecords } from './log-fixtures.ts';
+
+const [, , folder = '', fsync = 'always'] = process.argv;
+const { log } = await openLog(await openFileBackend(folder), {
+  fsync: fsync as FsyncMode,
+  now: Date.now,
+  random: (bytes) => randomBytes(bytes),
+  onWarn: (message) => process.stderr.write(`${message}\n`),
+  segmentBytes: 100_000,
+});
+const write = async (): Promise<void> => {
+  for (;;) {
+    const records = nextRecords(log, 3);
+    await log.append(records);
+    process.stdout.write(`${records.at(-1)?.sequence}\n`);
+  }
+};
+await Promise.all(Array.from({ length: 16 }, write));
