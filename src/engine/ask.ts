@@ -1,0 +1,99 @@
+import { present } from './base/assert.ts';
+import { type Answer, type AskInput } from './contract/inference.ts';
+import type { Literal } from './contract/language.ts';
+import { type BrowseContext, scopeChoice } from './browse.ts';
+import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
+import { checkBody } from './logic/check.ts';
+import { parseBody } from './logic/parse.ts';
+import { isBuiltin } from './logic/terms.ts';
+import { checkEvaluable } from './prepare-rules.ts';
+import { instance, isNamed, question, renderInstance } from './solve/question.ts';
+import type { AnswerPage } from './solve/reasoner.ts';
+import { sees } from './solve/reader.ts';
+
+/** The question of a request as a body: a pattern is a body of one atom. */
+export function bodyOf(input: AskInput): Literal[] {
+  const body = input.text !== null ? parseBody(input.text) : (input.body ?? patternOf(input));
+  checkBody(body);
+  checkEvaluable(body);
+  return body;
+}
+
+function patternOf(input: AskInput): Literal[] {
+  const predicate = present(input.predicate, 'the schema asks for one form');
+  const args = present(input.args, 'the schema asks for args beside predicate');
+  return [{ predicate, args, negated: input.negated, naf: false }];
+}
+
+/** The answer, and the stored facts that it used: those among the results of the page, and the proof's premises. */
+export async function ask(
+  context: BrowseContext,
+  input: AskInput,
+  body: readonly Literal[],
+): Promise<{ answer: Answer; used: Set<FactRow> }> {
+  const { reasoner, reader, pacer } = context;
+  const asked = question(scopeChoice(input), body);
+  const page = await reasoner.answer(asked, reader, pacer, {
+    offset: input.offset,
+    limit: input.limit,
+    withProof: input.withProof || input.allProofs,
+  });
+  const used = new Map<string, FactRow>();
+  for (const fact of page.proof?.facts ?? []) used.set(context.tenant.facts.idOf(fact), fact);
+  const { results, bindings } = await written(context, page, asked.view, used);
+  const answer: Answer = {
+    results,
+    bindings,
+    count: results.length,
+    truncated: page.isTruncated,
+    generation: reader.generation,
+    elapsedMs: Math.round(pacer.elapsedMs * 1000) / 1000,
+    ...(page.proof === null ? {} : { proof: page.proof.proof }),
+  };
+  return { answer, used: new Set(used.values()) };
+}
+
+async function written(
+  context: BrowseContext,
+  page: AnswerPage,
+  view: ScopeChoice,
+  used: Map<string, FactRow>,
+): Promise<{ results: string[]; bindings: Record<string, string>[] }> {
+  const { matches } = page;
+  const { question: asked, constants, ids } = matches;
+  const { variables } = asked;
+  const width = variables.length;
+  const texts = new Map<number, string>();
+  const textOf = (id: number): string => {
+    let text = texts.get(id);
+    if (text === undefined) texts.set(id, (text = constants.text(id)));
+    return text;
+  };
+  const place = new Map(variables.map((variable, at) => [variable, at]));
+  const named = variables.filter(isNamed);
+  const results: string[] = [];
+  const bindings: Record<string, string>[] = [];
+  for (const [at, row] of page.page.entries()) {
+    const constantOf = (variable: string): string =>
+      textOf(ids[row * width + present(place.get(variable), 'a variable of the question')] as number);
+    results.push(renderInstance(asked, constantOf));
+    const binding: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (const variable of named) binding[variable.slice(1)] = constantOf(variable);
+    bindings.push(binding);
+    for (const literal of instance(asked, constantOf)) noteUsed(context, view, literal, used);
+    if ((at & 0x3ff) === 0x3ff) await context.pacer.breathe();
+  }
+  return { results, bindings };
+}
+
+/** Notes the stored facts that are this very answer, in every scope of the view. */
+function noteUsed(context: BrowseContext, view: ScopeChoice, literal: Literal, used: Map<string, FactRow>): void {
+  if ('aggregate' in literal || isBuiltin(literal)) return;
+  const { facts } = context.tenant;
+  for (const [scope, name] of facts.scopeNames.entries()) {
+    if (view.kind === 'unscoped' && scope !== 0) break;
+    if (view.kind === 'scope' && name !== view.scope) continue;
+    const fact = facts.find(literal.predicate, literal.args, !literal.negated, name);
+    if (fact !== null && sees(context.reader, fact.relation, fact.row)) used.set(facts.idOf(fact), fact);
+  }
+}

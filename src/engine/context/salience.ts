@@ -1,0 +1,69 @@
+/**
+ * Salience: how present a fact is, 0..1, from when it was used.
+ *
+ * Base-level learning of ACT-R with decay d = 0.5 (Anderson and Lebiere 1998), made a probability by the logistic
+ * function: X = sum of age^-0.5 over the uses, activation A = X / (1 + X). The eight latest uses count exactly,
+ * older ones by Petrov's approximation (2006). Importance and confidence of the metadata shape the result:
+ * S = (1 - (1 - A)^(2 * importance)) * confidence.
+ */
+import type { Metadata } from '../contract/facts.ts';
+
+/** Uses that are kept exactly. */
+export const keptUses = 8;
+
+/** When a fact was used: epoch milliseconds. `latest` holds at most `keptUses` times, oldest first. */
+export interface Uses {
+  count: number;
+  first: number;
+  latest: number[];
+}
+
+export interface SalienceBreakdown {
+  uses: number;
+  lastUsedAt: number | null;
+  activation: number;
+  importance: number;
+  confidence: number;
+  salience: number;
+}
+
+const dayInMilliseconds = 86_400_000;
+const leastAgeInDays = 1000 / dayInMilliseconds;
+
+/** The uses with one more at `time`. */
+export function used(uses: Uses, time: number): Uses {
+  const latest = [...uses.latest, time];
+  if (latest.length > keptUses) latest.shift();
+  return { count: uses.count + 1, first: uses.first, latest };
+}
+
+/** A, 0..1, at the time `now`. */
+export function activation(uses: Uses, now: number): number {
+  const age = (time: number): number => Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
+  let sum = 0;
+  for (const time of uses.latest) sum += age(time) ** -0.5;
+  const older = uses.count - uses.latest.length;
+  const oldest = uses.latest[0];
+  if (older > 0 && oldest !== undefined)
+    sum += (2 * older) / (Math.sqrt(age(uses.first)) + Math.sqrt(age(oldest)));
+  return sum / (1 + sum);
+}
+
+/** A number 0..1 of the metadata; anything else counts as not given. */
+function unitNumber(value: unknown, fallback: number): number {
+  return typeof value === 'number' && value >= 0 && value <= 1 ? value : fallback;
+}
+
+export function breakdown(uses: Uses, metadata: Metadata, now: number): SalienceBreakdown {
+  const importance = unitNumber(metadata.importance, 0.5);
+  const confidence = unitNumber(metadata.confidence, 1);
+  const active = activation(uses, now);
+  return {
+    uses: uses.count,
+    lastUsedAt: uses.latest.at(-1) ?? null,
+    activation: active,
+    importance,
+    confidence,
+    salience: (1 - (1 - active) ** (2 * importance)) * confidence,
+  };
+}

@@ -1,0 +1,134 @@
+import { compareText } from './base/text-order.ts';
+import type { FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
+import { Tuples } from './facts/tuples.ts';
+import { renderAtom } from './logic/print.ts';
+import { relationKey } from './logic/terms.ts';
+import { demand, type Pacer, settle } from './solve/evaluation.ts';
+import { addAll, type Candidates, tupleAt } from './solve/known-conclusions.ts';
+import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
+import { viewKey } from './solve/reader.ts';
+import type { Relation, TableSet } from './solve/table-set.ts';
+
+/**
+ * Dependents of a retraction: conclusions that held before it and no longer hold.
+ *
+ * Candidates are what was derived before. Each is derived again, for the same demand, from what is stored now, and
+ * what does not come back has gone. Candidates from tables that an earlier change had dropped are asked about in the
+ * state before the retraction too.
+ */
+export interface Withdrawn {
+  /** Rendered, each once, by code point. */
+  readonly atoms: readonly string[];
+  readonly isComplete: boolean;
+}
+
+/** Up to so many candidates are asked about one by one; more of a relation are compared with all of it. */
+const fewCandidates = 20_000;
+
+export interface Retraction {
+  readonly reasoner: Reasoner;
+  readonly facts: FactStore;
+  readonly before: PinnedReader;
+  readonly after: PinnedReader;
+  readonly retracted: readonly FactRow[];
+  readonly candidates: readonly Candidates[];
+}
+
+/** The candidates that the retraction has withdrawn. Refused by a limit where that takes too long. */
+export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
+  const { reasoner, facts, retracted, candidates } = change;
+  const lost = new Map<string, Lost>();
+  await reasoner.evaluate(change.after, false, async (set) => {
+    for (const candidate of candidates) await collectLost(candidate, set, change.after, pacer, lost);
+  });
+  const doubtful = [...lost.values()].filter((each) => !each.isCertain);
+  if (doubtful.length > 0)
+    await reasoner.evaluate(change.before, false, async (set) => {
+      for (const each of doubtful) {
+        const table = set.table(each.of, allPositions(each.of.arity));
+        demand(set, table, each.tuple);
+      }
+      await settle(set, change.before, pacer);
+      for (const each of doubtful) {
+        const table = set.table(each.of, allPositions(each.of.arity));
+        if (table.rows.rows.find(each.tuple) < 0) lost.delete(each.key);
+      }
+    });
+  const gone = new Set(retracted.map((fact) => rendered(fact.relation, facts.argsOf(fact))));
+  const atoms = new Set<string>();
+  for (const { of, tuple } of lost.values()) {
+    const atom = rendered(of, Array.from(tuple, (id) => facts.dictionary.text(id)));
+    if (!gone.has(atom)) atoms.add(atom);
+  }
+  return [...atoms].sort(compareText);
+}
+
+/** Every conclusion of the relations, derived for the purpose: candidates for `dependents: "all"`. */
+export async function everyConclusion(
+  reasoner: Reasoner,
+  reader: PinnedReader,
+  relations: ReadonlySet<string>,
+  views: readonly ScopeChoice[],
+  pacer: Pacer,
+): Promise<Candidates[]> {
+  const found: Candidates[] = [];
+  await reasoner.evaluate(reader, false, async (set) => {
+    for (const of of reasoner.program.conclusionsAmong(relations))
+      for (const view of views) {
+        const relation: Relation = { view, ...of };
+        if (!set.isDerived(view, relationKey(of.predicate, of.arity, of.negated))) continue;
+        const table = set.table(relation, []);
+        demand(set, table, new Int32Array(0));
+        await settle(set, reader, pacer);
+        const rows = new Tuples(of.arity);
+        addAll(rows, table.rows.rows, table.rows.rows.count);
+        const demanded = { boundPositions: [], demand: { rows: table.demand.rows } };
+        found.push({ ...relation, relation: table.relation, rows, count: rows.count, table: demanded, isCertain: true });
+      }
+  });
+  return found;
+}
+
+interface Lost {
+  readonly key: string;
+  readonly of: Relation;
+  readonly tuple: Int32Array;
+  readonly isCertain: boolean;
+}
+
+async function collectLost(
+  candidate: Candidates,
+  set: TableSet,
+  reader: PinnedReader,
+  pacer: Pacer,
+  lost: Map<string, Lost>,
+): Promise<void> {
+  const { view, predicate, arity, negated, rows, count } = candidate;
+  const of: Relation = { view, predicate, arity, negated };
+  if (!set.isDerived(view, candidate.relation)) return;
+  const positions = candidate.table?.boundPositions ?? (count > fewCandidates ? [] : allPositions(arity));
+  const table = set.table(of, positions);
+  const keys = candidate.table?.demand.rows ?? (positions.length === 0 ? null : rows);
+  const key = new Int32Array(positions.length);
+  if (keys === null) demand(set, table, key);
+  else for (let row = 0; row < keys.count; row++) demand(set, table, tupleAt(keys, row, key));
+  await settle(set, reader, pacer);
+  const tuple = new Int32Array(arity);
+  for (let row = 0; row < count; row++) {
+    if (table.rows.rows.find(tupleAt(rows, row, tuple)) < 0) {
+      const name = `${viewKey(view)}\n${candidate.relation}\n${tuple.join(',')}`;
+      const known = lost.get(name);
+      if (known === undefined || (!known.isCertain && candidate.isCertain))
+        lost.set(name, { key: name, of, tuple: tuple.slice(), isCertain: candidate.isCertain });
+    }
+    if ((row & 0xfff) === 0xfff) await pacer.breathe();
+  }
+}
+
+function allPositions(arity: number): number[] {
+  return Array.from({ length: arity }, (_, position) => position);
+}
+
+function rendered(of: { predicate: string; negated: boolean }, args: string[]): string {
+  return renderAtom({ predicate: of.predicate, args, negated: of.negated });
+}

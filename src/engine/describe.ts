@@ -1,0 +1,106 @@
+import { EngineError } from './base/errors.ts';
+import { compareText } from './base/text-order.ts';
+import type { FactDetail, PredicateList } from './contract/facts.ts';
+import { type BrowseContext, storedFact } from './browse.ts';
+import type { FactRow } from './facts/fact-store.ts';
+import type { StoredRelation } from './facts/stored-relation.ts';
+import { renderAtom } from './logic/print.ts';
+import { relationKey } from './logic/terms.ts';
+import { sees } from './solve/reader.ts';
+
+/** One fact in full, and the vocabulary of a tenant. */
+
+/** The stored fact with this id. Refused where the tenant has none: never had, or has no longer. */
+export function requireFact(context: BrowseContext, id: string): FactRow {
+  const { tenant, reader } = context;
+  const fact = tenant.facts.byId(id);
+  if (fact === null || !tenant.facts.isStored(fact, reader.time)) throw noSuchFact(id);
+  return fact;
+}
+
+export function noSuchFact(id: string): EngineError {
+  return new EngineError('FactNotFound', `there is no fact ${id} here: it may have been retracted, or belong to another tenant`);
+}
+
+export async function factDetail(context: BrowseContext, fact: FactRow): Promise<FactDetail> {
+  const { database, tenant, reader } = context;
+  const stored = storedFact(context, fact);
+  const asserted = tenant.facts.assertedIn(fact);
+  const generations = [asserted, ...tenant.facts.changesOf(fact)];
+  return {
+    ...stored,
+    dependents: await dependentsOf(context, fact),
+    salienceBreakdown: tenant.uses.salience(fact, stored.createdAt, reader.time),
+    history: generations.map((generation) => ({
+      time: database.timeOf(generation),
+      generation,
+      requestId: database.requestOf(generation),
+      change: generation === asserted ? 'asserted' : 'updated',
+    })),
+  };
+}
+
+/** Known conclusions whose proof uses the fact: those that hold, and would not by the proof they have, without it. */
+async function dependentsOf(context: BrowseContext, fact: FactRow): Promise<string[]> {
+  const { reasoner, reader, pacer } = context;
+  return reasoner.provedWith(fact, reader, pacer);
+}
+
+interface Row {
+  name: string;
+  arity: number;
+  facts: number;
+  derived: number;
+  rules: number;
+  scopes: Set<string | null>;
+  example: string | null;
+}
+
+export async function listPredicates(context: BrowseContext): Promise<PredicateList> {
+  const { database, tenant, reader, reasoner, pacer } = context;
+  const rows = new Map<string, Row>();
+  const rowOf = (name: string, arity: number): Row => {
+    const key = relationKey(name, arity, false);
+    let row = rows.get(key);
+    if (row === undefined)
+      rows.set(key, (row = { name, arity, facts: 0, derived: 0, rules: 0, scopes: new Set(), example: null }));
+    return row;
+  };
+  for (const relation of tenant.facts.relations.values()) {
+    let row: Row | null = null;
+    for (let at = 0; at < relation.count; at++) {
+      if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+      if (!sees(reader, relation, at)) continue;
+      row ??= rowOf(relation.predicate, relation.arity);
+      row.facts++;
+      noteScope(row, relation, at, context);
+      row.example ??= exampleOf(relation, at, context);
+    }
+  }
+  for (const kept of database.rules.all()) {
+    const { head } = kept.rule;
+    const row = rowOf(head.predicate, head.args.length);
+    row.rules++;
+    row.scopes.add(kept.scope);
+  }
+  for (const { of, count, example } of await reasoner.knownByRelation(reader, pacer)) {
+    const row = rowOf(of.predicate, of.arity);
+    row.derived += count;
+    row.example ??= example;
+  }
+  const predicates = [...rows.values()]
+    .sort((left, right) => compareText(left.name, right.name) || left.arity - right.arity)
+    .map((row) => ({ ...row, scopes: [...row.scopes].sort((a, b) => compareText(a ?? '', b ?? '')) }));
+  return { predicates };
+}
+
+function noteScope(row: Row, relation: StoredRelation, at: number, { tenant }: BrowseContext): void {
+  const number = (relation.columns[relation.arity] as Int32Array)[at] as number;
+  const name = tenant.facts.scopeNames[number] ?? null;
+  if (!row.scopes.has(name)) row.scopes.add(name);
+}
+
+function exampleOf(relation: StoredRelation, row: number, { tenant }: BrowseContext): string {
+  const { predicate, negated } = relation;
+  return renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
+}

@@ -1,0 +1,61 @@
+/**
+ * The instants at which a validity begins or ends, earliest first, each with the relation it is of: a binary heap.
+ * An instant whose fact has gone since stays in; who takes it out loses nothing but a look.
+ */
+export class Boundaries {
+  readonly #times: number[] = [];
+  readonly #relations: string[] = [];
+
+  /** The earliest instant, Infinity where there is none. */
+  get next(): number {
+    return this.#times[0] ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(time: number, relation: string): void {
+    let at = this.#times.length;
+    this.#times.push(time);
+    this.#relations.push(relation);
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if ((this.#times[parent] as number) <= time) break;
+      this.#swap(at, parent);
+      at = parent;
+    }
+  }
+
+  /** Takes out every instant up to and with `time`, and returns the relations concerned. */
+  takeUntil(time: number): Set<string> {
+    const relations = new Set<string>();
+    while (this.next <= time) {
+      relations.add(this.#relations[0] as string);
+      const last = this.#times.length - 1;
+      this.#swap(0, last);
+      this.#times.pop();
+      this.#relations.pop();
+      this.#sink();
+    }
+    return relations;
+  }
+
+  #sink(): void {
+    const count = this.#times.length;
+    for (let at = 0; ; ) {
+      const left = 2 * at + 1;
+      if (left >= count) return;
+      const right = left + 1;
+      const child = right < count && (this.#times[right] as number) < (this.#times[left] as number) ? right : left;
+      if ((this.#times[at] as number) <= (this.#times[child] as number)) return;
+      this.#swap(at, child);
+      at = child;
+    }
+  }
+
+  #swap(left: number, right: number): void {
+    const time = this.#times[left] as number;
+    this.#times[left] = this.#times[right] as number;
+    this.#times[right] = time;
+    const relation = this.#relations[left] as string;
+    this.#relations[left] = this.#relations[right] as string;
+    this.#relations[right] = relation;
+  }
+}

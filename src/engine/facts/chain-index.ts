@@ -1,0 +1,114 @@
+import { finish, fold, hashSeed } from './hash.ts';
+
+/**
+ * A secondary index: the rows of one key as a chain, newest first.
+ *
+ * It reads its owner's columns, which the owner may replace by larger ones, and holds no row that the owner has
+ * not added. Rows are never taken out; who reads decides which rows of a chain count.
+ */
+export class ChainIndex {
+  readonly positions: readonly number[];
+  /** `next[row]` is 1 + the next older row with the same key, 0 at the end. */
+  next: Int32Array;
+  readonly #columns: readonly Int32Array[];
+  /** `heads[slot]` is 1 + the newest row of a key, 0 where empty. */
+  #heads = new Int32Array(16);
+  #keys = 0;
+
+  constructor(columns: readonly Int32Array[], positions: readonly number[], capacity: number) {
+    this.#columns = columns;
+    this.positions = positions;
+    this.next = new Int32Array(Math.max(16, capacity));
+  }
+
+  /** Distinct keys so far. */
+  get keys(): number {
+    return this.#keys;
+  }
+
+  get bytes(): number {
+    return this.next.byteLength + this.#heads.byteLength;
+  }
+
+  /** Adds a row whose columns are written. Rows come in ascending order. */
+  add(row: number): void {
+    if (row >= this.next.length) {
+      const grown = new Int32Array(this.next.length * 2);
+      grown.set(this.next);
+      this.next = grown;
+    }
+    if (this.#keys * 2 >= this.#heads.length) this.#grow();
+    const slot = this.#slotOfRow(row);
+    const head = this.#heads[slot] as number;
+    if (head === 0) this.#keys++;
+    this.next[row] = head;
+    this.#heads[slot] = row + 1;
+  }
+
+  /** 1 + the newest row whose indexed columns equal `key`, or 0. */
+  first(key: Int32Array): number {
+    let hash = hashSeed;
+    const width = this.positions.length;
+    for (let index = 0; index < width; index++) hash = fold(hash, key[index] as number);
+    const heads = this.#heads;
+    const mask = heads.length - 1;
+    let slot = finish(hash) & mask;
+    for (;;) {
+      const head = heads[slot] as number;
+      if (head === 0 || this.#matches(head - 1, key)) return head;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  /** `first` for an index over one column. */
+  firstOf(id: number): number {
+    const heads = this.#heads;
+    const mask = heads.length - 1;
+    const column = this.#columns[this.positions[0] as number] as Int32Array;
+    let slot = finish(fold(hashSeed, id)) & mask;
+    for (;;) {
+      const head = heads[slot] as number;
+      if (head === 0 || column[head - 1] === id) return head;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #matches(row: number, key: Int32Array): boolean {
+    const positions = this.positions;
+    for (let index = 0; index < positions.length; index++) {
+      if ((this.#columns[positions[index] as number] as Int32Array)[row] !== key[index]) return false;
+    }
+    return true;
+  }
+
+  #slotOfRow(row: number): number {
+    const positions = this.positions;
+    const columns = this.#columns;
+    let hash = hashSeed;
+    for (let index = 0; index < positions.length; index++)
+      hash = fold(hash, (columns[positions[index] as number] as Int32Array)[row] as number);
+    const heads = this.#heads;
+    const mask = heads.length - 1;
+    let slot = finish(hash) & mask;
+    for (;;) {
+      const head = heads[slot] as number;
+      if (head === 0 || this.#sameKey(head - 1, row)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #sameKey(left: number, right: number): boolean {
+    const positions = this.positions;
+    for (let index = 0; index < positions.length; index++) {
+      const column = this.#columns[positions[index] as number] as Int32Array;
+      if (column[left] !== column[right]) return false;
+    }
+    return true;
+  }
+
+  #grow(): void {
+    const old = this.#heads;
+    this.#heads = new Int32Array(old.length * 2);
+    for (const head of old) if (head !== 0) this.#heads[this.#slotOfRow(head - 1)] = head;
+  }
+}

@@ -1,0 +1,194 @@
+import { assert } from '../base/assert.ts';
+import type { Metadata } from '../contract/facts.ts';
+import { ChainIndex } from './chain-index.ts';
+import { finish, fold, hashSeed } from './hash.ts';
+
+/**
+ * The stored facts of one predicate, arity and truth value: rows in many versions.
+ *
+ * A row is born in one generation and dies in another, and is never changed between; an update kills the old
+ * version and adds a new one. So a reader that keeps to a generation and a time sees one state while writers go
+ * on. The last column is the scope (0: without scope). Validity and metadata lie beside, since few facts have them.
+ */
+export class StoredRelation {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+  /** `arity` argument columns, then the scope. */
+  readonly columns: Int32Array[];
+  count = 0;
+  /** Rows that have not died. */
+  live = 0;
+  birth = new Float64Array(16);
+  /** null until a row dies; Infinity: alive. */
+  death: Float64Array | null = null;
+  validFrom: Float64Array | null = null;
+  validUntil: Float64Array | null = null;
+  /** The tenant's running number of the fact that the row is a version of. */
+  number = new Int32Array(16);
+  readonly metadata = new Map<number, Metadata>();
+  #capacity = 16;
+  #slots = new Int32Array(32);
+  #identities = 0;
+  readonly #indexes = new Map<string, ChainIndex>();
+  #indexList: ChainIndex[] = [];
+
+  constructor(predicate: string, arity: number, negated: boolean) {
+    this.predicate = predicate;
+    this.arity = arity;
+    this.negated = negated;
+    this.columns = Array.from({ length: arity + 1 }, () => new Int32Array(this.#capacity));
+  }
+
+  get bytes(): number {
+    let bytes = this.#slots.byteLength + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
+    for (const column of [this.death, this.validFrom, this.validUntil]) bytes += column?.byteLength ?? 0;
+    for (const index of this.#indexList) bytes += index.bytes;
+    return bytes;
+  }
+
+  /** The newest version (dead or alive) of the fact with these argument ids and, last, its scope; or -1. */
+  find(identity: Int32Array): number {
+    return (this.#slots[this.#slot(identity)] as number) - 1;
+  }
+
+  /** Adds a version. `identity` holds the argument ids and the scope; bounds of validity may be infinite. */
+  append(
+    identity: Int32Array,
+    generation: number,
+    number: number,
+    validFrom: number,
+    validUntil: number,
+    metadata: Metadata | null,
+  ): number {
+    const row = this.count;
+    assert(
+      row === 0 || (this.birth[row - 1] as number) <= generation,
+      'rows are born in the order of generations',
+    );
+    if (row === this.#capacity) this.#grow();
+    for (let position = 0; position <= this.arity; position++)
+      (this.columns[position] as Int32Array)[row] = identity[position] as number;
+    this.birth[row] = generation;
+    this.number[row] = number;
+    this.#setValidity(row, validFrom, validUntil);
+    if (metadata !== null) this.metadata.set(row, metadata);
+    const slot = this.#slot(identity);
+    if (this.#slots[slot] === 0) this.#identities++;
+    this.#slots[slot] = row + 1;
+    this.count = row + 1;
+    this.live++;
+    for (const index of this.#indexList) index.add(row);
+    if (this.#identities * 2 > this.#slots.length) this.#rehash();
+    return row;
+  }
+
+  /** Ends a version that is alive. */
+  kill(row: number, generation: number): void {
+    this.death ??= new Float64Array(this.#capacity).fill(Number.POSITIVE_INFINITY);
+    assert(this.death[row] === Number.POSITIVE_INFINITY, 'a row dies once');
+    this.death[row] = generation;
+    this.live--;
+  }
+
+  isAlive(row: number): boolean {
+    return this.death === null || this.death[row] === Number.POSITIVE_INFINITY;
+  }
+
+  /** True where a reader at this generation and time sees the row. */
+  isVisible(row: number, generation: number, time: number): boolean {
+    if ((this.birth[row] as number) > generation) return false;
+    if (this.death !== null && (this.death[row] as number) <= generation) return false;
+    if (this.validFrom !== null && (this.validFrom[row] as number) > time) return false;
+    return this.validUntil === null || (this.validUntil[row] as number) > time;
+  }
+
+  /** How many rows were born up to and in this generation: they are the first ones. */
+  rowsAt(generation: number): number {
+    let low = 0;
+    let high = this.count;
+    if (high === 0 || (this.birth[high - 1] as number) <= generation) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.birth[middle] as number) <= generation) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The index over these positions (ascending, at least one; `arity` is the scope), made now if it is new. */
+  index(positions: readonly number[]): ChainIndex {
+    const key = positions.join(',');
+    let index = this.#indexes.get(key);
+    if (index === undefined) {
+      index = new ChainIndex(this.columns, positions, this.#capacity);
+      for (let row = 0; row < this.count; row++) index.add(row);
+      this.#indexes.set(key, index);
+      this.#indexList.push(index);
+    }
+    return index;
+  }
+
+  #setValidity(row: number, validFrom: number, validUntil: number): void {
+    if (validFrom !== Number.NEGATIVE_INFINITY)
+      this.validFrom ??= new Float64Array(this.#capacity).fill(Number.NEGATIVE_INFINITY);
+    if (validUntil !== Number.POSITIVE_INFINITY)
+      this.validUntil ??= new Float64Array(this.#capacity).fill(Number.POSITIVE_INFINITY);
+    if (this.validFrom !== null) this.validFrom[row] = validFrom;
+    if (this.validUntil !== null) this.validUntil[row] = validUntil;
+  }
+
+  #slot(identity: Int32Array): number {
+    const columns = this.columns;
+    let hash = hashSeed;
+    for (let position = 0; position < columns.length; position++)
+      hash = fold(hash, identity[position] as number);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = finish(hash) & mask;
+    for (;;) {
+      const found = slots[slot] as number;
+      if (found === 0 || this.#isOf(found - 1, identity)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #isOf(row: number, identity: Int32Array): boolean {
+    const columns = this.columns;
+    for (let position = 0; position < columns.length; position++)
+      if ((columns[position] as Int32Array)[row] !== identity[position]) return false;
+    return true;
+  }
+
+  #grow(): void {
+    this.#capacity *= 2;
+    for (let position = 0; position <= this.arity; position++)
+      this.columns[position] = enlarged(this.columns[position] as Int32Array, new Int32Array(this.#capacity));
+    this.birth = enlarged(this.birth, new Float64Array(this.#capacity));
+    this.number = enlarged(this.number, new Int32Array(this.#capacity));
+    const open = (fill: number) => new Float64Array(this.#capacity).fill(fill);
+    if (this.death !== null) this.death = enlarged(this.death, open(Number.POSITIVE_INFINITY));
+    if (this.validFrom !== null) this.validFrom = enlarged(this.validFrom, open(Number.NEGATIVE_INFINITY));
+    if (this.validUntil !== null) this.validUntil = enlarged(this.validUntil, open(Number.POSITIVE_INFINITY));
+  }
+
+  #rehash(): void {
+    const old = this.#slots;
+    const slots = new Int32Array(old.length * 2);
+    const mask = slots.length - 1;
+    for (const found of old) {
+      if (found === 0) continue;
+      let hash = hashSeed;
+      for (const column of this.columns) hash = fold(hash, column[found - 1] as number);
+      let slot = finish(hash) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = found;
+    }
+    this.#slots = slots;
+  }
+}
+
+function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,146 @@
+import { ChainIndex } from './chain-index.ts';
+import { finish, fold, hashSeed } from './hash.ts';
+
+/** The height of a row whose set keeps none. */
+const unset = 0x7fffffff;
+
+/**
+ * A set of tuples of ids: append-only rows in columns, deduplicated, with secondary indexes made when first wanted.
+ *
+ * Row numbers never change, so a range of rows is a delta. With `heights`, every row carries the least proof
+ * height found so far, and inserting a known tuple with a lesser height lowers it.
+ */
+export class Tuples {
+  readonly arity: number;
+  readonly columns: Int32Array[];
+  count = 0;
+  readonly heights: { of: Int32Array } | null;
+  /** The row whose height the last `insert` lowered, or -1. */
+  lowered = -1;
+  #capacity = 16;
+  #slots = new Int32Array(32);
+  readonly #indexes = new Map<string, ChainIndex>();
+  #indexList: ChainIndex[] = [];
+
+  constructor(arity: number, withHeights = false) {
+    this.arity = arity;
+    this.columns = Array.from({ length: arity }, () => new Int32Array(this.#capacity));
+    this.heights = withHeights ? { of: new Int32Array(this.#capacity) } : null;
+  }
+
+  get bytes(): number {
+    let bytes = this.#slots.byteLength + this.#capacity * 4 * (this.arity + (this.heights === null ? 0 : 1));
+    for (const index of this.#indexList) bytes += index.bytes;
+    return bytes;
+  }
+
+  /** The row of the tuple, or -1. */
+  find(tuple: Int32Array): number {
+    return (this.#slots[this.#slot(tuple)] as number) - 1;
+  }
+
+  /**
+   * Adds the tuple and returns its row, or -1 where it was there. `height` is taken where the set keeps heights;
+   * `lowered` then tells whether a known row got a lesser one.
+   */
+  insert(tuple: Int32Array, height = unset): number {
+    const slot = this.#slot(tuple);
+    const found = this.#slots[slot] as number;
+    if (found !== 0) {
+      this.lowered = -1;
+      if (this.heights !== null && height < (this.heights.of[found - 1] as number)) {
+        this.heights.of[found - 1] = height;
+        this.lowered = found - 1;
+      }
+      return -1;
+    }
+    const row = this.count;
+    if (row === this.#capacity) this.#grow();
+    const columns = this.columns;
+    for (let position = 0; position < columns.length; position++)
+      (columns[position] as Int32Array)[row] = tuple[position] as number;
+    if (this.heights !== null) this.heights.of[row] = height;
+    this.#slots[slot] = row + 1;
+    this.count = row + 1;
+    for (const index of this.#indexList) index.add(row);
+    if (this.count * 2 > this.#slots.length) this.#rehash();
+    this.lowered = -1;
+    return row;
+  }
+
+  /** The index over these positions (ascending, at least one), made now if it is new. */
+  index(positions: readonly number[]): ChainIndex {
+    const key = positions.join(',');
+    let index = this.#indexes.get(key);
+    if (index === undefined) {
+      index = new ChainIndex(this.columns, positions, this.#capacity);
+      for (let row = 0; row < this.count; row++) index.add(row);
+      this.#indexes.set(key, index);
+      this.#indexList.push(index);
+    }
+    return index;
+  }
+
+  #slot(tuple: Int32Array): number {
+    const columns = this.columns;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    if (columns.length === 2) {
+      const first = columns[0] as Int32Array;
+      const second = columns[1] as Int32Array;
+      const a = tuple[0] as number;
+      const b = tuple[1] as number;
+      let slot = finish(fold(fold(hashSeed, a), b)) & mask;
+      for (;;) {
+        const found = slots[slot] as number;
+        if (found === 0 || (first[found - 1] === a && second[found - 1] === b)) return slot;
+        slot = (slot + 1) & mask;
+      }
+    }
+    let hash = hashSeed;
+    for (let position = 0; position < columns.length; position++)
+      hash = fold(hash, tuple[position] as number);
+    let slot = finish(hash) & mask;
+    for (;;) {
+      const found = slots[slot] as number;
+      if (found === 0 || this.#equals(found - 1, tuple)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #equals(row: number, tuple: Int32Array): boolean {
+    const columns = this.columns;
+    for (let position = 0; position < columns.length; position++)
+      if ((columns[position] as Int32Array)[row] !== tuple[position]) return false;
+    return true;
+  }
+
+  #grow(): void {
+    this.#capacity *= 2;
+    for (let position = 0; position < this.arity; position++) {
+      const grown = new Int32Array(this.#capacity);
+      grown.set(this.columns[position] as Int32Array);
+      this.columns[position] = grown;
+    }
+    if (this.heights !== null) {
+      const grown = new Int32Array(this.#capacity);
+      grown.set(this.heights.of);
+      this.heights.of = grown;
+    }
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(this.#slots.length * 2);
+    const mask = slots.length - 1;
+    const columns = this.columns;
+    for (let row = 0; row < this.count; row++) {
+      let hash = hashSeed;
+      for (let position = 0; position < columns.length; position++)
+        hash = fold(hash, (columns[position] as Int32Array)[row] as number);
+      let slot = finish(hash) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = row + 1;
+    }
+    this.#slots = slots;
+  }
+}

@@ -1,0 +1,88 @@
+import { EngineError } from './base/errors.ts';
+import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
+import { type BrowseContext, scopeChoice } from './browse.ts';
+import { everyConclusion, withdrawnBy } from './dependents.ts';
+import type { FactPattern, FactRow, ScopeChoice } from './facts/fact-store.ts';
+import type { StoredRelation } from './facts/stored-relation.ts';
+import { relationKey } from './logic/terms.ts';
+import type { Candidates } from './solve/known-conclusions.ts';
+
+/** What a retraction takes with it, for the retraction that was made and for one that is only tried. */
+
+export function patternOf(input: RetractInput): FactPattern {
+  const { predicate, args, truthVal } = input;
+  return { predicate, args, truthVal, scope: scopeChoice(input) };
+}
+
+/** The relations that these facts are of. */
+export function relationsOf(facts: readonly FactRow[]): Set<string> {
+  return new Set(facts.map(({ relation }) => relationKey(relation.predicate, relation.arity, relation.negated)));
+}
+
+const mostRendered = 100;
+
+type DependentsPart = Pick<RetractPatternOutcome, 'dependents' | 'dependentsCount' | 'dependentsComplete'>;
+
+export const noDependents: DependentsPart = { dependents: [], dependentsCount: 0, dependentsComplete: true };
+
+/**
+ * The dependents part of an answer, among what was known. `after` reads the state after the change, `before` the one
+ * before it. Where a limit ends the search nothing is claimed, and `dependentsComplete` is false.
+ */
+export async function dependentsPart(
+  after: BrowseContext,
+  before: BrowseContext,
+  candidates: readonly Candidates[],
+  retracted: readonly FactRow[],
+): Promise<DependentsPart> {
+  if (candidates.length === 0) return noDependents;
+  const { reasoner, reader, pacer, tenant } = after;
+  const change = { reasoner, facts: tenant.facts, before: before.reader, after: reader, retracted, candidates };
+  return withinLimits(async () => {
+    const atoms = await withdrawnBy(change, pacer);
+    return { dependents: atoms.slice(0, mostRendered), dependentsCount: atoms.length, dependentsComplete: true };
+  });
+}
+
+/** As `dependentsPart`, among every conclusion that the retracted facts can have had a part in. */
+export async function dependentsAmongAll(
+  after: BrowseContext,
+  before: BrowseContext,
+  retracted: readonly FactRow[],
+): Promise<DependentsPart> {
+  const { reasoner, pacer } = after;
+  const relations = reasoner.reached(relationsOf(retracted));
+  return withinLimits(async () => {
+    const candidates = await everyConclusion(reasoner, before.reader, relations, viewsOf(after, retracted), pacer);
+    return dependentsPart(after, before, candidates, retracted);
+  });
+}
+
+async function withinLimits(search: () => Promise<DependentsPart>): Promise<DependentsPart> {
+  try {
+    return await search();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
+      return { ...noDependents, dependentsComplete: false };
+    throw error;
+  }
+}
+
+/** The views in which the facts were seen. */
+function viewsOf({ tenant }: BrowseContext, retracted: readonly FactRow[]): ScopeChoice[] {
+  const views: ScopeChoice[] = [{ kind: 'all' }];
+  const scopes = new Set(retracted.map((fact) => tenant.facts.scopeOf(fact)));
+  for (const scope of scopes) views.push(scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope });
+  return views;
+}
+
+/** The rows as a set by relation, for a reader that does not see them. */
+export function hiddenRows(facts: readonly FactRow[]): Map<StoredRelation, Set<number>> {
+  const hidden = new Map<StoredRelation, Set<number>>();
+  for (const { relation, row } of facts) {
+    const rows = hidden.get(relation);
+    if (rows === undefined) hidden.set(relation, new Set([row]));
+    else rows.add(row);
+  }
+  return hidden;
+}

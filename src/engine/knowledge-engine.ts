@@ -1,0 +1,474 @@
+import { ask, bodyOf } from './ask.ts';
+import { assert, present } from './base/assert.ts';
+import type { Caller } from './base/caller.ts';
+import type { Clock } from './base/clock.ts';
+import { EngineError } from './base/errors.ts';
+import { compareText } from './base/text-order.ts';
+import { type BrowseContext, listFacts } from './browse.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { FactUses } from './context/fact-uses.ts';
+import type { CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type * as facts from './contract/facts.ts';
+import type { Answer, AskInput } from './contract/inference.ts';
+import type * as rules from './contract/rules.ts';
+import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
+import type { Change, Engine, EngineCounters } from './engine.ts';
+import { type FactRow, FactStore } from './facts/fact-store.ts';
+import type { KeptRule } from './facts/rule-store.ts';
+import { dependentsAmongAll, dependentsPart, hiddenRows, noDependents, patternOf, relationsOf } from './forget.ts';
+import { diagnose } from './logic/diagnose.ts';
+import { renderAtom } from './logic/print.ts';
+import { ruleIdentity } from './logic/identity.ts';
+import { relationOf } from './logic/terms.ts';
+import { checkUnchanged } from './prepare-facts.ts';
+import { ruleToKeep } from './prepare-rules.ts';
+import { changesOf, resetChange } from './publish.ts';
+import { queryFacts } from './query.ts';
+import type { Limits, Pause } from './solve/evaluation.ts';
+import type { Candidates } from './solve/known-conclusions.ts';
+import { Program } from './solve/program.ts';
+import { Reasoner } from './solve/reasoner.ts';
+import type { Tallies } from './solve/table-set.ts';
+import type { DatabaseState, Operation, Report, State, TenantState } from './state.ts';
+import type { LogRecord } from './storage/codec.ts';
+import type { FolderLock } from './storage/lock-file.ts';
+import type { Log } from './storage/log.ts';
+import { factOutcome, factWrite } from './tell.ts';
+import { type Write, WriteLane } from './write-lane.ts';
+
+/**
+ * The engine: a state folded from the log, a reasoner for each tenant that was asked, and a feed of changes.
+ *
+ * Every method reads as its contract: refuse what can be refused, write through the lane or read through a pinned
+ * reader, answer. What is derived hangs on the state and is thrown away when the state changes.
+ */
+export interface EngineParts {
+  readonly state: State;
+  readonly log: Log;
+  readonly lock: FolderLock | null;
+  readonly clock: Clock;
+  readonly memoryBytes: number;
+  readonly pause: Pause;
+}
+
+const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
+
+export class KnowledgeEngine implements Engine {
+  readonly #parts: EngineParts;
+  readonly #lane: WriteLane;
+  readonly #feed = new ChangeFeed();
+  readonly #reasoners = new Map<TenantState, Reasoner>();
+  readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
+  /** How often each rule concluded something new, by database. */
+  readonly #tallies = new Map<DatabaseState, Tallies>();
+  readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
+  /** The latest time that anybody was shown. */
+  #shown = 0;
+  #isClosed = false;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) => this.#applied(record, report));
+  }
+
+  async tell(caller: Caller, input: facts.FactInput & { ifGeneration: number | null }): Promise<facts.FactOutcome> {
+    const { ifGeneration, ...fact } = input;
+    const write = factWrite(caller.tenant, [fact], ifGeneration, this.#now(), this.#storeOf(caller), () => '');
+    return factOutcome(await this.#write({ caller, database: caller.database, ...write }), fact);
+  }
+
+  async tellAll(caller: Caller, inputs: readonly facts.FactInput[]): Promise<facts.FactsOutcome> {
+    const path = (index: number): string => `facts.${index}.`;
+    const write = factWrite(caller.tenant, inputs, null, this.#now(), this.#storeOf(caller), path);
+    const report = await this.#write({ caller, database: caller.database, ...write });
+    const { asserted, updated, unchanged, generation } = report;
+    return { status: 'asserted', asserted, updated, unchanged, generation };
+  }
+
+  async forget(caller: Caller, input: facts.RetractInput): Promise<facts.RetractOutcome> {
+    const { predicate, args, truthVal } = input;
+    const atom = renderAtom({ predicate, args, negated: truthVal === false });
+    return { atom, ...(await this.forgetPattern(caller, input)) };
+  }
+
+  async forgetPattern(caller: Caller, input: facts.RetractInput): Promise<facts.RetractPatternOutcome> {
+    const pattern = patternOf(input);
+    const { ifGeneration } = input;
+    const check = (time: number): void => {
+      const store = this.#storeOf(caller)();
+      if (store === null || ifGeneration === null) return;
+      for (const fact of store.match(pattern, Number.POSITIVE_INFINITY, time, true))
+        checkUnchanged(store, identityOf(store, fact), ifGeneration);
+    };
+    if (input.dryRun) return this.#tryForget(caller, input, check);
+    const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern };
+    return this.#retract(caller, operation, input, ifGeneration === null ? undefined : check);
+  }
+
+  async forgetById(caller: Caller, id: string): Promise<facts.RetractOutcome> {
+    let atom = '';
+    const check = (time: number): void => {
+      const store = this.#storeOf(caller)();
+      const fact = store?.byId(id) ?? null;
+      if (store === null || fact === null || !store.isStored(fact, time)) throw noSuchFact(id);
+      const { predicate, negated } = fact.relation;
+      atom = renderAtom({ predicate, args: store.argsOf(fact), negated });
+    };
+    const operation: Operation = { kind: 'retractById', tenant: caller.tenant, id };
+    const outcome = await this.#retract(caller, operation, { dependents: 'known', timeoutMs: 10_000 }, check);
+    return { atom, ...outcome };
+  }
+
+  async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
+    const context = this.#read(caller, defaultLimits);
+    const { result, facts: used } = await queryFacts(context, input);
+    this.#noteUses(context, used);
+    return result;
+  }
+
+  async facts(caller: Caller, query: facts.ListFactsQuery): Promise<facts.FactList> {
+    return listFacts(this.#read(caller, defaultLimits), query);
+  }
+
+  async fact(caller: Caller, id: string): Promise<facts.FactDetail> {
+    const context = this.#read(caller, defaultLimits);
+    return factDetail(context, requireFact(context, id));
+  }
+
+  async predicates(caller: Caller): Promise<facts.PredicateList> {
+    return listPredicates(this.#read(caller, defaultLimits));
+  }
+
+  async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
+    const rule = ruleToKeep(input);
+    const operation: Operation = { kind: 'teach', rule };
+    const report = await this.#write({ caller, database: caller.database, operation, check: () => {} });
+    return ruleOutcome(report);
+  }
+
+  async updateRule(caller: Caller, id: string, input: rules.RuleUpdate): Promise<rules.RuleOutcome> {
+    const rule = ruleToKeep(input);
+    const check = (): void => {
+      this.#requireRule(caller, id);
+      if (rule.rule === null) return;
+      const other = this.#database(caller).rules.same(ruleIdentity(rule.rule), rule.scope);
+      if (other !== null && other.id !== id)
+        throw new EngineError('Conflict', `rule ${other.id} is the same: ${other.text}. Change or delete that one`);
+    };
+    const operation: Operation = { kind: 'updateRule', id, rule };
+    return ruleOutcome(await this.#write({ caller, database: caller.database, operation, check }));
+  }
+
+  async forgetRule(caller: Caller, id: string): Promise<rules.RuleRetracted> {
+    const operation: Operation = { kind: 'forgetRule', id };
+    let before: BrowseContext | null = null;
+    let candidates: readonly Candidates[] = [];
+    const report = await this.#write({
+      caller,
+      database: caller.database,
+      operation,
+      check: () => void this.#requireRule(caller, id),
+      before: () => {
+        before = this.#read(caller, defaultLimits);
+        const concluded = relationOf(this.#requireRule(caller, id).rule.head);
+        // What the tables hold was derived with the rule; what is known from before them can no longer be told.
+        candidates = before.reasoner.candidates(before.reasoner.reached([concluded])).filter((each) => each.isCertain);
+      },
+    });
+    const after = this.#read(caller, defaultLimits, report.generation);
+    const part = await dependentsPart(after, present<BrowseContext>(before, 'the write was applied'), candidates, []);
+    return { status: 'retracted', dependentsCount: part.dependentsCount, generation: report.generation };
+  }
+
+  async rules(caller: Caller): Promise<rules.StoredRule[]> {
+    this.#refuseClosed();
+    const database = this.#database(caller);
+    const tallies = this.#talliesOf(database);
+    return database.rules.all().map((kept) => ({
+      id: kept.id,
+      text: kept.text,
+      head: kept.rule.head,
+      body: kept.rule.body,
+      scope: kept.scope,
+      name: kept.name,
+      description: kept.description,
+      enabled: kept.enabled,
+      createdAt: kept.createdAt,
+      fired: tallies.get(kept.id)?.fired ?? 0,
+    }));
+  }
+
+  async validateRules(caller: Caller, text: string): Promise<rules.ValidateResult> {
+    const { predicates } = await this.predicates(caller);
+    const kept = this.#database(caller).rules.all();
+    const result = diagnose(text, { predicates, rules: kept });
+    return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
+  }
+
+  async ask(caller: Caller, input: AskInput): Promise<Answer> {
+    const body = bodyOf(input);
+    const context = this.#read(caller, input);
+    const { answer, used } = await ask(context, input, body);
+    this.#noteUses(context, used);
+    return answer;
+  }
+
+  async databases(caller: Caller): Promise<DatabaseList> {
+    this.#refuseClosed();
+    const reachable = [...this.#parts.state.databases.values()]
+      .filter(({ name }) => caller.databases.length === 0 || caller.databases.includes(name))
+      .sort((left, right) => compareText(left.name, right.name));
+    const time = this.#showTime();
+    return {
+      databases: reachable.map((database) => ({
+        name: database.name,
+        createdAt: database.createdAt,
+        tenants: database.tenants.size,
+        facts: [...database.tenants.values()].reduce((sum, tenant) => sum + tenant.facts.countStored(time), 0),
+        rules: database.rules.size,
+      })),
+    };
+  }
+
+  async createDatabase(caller: Caller, name: string): Promise<CreatedDatabase> {
+    const { databases } = this.#parts.state;
+    const check = (): void => {
+      if (databases.has(name)) throw new EngineError('Conflict', `the database ${name} exists already`);
+    };
+    const operation: Operation = { kind: 'createDatabase', name };
+    const { database } = await this.#write({ caller, database: 'default', operation, check });
+    return { name: database.name, createdAt: database.createdAt };
+  }
+
+  hasDatabase(name: string): boolean {
+    return this.#parts.state.databases.has(name);
+  }
+
+  changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
+    this.#refuseClosed();
+    const { database: name, tenant, signal } = caller;
+    const concerns = (change: Change): boolean =>
+      change.database === name && (change.tenant === null || change.tenant === tenant);
+    const reset = (): Change => resetChange(name, tenant, this.#database(caller).generation, this.#showTime());
+    return this.#feed.stream(concerns, lastEventId, reset, signal);
+  }
+
+  subscribe(listener: (change: Change) => void): () => void {
+    return this.#feed.subscribe(listener);
+  }
+
+  storage(): 'ready' | 'failed' {
+    return this.#parts.log.status();
+  }
+
+  counters(): EngineCounters {
+    const { records, commits } = this.#parts.log.statistics();
+    let stored = 0;
+    for (const database of this.#parts.state.databases.values())
+      for (const tenant of database.tenants.values()) stored += tenant.facts.size;
+    let rulesFired = 0;
+    for (const tallies of this.#tallies.values()) for (const tally of tallies.values()) rulesFired += tally.fired;
+    return { ...this.#counters, rulesFired, facts: stored, records, commits };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#lane.close();
+    await this.#parts.log.close();
+    await this.#parts.lock?.release();
+  }
+
+  async #write(write: Write): Promise<Report> {
+    this.#refuseClosed();
+    return this.#lane.write(write);
+  }
+
+  /** What every change sets going, in the turn it is made. */
+  #applied(record: LogRecord, report: Report): void {
+    const { database, tenant, rule, touched } = report;
+    for (const change of report.changes)
+      if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
+      else this.#counters.factsRetracted++;
+    const state = tenant === null ? undefined : database.tenants.get(tenant);
+    const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
+    if (touched.size > 0) reasoner?.touched(touched);
+    if (rule !== null && rule.status !== 'unchanged') this.#rulesChanged(database);
+    for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
+  }
+
+  #rulesChanged(database: DatabaseState): void {
+    const program = this.#programOf(database);
+    for (const tenant of database.tenants.values()) this.#reasoners.get(tenant)?.use(program);
+  }
+
+  async #retract(
+    caller: Caller,
+    operation: Operation,
+    ways: Pick<facts.RetractInput, 'dependents' | 'timeoutMs'>,
+    check: ((time: number) => void) | undefined,
+  ): Promise<facts.RetractPatternOutcome> {
+    let before: BrowseContext | null = null;
+    let candidates: readonly Candidates[] = [];
+    const report = await this.#write({
+      caller,
+      database: caller.database,
+      operation,
+      ...(check === undefined ? {} : { check }),
+      before: () => {
+        before = this.#read(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs });
+        const { reasoner, tenant } = before;
+        const relations = relationsAbout(operation, tenant.facts);
+        if (ways.dependents === 'known' && relations.size > 0) candidates = reasoner.candidates(reasoner.reached(relations));
+      },
+    });
+    const retracted = report.changes.map((change) => change.fact);
+    const after = this.#read(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs }, report.generation);
+    return {
+      status: retracted.length > 0 ? 'retracted' : 'absent',
+      retracted: retracted.length,
+      ...(await this.#dependents(present<BrowseContext>(before, 'the write was applied'), after, candidates, retracted, ways)),
+      generation: report.generation,
+    };
+  }
+
+  async #dependents(
+    before: BrowseContext,
+    after: BrowseContext,
+    known: readonly Candidates[],
+    retracted: readonly FactRow[],
+    ways: Pick<facts.RetractInput, 'dependents'>,
+  ): ReturnType<typeof dependentsPart> {
+    if (retracted.length === 0) return noDependents;
+    return ways.dependents === 'known'
+      ? dependentsPart(after, before, known, retracted)
+      : dependentsAmongAll(after, before, retracted);
+  }
+
+  async #tryForget(
+    caller: Caller,
+    input: facts.RetractInput,
+    check: (time: number) => void,
+  ): Promise<facts.RetractPatternOutcome> {
+    const before = this.#read(caller, { ...defaultLimits, timeoutMs: input.timeoutMs });
+    const { tenant, reasoner, reader } = before;
+    check(reader.time);
+    const retracted = [...tenant.facts.match(patternOf(input), reader.generation, reader.time, true)];
+    const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+    const hidden = reasoner.reader(reader.generation, reader.time, hiddenRows(retracted));
+    const after = { ...before, reader: hidden };
+    return {
+      status: retracted.length > 0 ? 'retracted' : 'absent',
+      retracted: retracted.length,
+      ...(await this.#dependents(before, after, candidates, retracted, input)),
+      generation: reader.generation,
+      dryRun: true,
+    };
+  }
+
+  /** Pins a reader for the caller, at the database's generation unless another is given. */
+  #read(caller: Caller, limits: Pick<Limits, 'timeoutMs' | 'maxDerivations'>, generation?: number): BrowseContext {
+    this.#refuseClosed();
+    const database = this.#database(caller);
+    const time = this.#showTime();
+    const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
+    const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
+    const passed = tenant.facts.boundaries.takeUntil(time);
+    if (passed.size > 0) reasoner.touched(passed);
+    const { timeoutMs, maxDerivations } = limits;
+    return {
+      database,
+      tenant,
+      reasoner,
+      reader: reasoner.reader(generation ?? database.generation, time),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
+    };
+  }
+
+  /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
+  #reasonerOf(database: DatabaseState, tenant: TenantState, name: string): Reasoner {
+    let reasoner = this.#reasoners.get(tenant);
+    if (reasoner !== undefined) return reasoner;
+    const { pause, memoryBytes } = this.#parts;
+    reasoner = new Reasoner(tenant.facts, this.#programOf(database), this.#talliesOf(database), pause, memoryBytes);
+    if (database.tenants.get(name) === tenant) this.#reasoners.set(tenant, reasoner);
+    return reasoner;
+  }
+
+  #programOf(database: DatabaseState): Program {
+    const { version } = database.rules;
+    let known = this.#programs.get(database);
+    if (known?.version !== version) {
+      known = { version, program: new Program(database.rules.all()) };
+      this.#programs.set(database, known);
+    }
+    return known.program;
+  }
+
+  #talliesOf(database: DatabaseState): Tallies {
+    let tallies = this.#tallies.get(database);
+    if (tallies === undefined) this.#tallies.set(database, (tallies = new Map()));
+    return tallies;
+  }
+
+  #database(caller: Caller): DatabaseState {
+    return this.#parts.state.database(caller.database);
+  }
+
+  #requireRule(caller: Caller, id: string): KeptRule {
+    const kept = this.#database(caller).rules.get(id);
+    if (kept === null) throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${caller.database}`);
+    return kept;
+  }
+
+  #storeOf(caller: Caller): () => FactStore | null {
+    return () => this.#parts.state.databases.get(caller.database)?.tenants.get(caller.tenant)?.facts ?? null;
+  }
+
+  /** A question counts once for every fact it used. Uses by questions are no writes. */
+  #noteUses({ database, tenant, reader }: BrowseContext, used: Iterable<FactRow>): void {
+    for (const fact of used) tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+  }
+
+  #now(): number {
+    return Math.max(this.#parts.clock.now(), this.#parts.state.time);
+  }
+
+  /** Visible time: never before what anybody was shown, nor before logical time. */
+  #showTime(): number {
+    this.#shown = Math.max(this.#shown, this.#now());
+    return this.#shown;
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed) throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
+  }
+}
+
+function emptyTenant(): TenantState {
+  const store = new FactStore(0);
+  return { facts: store, uses: new FactUses(store) };
+}
+
+function ruleOutcome(report: Report): rules.RuleOutcome {
+  const { kept, status } = present(report.rule, 'a write of a rule reports it');
+  assert(status !== 'retracted', 'a rule was written');
+  return { status, rule: kept.text, id: kept.id, generation: report.generation };
+}
+
+function identityOf(store: FactStore, fact: FactRow) {
+  const { predicate, negated } = fact.relation;
+  return { predicate, args: store.argsOf(fact), truthVal: !negated, scope: store.scopeOf(fact) };
+}
+
+/** The relations that a retraction can touch. */
+function relationsAbout(operation: Operation, store: FactStore): Set<string> {
+  if (operation.kind === 'retractById') {
+    const fact = store.byId(operation.id);
+    return fact === null ? new Set() : relationsOf([fact]);
+  }
+  if (operation.kind !== 'retract') return new Set();
+  const { predicate, args } = operation.pattern;
+  const both = [store.relation(predicate, args.length, false), store.relation(predicate, args.length, true)];
+  return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock, type Clock } from './base/clock.ts';
+import type { Engine } from './engine.ts';
+import { KnowledgeEngine } from './knowledge-engine.ts';
+import { apply, type Operation, operationVersion, State } from './state.ts';
+import type { LogRecord } from './storage/codec.ts';
+import { openFileBackend } from './storage/file-backend.ts';
+import type { FolderLock } from './storage/lock-file.ts';
+import { lockFolder } from './storage/lock.ts';
+import { type FsyncMode, type Log, openLog } from './storage/log.ts';
+import { memoryBackend } from './storage/memory-backend.ts';
+
+export interface EngineOptions {
+  /** The folder of the log; null: all in memory, gone with the process. */
+  readonly storageDir: string | null;
+  /** When a write counts as durable; `always` unless given. */
+  readonly fsync?: FsyncMode;
+  /** Bytes that the derived tables of one tenant may take; 1 GiB unless given. */
+  readonly memoryBudgetBytes?: number;
+  /** Where the service is reached, told to whoever finds the folder locked. */
+  readonly address?: string;
+  /** Told what an operator should know, in words for people. */
+  readonly onWarn?: (message: string) => void;
+  readonly clock?: Clock;
+  /** Lets everything else that waits run; between two slices of a long question. */
+  readonly pause?: () => Promise<void>;
+}
+
+const defaultMemoryBytes = 1024 ** 3;
+
+/**
+ * Opens the engine: locks the folder, reads the log, and applies it. Rejects with a StartupError where the folder
+ * is in use, damaged, or of a newer version; nothing has been changed then.
+ */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { storageDir } = options;
+  if (storageDir === null) return start(options, null);
+  await openFileBackend(storageDir);
+  const clock = options.clock ?? systemClock;
+  const onWarn = options.onWarn ?? (() => {});
+  const lock = await lockFolder(storageDir, { now: () => clock.now(), onWarn });
+  try {
+    if (options.address !== undefined) await lock.announce(options.address);
+    return await start(options, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function start(options: EngineOptions, lock: FolderLock | null): Promise<Engine> {
+  const clock = options.clock ?? systemClock;
+  const backend = options.storageDir === null ? memoryBackend() : await openFileBackend(options.storageDir);
+  const { log } = await openLog(backend, {
+    fsync: options.fsync ?? 'always',
+    now: () => clock.now(),
+    random: (bytes) => randomBytes(bytes),
+    onWarn: options.onWarn ?? (() => {}),
+  });
+  const state = await recover(log);
+  if (state.sequence === 0) await begin(state, log, clock);
+  return new KnowledgeEngine({
+    state,
+    log,
+    lock,
+    clock,
+    memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
+    pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
+  });
+}
+
+/** The first record of every log: there is always a database `default`. */
+async function begin(state: State, log: Log, clock: Clock): Promise<void> {
+  const name = 'default';
+  const operation: Operation = { kind: 'createDatabase', name };
+  const record: LogRecord = {
+    sequence: log.nextSequence,
+    time: clock.now(),
+    requestId: 'start',
+    actor: null,
+    database: name,
+    generation: 0,
+    version: operationVersion,
+    operation,
+  };
+  await log.append([record], () => void apply(state, record));
+}
+
+/** The state that the log tells of. */
+async function recover(log: Log): Promise<State> {
+  const state = new State();
+  for await (const record of log.read(0)) apply(state, record);
+  return state;
+}

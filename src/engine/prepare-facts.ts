@@ -1,0 +1,60 @@
+import { EngineError, invalid } from './base/errors.ts';
+import type { FactInput } from './contract/facts.ts';
+import type { FactStore, FactToStore } from './facts/fact-store.ts';
+import { renderAtom } from './logic/print.ts';
+
+/** From a fact as a client gives it to one as it is logged: times resolved, only what was given. */
+export function factToStore(input: FactInput, now: number): FactToStore {
+  const { validFrom, metadata } = input;
+  const validUntil = endOf(input, now);
+  return {
+    predicate: input.predicate,
+    args: input.args,
+    truthVal: input.truthVal,
+    scope: input.scope,
+    ...(validFrom === null ? {} : { validFrom }),
+    ...(validUntil === null ? {} : { validUntil }),
+    ...(metadata === null ? {} : { metadata }),
+  };
+}
+
+/** The end of validity that is asked for: the earlier of `validUntil` and now + `ttl`. */
+function endOf(input: FactInput, now: number): number | 'never' | null {
+  const { ttl, validUntil } = input;
+  if (ttl === null) return validUntil;
+  const end = now + ttl;
+  return typeof validUntil === 'number' ? Math.min(validUntil, end) : end;
+}
+
+/** True where whether the validity is well-formed depends on what is stored: one bound is given and the other kept. */
+export function dependsOnStored(fact: FactToStore): boolean {
+  return (typeof fact.validFrom === 'number') !== (typeof fact.validUntil === 'number') && !clears(fact);
+}
+
+function clears(fact: FactToStore): boolean {
+  return fact.validFrom === 'always' || fact.validUntil === 'never';
+}
+
+/** Refuses a validity that ends before it begins, with what is stored in place of what is not given. */
+export function checkValidity(fact: FactToStore, facts: FactStore | null, time: number, path: string): void {
+  const from = typeof fact.validFrom === 'number' ? fact.validFrom : Number.NEGATIVE_INFINITY;
+  const until = typeof fact.validUntil === 'number' ? fact.validUntil : Number.POSITIVE_INFINITY;
+  const bounds = facts === null ? { from, until } : facts.boundsAfter(fact, time);
+  if (bounds.until <= bounds.from)
+    throw invalid(`${path}validUntil`, 'validity ends after it begins: give a validUntil later than validFrom');
+}
+
+/** Refuses where exactly this fact was changed after the generation. */
+export function checkUnchanged(
+  facts: FactStore | null,
+  fact: Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>,
+  generation: number,
+): void {
+  const changedAt = facts?.changedAt(fact.predicate, fact.args, fact.truthVal, fact.scope) ?? 0;
+  if (changedAt <= generation) return;
+  const atom = renderAtom({ predicate: fact.predicate, args: [...fact.args], negated: !fact.truthVal });
+  throw new EngineError(
+    'Conflict',
+    `${atom} was changed in generation ${changedAt}, after ${generation}: read it again and repeat the write`,
+  );
+}

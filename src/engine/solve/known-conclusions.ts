@@ -1,0 +1,93 @@
+import { Tuples } from '../facts/tuples.ts';
+import type { Relation, Table } from './table-set.ts';
+import { viewKey } from './reader.ts';
+
+/**
+ * Conclusions that were derived once and whose tables are gone: what "known dependents" are looked for among.
+ *
+ * They held when they were derived and may no longer; who uses them finds out. Rows come in as whole relations
+ * that nobody changes any more and are merged only when there are many or someone asks.
+ */
+export interface Candidates extends Relation {
+  /** The relation's key, without the view. */
+  readonly relation: string;
+  readonly rows: Tuples;
+  /** Only the first `count` rows are meant. */
+  readonly count: number;
+  /** The table they stood in, null where they come from several. */
+  readonly table: Pick<Table, 'boundPositions'> & { readonly demand: { readonly rows: Tuples } } | null;
+  /** True where they hold now, for sure. */
+  readonly isCertain: boolean;
+}
+
+interface Entry extends Relation {
+  readonly relation: string;
+  parts: Tuples[];
+}
+
+const partsBeforeMerge = 4;
+
+export class KnownConclusions {
+  readonly #entries = new Map<string, Entry>();
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const entry of this.#entries.values()) for (const part of entry.parts) bytes += part.bytes;
+    return bytes;
+  }
+
+  add(of: Relation & { readonly relation: string }, rows: Tuples): void {
+    if (rows.count === 0) return;
+    const key = `${viewKey(of.view)}\n${of.relation}`;
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      const { view, predicate, arity, negated, relation } = of;
+      entry = { view, predicate, arity, negated, relation, parts: [] };
+      this.#entries.set(key, entry);
+    }
+    entry.parts.push(rows);
+    if (entry.parts.length > partsBeforeMerge) entry.parts = [merged(entry)];
+  }
+
+  /** What is known of these relations, in every view; and forgets it. */
+  take(relations: ReadonlySet<string>): Candidates[] {
+    const found: Candidates[] = [];
+    for (const [key, entry] of this.#entries) {
+      if (!relations.has(entry.relation)) continue;
+      this.#entries.delete(key);
+      const rows = merged(entry);
+      found.push({ ...entry, rows, count: rows.count, table: null, isCertain: false });
+    }
+    return found;
+  }
+
+  /** Every relation with its parts, for counting. */
+  *all(): Generator<{ readonly of: Relation & { readonly relation: string }; readonly parts: readonly Tuples[] }> {
+    for (const entry of this.#entries.values()) yield { of: entry, parts: entry.parts };
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+}
+
+function merged(entry: Entry): Tuples {
+  const [only] = entry.parts;
+  if (entry.parts.length === 1 && only !== undefined) return only;
+  const all = new Tuples(entry.arity);
+  for (const part of entry.parts) addAll(all, part, part.count);
+  return all;
+}
+
+/** Adds the first `count` tuples of `from`. */
+export function addAll(to: Tuples, from: Tuples, count: number): void {
+  const tuple = new Int32Array(from.arity);
+  for (let row = 0; row < count; row++) to.insert(tupleAt(from, row, tuple));
+}
+
+/** Reads a row into `tuple`. */
+export function tupleAt(rows: Tuples, row: number, tuple: Int32Array): Int32Array {
+  for (let position = 0; position < tuple.length; position++)
+    tuple[position] = (rows.columns[position] as Int32Array)[row] as number;
+  return tuple;
+}

@@ -1,0 +1,177 @@
+import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
+import type { ScopeChoice } from '../facts/fact-store.ts';
+import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../logic/terms.ts';
+import { assignments } from './join-order.ts';
+import { type Program, relationsRead, type ViewRule } from './program.ts';
+import { viewKey } from './reader.ts';
+import type { Table } from './table-set.ts';
+
+/**
+ * Factoring of linear recursion (Naughton, Ramakrishnan, Sagiv and Ullman 1989).
+ *
+ * Asked with the first argument bound, `tc(?x, ?z) :- edge(?x, ?y), tc(?y, ?z)` demands `tc` of every node that is
+ * reached, and would derive the whole closure among them. But what it passes on in the free arguments comes back
+ * unchanged, so it is enough to know which nodes a demanded one reaches:
+ *
+ *     reach(k, k) :- demand(k).
+ *     reach(k, y) :- reach(k, x), edge(x, y).
+ *     tc(k, z)    :- reach(k, x), <the rules that do not recur, with x for their first argument>.
+ *
+ * Rules that recur with the bound arguments unchanged (`tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)`) stay as they are
+ * beside these: they only append at the other end.
+ */
+export interface FactoredPart {
+  /** null for what is no rule of its own. */
+  readonly ruleId: string | null;
+  readonly target: 'reach' | 'rows';
+  readonly demand: 'demand' | 'reach' | 'rows';
+  readonly view: ScopeChoice;
+  readonly headTerms: readonly string[];
+  readonly demandTerms: readonly string[];
+  /** null: the stored facts of the relation itself, whose arguments are the head's. */
+  readonly body: readonly Literal[] | null;
+  /** The body of the whole rule: which `=` binds is decided by all of it. */
+  readonly whole: readonly Literal[];
+}
+
+type Kind = { readonly kind: 'exit' } | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
+
+/** The factored program of the table, or null where the recursion is not of that kind or needs no factoring. */
+export function factorLinearRecursion(
+  table: Table,
+  rules: readonly ViewRule[],
+  program: Program,
+): FactoredPart[] | null {
+  if (table.boundPositions.length === 0 || table.freePositions.length === 0) return null;
+  const kinds: Kind[] = [];
+  for (const rule of rules) {
+    const kind = kindOf(table, rule, program);
+    if (kind === null) return null;
+    kinds.push(kind);
+  }
+  if (!kinds.some((kind) => kind.kind === 'right')) return null;
+  const seeds = table.boundPositions.map((_, at) => `?seed ${at}`);
+  const seedAt = new Map(table.boundPositions.map((position, at) => [position, seeds[at] as string]));
+  const parts: FactoredPart[] = [
+    {
+      ruleId: null,
+      target: 'reach',
+      demand: 'demand',
+      view: table.view,
+      headTerms: [...seeds, ...seeds],
+      demandTerms: seeds,
+      body: [],
+      whole: [],
+    },
+  ];
+  const fresh = Array.from({ length: table.arity }, (_, position) => `?${position}`);
+  const exit = (
+    ruleId: string | null,
+    view: ScopeChoice,
+    head: readonly string[],
+    body: readonly Literal[] | null,
+  ): FactoredPart => ({
+    ruleId,
+    target: 'rows',
+    demand: 'reach',
+    view,
+    headTerms: head.map((term, position) => seedAt.get(position) ?? term),
+    demandTerms: [...seeds, ...table.boundPositions.map((position) => head[position] as string)],
+    body,
+    whole: body ?? [],
+  });
+  parts.push(exit(null, table.view, fresh, null));
+  for (const [at, { kept, bodyView }] of rules.entries()) {
+    const kind = kinds[at] as Kind;
+    const { head, body } = kept.rule;
+    if (kind.kind === 'exit') parts.push(exit(kept.id, bodyView, head.args, body));
+    else if (kind.kind === 'right')
+      parts.push({
+        ruleId: null,
+        target: 'reach',
+        demand: 'reach',
+        view: bodyView,
+        headTerms: [
+          ...seeds,
+          ...table.boundPositions.map((position) => kind.recursive.args[position] as string),
+        ],
+        demandTerms: [...seeds, ...table.boundPositions.map((position) => head.args[position] as string)],
+        body: body.filter((literal) => literal !== kind.recursive),
+        whole: body,
+      });
+    else
+      parts.push({
+        ruleId: kept.id,
+        target: 'rows',
+        demand: 'rows',
+        view: bodyView,
+        headTerms: head.args,
+        demandTerms: kind.recursive.args,
+        body: body.filter((literal) => literal !== kind.recursive),
+        whole: body,
+      });
+  }
+  return parts;
+}
+
+/** How the rule recurs, or null where it does in a way that cannot be factored. */
+function kindOf(table: Table, rule: ViewRule, program: Program): Kind | null {
+  const { body, head } = rule.kept.rule;
+  if (viewKey(rule.bodyView) !== viewKey(table.view)) return { kind: 'exit' };
+  const own = program.component(table.view, table.relation);
+  const recurring = relationsRead(body).filter((relation) => program.component(table.view, relation) === own);
+  if (recurring.length === 0) return { kind: 'exit' };
+  if (recurring.length > 1) return null;
+  const recursive = body.find(
+    (literal): literal is AtomLiteral => isPositiveAtom(literal) && relationOf(literal) === table.relation,
+  );
+  if (recursive === undefined) return null;
+  const rest = body.filter((literal) => literal !== recursive);
+  if (passesOn(table.freePositions, table.boundPositions, head.args, recursive.args, rest)) {
+    const bound = boundBy(table, head.args, rest, body);
+    const isBound = table.boundPositions.every((position) => {
+      const term = recursive.args[position] as string;
+      return !isVariable(term) || bound.has(term);
+    });
+    return isBound ? { kind: 'right', recursive } : null;
+  }
+  if (passesOn(table.boundPositions, table.freePositions, head.args, recursive.args, rest))
+    return { kind: 'left', recursive };
+  return null;
+}
+
+/**
+ * True where the arguments at `positions` go through the rule untouched: the same distinct variables in head and
+ * recursive atom, found nowhere else in the rule.
+ */
+function passesOn(
+  positions: readonly number[],
+  others: readonly number[],
+  head: readonly string[],
+  recursive: readonly string[],
+  rest: readonly Literal[],
+): boolean {
+  const elsewhere = new Set(rest.flatMap(variablesOf));
+  for (const position of others) {
+    elsewhere.add(head[position] as string);
+    elsewhere.add(recursive[position] as string);
+  }
+  const seen = new Set<string>();
+  return positions.every((position) => {
+    const term = head[position] as string;
+    if (!isNamedVariable(term) || term !== recursive[position] || elsewhere.has(term) || seen.has(term))
+      return false;
+    seen.add(term);
+    return true;
+  });
+}
+
+/** Variables bound by the head's bound arguments and the literals. */
+function boundBy(table: Table, head: readonly string[], rest: readonly Literal[], whole: readonly Literal[]): Set<string> {
+  const bound = new Set<string>();
+  for (const position of table.boundPositions) bound.add(head[position] as string);
+  for (const literal of rest) if (isPositiveAtom(literal)) for (const term of literal.args) bound.add(term);
+  for (const { target } of assignments(whole).values()) bound.add(target);
+  bound.delete('?_');
+  return bound;
+}

@@ -1,0 +1,190 @@
+import type { ScopeChoice } from '../facts/fact-store.ts';
+import type { KeptRule } from '../facts/rule-store.ts';
+import { isAggregate, relationOf } from '../logic/terms.ts';
+import { isBuiltinName, isVariable, type Literal } from '../contract/language.ts';
+import { viewKey } from './reader.ts';
+
+/**
+ * The enabled rules of a database at one version, as evaluation looks at them: by the relation they conclude, by
+ * view, and by what depends on what. Free of any tenant's data.
+ *
+ * A view of scope `s` has the rules without scope and those of `s`. The view of everything has the rules without
+ * scope, and takes in what a scoped rule concludes in the view of its own scope; so bodies of scoped rules are
+ * read there, which `bodyView` says.
+ */
+export interface ViewRule {
+  readonly kept: KeptRule;
+  /** Place in the order of creation. */
+  readonly order: number;
+  readonly bodyView: ScopeChoice;
+}
+
+const noRules: readonly ViewRule[] = [];
+
+export class Program {
+  readonly #unscoped = new Map<string, ViewRule[]>();
+  readonly #scoped = new Map<string, { kept: KeptRule; order: number }[]>();
+  readonly #readers = new Map<string, Set<string>>();
+  readonly #reached = new Map<string, ReadonlySet<string>>();
+  readonly #components = new Map<string, Map<string, number>>();
+  readonly #rules = new Map<string, readonly ViewRule[]>();
+
+  /** Every constant that a rule names. */
+  readonly constants: ReadonlySet<string>;
+
+  constructor(rules: readonly KeptRule[]) {
+    const constants = new Set<string>();
+    this.constants = constants;
+    for (const [order, kept] of rules.entries()) {
+      if (!kept.enabled) continue;
+      for (const term of kept.rule.head.args) if (!isVariable(term)) constants.add(term);
+      for (const term of termsOf(kept.rule.body)) if (!isVariable(term)) constants.add(term);
+      const head = relationOf(kept.rule.head);
+      if (kept.scope === null) listed(this.#unscoped, head).push({ kept, order, bodyView: { kind: 'all' } });
+      else listed(this.#scoped, head).push({ kept, order });
+      for (const relation of relationsRead(kept.rule.body)) {
+        let readers = this.#readers.get(relation);
+        if (readers === undefined) this.#readers.set(relation, (readers = new Set()));
+        readers.add(head);
+      }
+    }
+  }
+
+  /** Of these relations, those that some rule concludes. */
+  conclusionsAmong(relations: ReadonlySet<string>): { predicate: string; arity: number; negated: boolean }[] {
+    const found: { predicate: string; arity: number; negated: boolean }[] = [];
+    for (const relation of relations) {
+      const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.kept.rule.head;
+      if (head !== undefined)
+        found.push({ predicate: head.predicate, arity: head.args.length, negated: head.negated });
+    }
+    return found;
+  }
+
+  /** The relations with this predicate that some rule concludes. */
+  conclusionsOf(predicate: string): { predicate: string; arity: number; negated: boolean }[] {
+    const relations = new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]);
+    return this.conclusionsAmong(relations).filter((relation) => relation.predicate === predicate);
+  }
+
+  /** The rules that conclude the relation in the view, the first created first. */
+  rulesFor(view: ScopeChoice, relation: string): readonly ViewRule[] {
+    const key = `${viewKey(view)}\n${relation}`;
+    let rules = this.#rules.get(key);
+    if (rules === undefined) {
+      rules = this.#collect(view, relation);
+      this.#rules.set(key, rules);
+    }
+    return rules;
+  }
+
+  #collect(view: ScopeChoice, relation: string): readonly ViewRule[] {
+    const unscoped = this.#unscoped.get(relation) ?? noRules;
+    const found: ViewRule[] = unscoped.map((rule) => ({ ...rule, bodyView: view }));
+    for (const { kept, order } of this.#scoped.get(relation) ?? []) {
+      if (view.kind === 'all')
+        found.push({ kept, order, bodyView: { kind: 'scope', scope: kept.scope as string } });
+      else if (view.kind === 'scope' && view.scope === kept.scope)
+        found.push({ kept, order, bodyView: view });
+    }
+    return found.length === 0 ? noRules : found.sort((left, right) => left.order - right.order);
+  }
+
+  /** The relation and every one that rules conclude from it, however far. */
+  reached(relation: string): ReadonlySet<string> {
+    let reached = this.#reached.get(relation);
+    if (reached === undefined) {
+      const found = new Set([relation]);
+      for (const each of found) for (const reader of this.#readers.get(each) ?? []) found.add(reader);
+      reached = found;
+      this.#reached.set(relation, reached);
+    }
+    return reached;
+  }
+
+  /** Two relations are mutually recursive in a view exactly when their components are equal. */
+  component(view: ScopeChoice, relation: string): number {
+    const key = viewKey(view);
+    let components = this.#components.get(key);
+    if (components === undefined) {
+      components = stronglyConnected(this.#graph(view));
+      this.#components.set(key, components);
+    }
+    return components.get(relation) ?? -1;
+  }
+
+  #graph(view: ScopeChoice): Map<string, string[]> {
+    const graph = new Map<string, string[]>();
+    const heads = new Set(this.#unscoped.keys());
+    if (view.kind === 'scope') for (const head of this.#scoped.keys()) heads.add(head);
+    for (const head of heads) {
+      const targets: string[] = [];
+      for (const rule of this.rulesFor(view, head))
+        if (viewKey(rule.bodyView) === viewKey(view)) targets.push(...relationsRead(rule.kept.rule.body));
+      graph.set(head, targets);
+    }
+    return graph;
+  }
+}
+
+/** The arguments of all literals, those inside aggregates too. */
+function termsOf(body: readonly Literal[]): string[] {
+  return body.flatMap((literal) => (isAggregate(literal) ? termsOf(literal.body) : literal.args));
+}
+
+function listed<Item>(map: Map<string, Item[]>, key: string): Item[] {
+  let list = map.get(key);
+  if (list === undefined) map.set(key, (list = []));
+  return list;
+}
+
+/** Relations that the atoms of a body name, inside aggregates and under `not` too. */
+export function relationsRead(body: readonly Literal[]): string[] {
+  const found: string[] = [];
+  for (const literal of body) {
+    if (isAggregate(literal)) found.push(...relationsRead(literal.body));
+    else if (!isBuiltinName(literal.predicate)) found.push(relationOf(literal));
+  }
+  return found;
+}
+
+/** Tarjan's algorithm without recursion, since chains of rules can be long. Nodes in no cycle get one of their own. */
+function stronglyConnected(graph: ReadonlyMap<string, readonly string[]>): Map<string, number> {
+  const order = new Map<string, number>();
+  const low = new Map<string, number>();
+  const component = new Map<string, number>();
+  const open: string[] = [];
+  let components = 0;
+  for (const root of graph.keys()) {
+    if (order.has(root)) continue;
+    const path: { node: string; next: number }[] = [{ node: root, next: 0 }];
+    while (path.length > 0) {
+      const top = path[path.length - 1] as { node: string; next: number };
+      if (top.next === 0) {
+        order.set(top.node, order.size);
+        low.set(top.node, order.get(top.node) as number);
+        open.push(top.node);
+      }
+      const target = graph.get(top.node)?.[top.next++];
+      if (target !== undefined) {
+        if (!graph.has(target)) continue;
+        if (!order.has(target)) path.push({ node: target, next: 0 });
+        else if (!component.has(target))
+          low.set(top.node, Math.min(low.get(top.node) as number, order.get(target) as number));
+        continue;
+      }
+      path.pop();
+      const parent = path[path.length - 1];
+      const lowest = low.get(top.node) as number;
+      if (parent !== undefined) low.set(parent.node, Math.min(low.get(parent.node) as number, lowest));
+      if (lowest !== order.get(top.node)) continue;
+      for (;;) {
+        const node = open.pop() as string;
+        component.set(node, components);
+        if (node === top.node) break;
+      }
+      components++;
+    }
+  }
+  return component;
+}

@@ -1,0 +1,316 @@
+import type { Proof } from '../contract/inference.ts';
+import type { FactRow, FactStore } from '../facts/fact-store.ts';
+import { Tuples } from '../facts/tuples.ts';
+import { compareText } from '../base/text-order.ts';
+import { renderAtom } from '../logic/print.ts';
+import { relationKey } from '../logic/terms.ts';
+import { type Limits, Pacer, type Pause } from './evaluation.ts';
+import { type Candidates, KnownConclusions, tupleAt } from './known-conclusions.ts';
+import { Program } from './program.ts';
+import { ProofBuilder } from './proof.ts';
+import { copyMatches, type Matches, matchesOf, onlyDerivedAtom, type Question, tableFor } from './question.ts';
+import { type Reader, sees } from './reader.ts';
+import { rowsByText } from './sorted.ts';
+import { type Table, TableSet, type Tallies } from './table-set.ts';
+
+/**
+ * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.
+ *
+ * A change drops the tables that it reaches. A question is pinned to the state it was asked in: it fills the shared
+ * tables where no other question is at it and nothing changed since it was pinned, and tables of its own otherwise,
+ * so no question ever waits for another, nor a write for a question. What an ended question left unfinished is
+ * dropped.
+ */
+export interface PinnedReader extends Reader {
+  /** The reasoner's state of change when the reader was made. */
+  readonly version: number;
+}
+
+export interface AnswerPage {
+  readonly matches: Matches;
+  /** Numbers of the rows on the page, in order. */
+  readonly page: readonly number[];
+  readonly isTruncated: boolean;
+  readonly proof: { readonly proof: Proof; readonly facts: readonly FactRow[] } | null;
+}
+
+export interface Page {
+  readonly offset: number;
+  readonly limit: number | null;
+  readonly withProof: boolean;
+}
+
+/** How many conclusions of a relation are known, with one of them rendered. */
+export interface KnownCount {
+  readonly of: { readonly predicate: string; readonly arity: number; readonly negated: boolean };
+  count: number;
+  example: string | null;
+}
+
+const mostMsForDependents = 1000;
+const goalsAtOnce = 256;
+
+interface SharedSet {
+  set: TableSet;
+  /** Relations that changed while an evaluation was filling the set. */
+  changed: Set<string>;
+}
+
+export class Reasoner {
+  readonly facts: FactStore;
+  readonly known = new KnownConclusions();
+  /** Moves with every change that an answer can notice. */
+  version = 0;
+  #program: Program;
+  #answers: SharedSet;
+  #proofs: SharedSet;
+  readonly #tallies: Tallies;
+  readonly #pause: Pause;
+  readonly #memoryBytes: number;
+
+  constructor(facts: FactStore, program: Program, tallies: Tallies, pause: Pause, memoryBytes: number) {
+    this.facts = facts;
+    this.#program = program;
+    this.#tallies = tallies;
+    this.#pause = pause;
+    this.#memoryBytes = memoryBytes;
+    this.#answers = this.#shared(false);
+    this.#proofs = this.#shared(true);
+    this.#internConstants();
+  }
+
+  get program(): Program {
+    return this.#program;
+  }
+
+  get bytes(): number {
+    return this.#answers.set.bytes + this.#proofs.set.bytes + this.known.bytes;
+  }
+
+  /** Takes new rules, and forgets everything that was derived with the old ones. */
+  use(program: Program): void {
+    this.#program = program;
+    this.#internConstants();
+    this.forget();
+  }
+
+  /** Forgets everything derived. */
+  forget(): void {
+    this.version++;
+    this.#answers = this.#shared(false);
+    this.#proofs = this.#shared(true);
+    this.known.clear();
+  }
+
+  reader(generation: number, time: number, hidden: Reader['hidden'] = null): PinnedReader {
+    return { facts: this.facts, generation, time, hidden, version: this.version };
+  }
+
+  pacer(limits: Omit<Limits, 'memoryBytes'>): Pacer {
+    return new Pacer({ ...limits, memoryBytes: this.#memoryBytes }, this.#pause);
+  }
+
+  /** Drops the tables that a change of these relations reaches; their rows become known conclusions. */
+  touched(relations: Iterable<string>): void {
+    this.version++;
+    const reached = this.reached(relations);
+    for (const shared of [this.#answers, this.#proofs]) {
+      if (shared.set.owner !== null) for (const relation of reached) shared.changed.add(relation);
+      else this.#drop(shared.set, reached);
+    }
+    if (this.known.bytes > this.#memoryBytes / 4) this.known.clear();
+  }
+
+  /** The relations themselves and all that is concluded from them. */
+  reached(relations: Iterable<string>): Set<string> {
+    const reached = new Set<string>();
+    for (const relation of relations) for (const each of this.#program.reached(relation)) reached.add(each);
+    return reached;
+  }
+
+  /**
+   * What is derived of these relations, to be compared with what will be derived after a change. To be taken in
+   * the same turn as the change, before it. What is known from tables long gone is handed over for good, unless it
+   * is to be kept (`keepKnown`).
+   */
+  candidates(relations: ReadonlySet<string>, keepKnown = false): Candidates[] {
+    const found: Candidates[] = [];
+    for (const { set, changed } of [this.#answers, this.#proofs])
+      for (const relation of relations)
+        for (const table of set.tablesOf(relation)) {
+          const { rows } = table.rows;
+          if (rows.count === 0) continue;
+          const demanded = { boundPositions: table.boundPositions, demand: { rows: table.demand.rows } };
+          const isCertain = !changed.has(relation);
+          found.push({ ...table, rows, count: rows.count, table: demanded, isCertain });
+        }
+    const known = this.known.take(relations);
+    if (keepKnown) for (const each of known) this.known.add(each, each.rows);
+    return [...found, ...known];
+  }
+
+  /** Lets `work` fill tables for the reader: the shared ones where that is possible, else some of its own. */
+  async evaluate<Result>(
+    reader: PinnedReader,
+    withHeights: boolean,
+    work: (set: TableSet) => Promise<Result>,
+  ): Promise<Result> {
+    const shared = withHeights ? this.#proofs : this.#answers;
+    if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {
+      const own = new TableSet(this.facts, this.#program, withHeights, this.#tallies);
+      const program = this.#program;
+      const result = await work(own);
+      if (reader.hidden === null && this.#program === program)
+        for (const table of own.tables.values()) this.known.add(table, table.rows.rows);
+      return result;
+    }
+    const { set } = shared;
+    set.owner = reader;
+    let isSettled = false;
+    try {
+      const result = await work(set);
+      isSettled = true;
+      return result;
+    } finally {
+      set.owner = null;
+      this.#release(shared, set, isSettled);
+    }
+  }
+
+  /** One page of the answers to a question, ordered by the texts of their arguments. */
+  async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
+    pacer.look();
+    const matches =
+      this.#settledMatches(asked, reader) ??
+      (await this.evaluate(reader, false, (set) => matchesOf(asked, set, reader, pacer)));
+    const width = asked.variables.length;
+    const order =
+      matches.count <= 1
+        ? Int32Array.from({ length: matches.count }, () => 0)
+        : await rowsByText(matches.ids, width, matches.constants, pacer);
+    const end = page.limit === null ? order.length : Math.min(order.length, page.offset + page.limit);
+    const rows = Array.from(order.subarray(Math.min(page.offset, order.length), end));
+    const isTruncated = end < order.length;
+    if (!page.withProof) return { matches, page: rows, isTruncated, proof: null };
+    const proof = await this.evaluate(reader, true, async (set) => {
+      const builder = new ProofBuilder(set, reader, pacer);
+      return { proof: await builder.prove(matches, rows), facts: builder.facts };
+    });
+    return { matches, page: rows, isTruncated, proof };
+  }
+
+  /** The answers where a shared table has them all already. */
+  #settledMatches(asked: Question, reader: PinnedReader): Matches | null {
+    const { set, changed } = this.#answers;
+    if (reader.version !== this.version || reader.hidden !== null || changed.size > 0) return null;
+    const atom = onlyDerivedAtom(asked, set);
+    if (atom === null) return null;
+    const { table, key } = tableFor(atom, asked.view, set);
+    if (key.some((id) => id < 0)) return null;
+    const row = table.demand.rows.find(key);
+    return row >= 0 && row < table.settled ? copyMatches(asked, atom, table, key, set) : null;
+  }
+
+  /** Distinct known conclusions that hold and are not stored, by relation, whatever the view. */
+  async knownByRelation(reader: PinnedReader, pacer: Pacer): Promise<KnownCount[]> {
+    const found = new Map<string, KnownCount & { seen: Tuples }>();
+    const { dictionary } = this.facts;
+    for (const table of this.#heldTables(reader)) {
+      const { rows } = table.rows;
+      const of = { predicate: table.predicate, arity: table.arity, negated: table.negated };
+      let entry = found.get(table.relation);
+      if (entry === undefined)
+        found.set(table.relation, (entry = { of, count: 0, example: null, seen: new Tuples(of.arity) }));
+      const tuple = new Int32Array(of.arity);
+      const count = rows.count;
+      for (let row = 0; row < count; row++) {
+        if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
+        tupleAt(rows, row, tuple);
+        if (entry.seen.insert(tuple) < 0 || this.#isStored(table, tuple, reader)) continue;
+        entry.count++;
+        entry.example ??= renderAtom({ ...of, args: Array.from(tuple, (id) => dictionary.text(id)) });
+      }
+    }
+    return [...found.values()].filter((entry) => entry.count > 0);
+  }
+
+  /** Known conclusions, rendered and sorted, whose canonical proof uses the stored fact: as many as a second finds. */
+  async provedWith(fact: FactRow, reader: PinnedReader, pacer: Pacer): Promise<string[]> {
+    const { predicate, arity, negated } = fact.relation;
+    const reached = this.reached([relationKey(predicate, arity, negated)]);
+    const tables = this.#heldTables(reader).filter((table) => reached.has(table.relation));
+    const asked: { of: Table; row: Int32Array }[] = [];
+    for (const table of tables) {
+      const { rows } = table.rows;
+      for (let row = 0; row < rows.count; row++) asked.push({ of: table, row: tupleAt(rows, row, new Int32Array(table.arity)) });
+      await pacer.breathe();
+    }
+    if (asked.length === 0) return [];
+    const goals = asked.map(({ of, row }) => ({
+      view: of.view,
+      literal: {
+        predicate: of.predicate,
+        args: Array.from(row, (id) => this.facts.dictionary.text(id)),
+        negated: of.negated,
+        naf: false,
+      },
+    }));
+    const used = new Set<string>();
+    for (let at = 0; at < goals.length && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
+      const some = goals.slice(at, at + goalsAtOnce);
+      const found = await this.evaluate(reader, true, (set) =>
+        new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY).dependentsOf(fact, some),
+      );
+      for (const atom of found) used.add(atom);
+    }
+    return [...used].sort(compareText);
+  }
+
+  /** Tables whose rows hold for the reader. */
+  #heldTables(reader: PinnedReader): Table[] {
+    if (reader.version !== this.version) return [];
+    const found: Table[] = [];
+    for (const { set, changed } of [this.#answers, this.#proofs])
+      for (const table of set.tables.values())
+        if (table.rows.rows.count > 0 && !changed.has(table.relation)) found.push(table);
+    return found;
+  }
+
+  #isStored(of: Table, tuple: Int32Array, reader: Reader): boolean {
+    const relation = this.facts.relation(of.predicate, of.arity, of.negated);
+    if (relation === null) return false;
+    const identity = new Int32Array(of.arity + 1);
+    identity.set(tuple);
+    for (let scope = 0; scope < this.facts.scopeNames.length; scope++) {
+      identity[of.arity] = scope;
+      const row = relation.find(identity);
+      if (row >= 0 && sees(reader, relation, row)) return true;
+    }
+    return false;
+  }
+
+  #shared(withHeights: boolean): SharedSet {
+    return { set: new TableSet(this.facts, this.#program, withHeights, this.#tallies), changed: new Set() };
+  }
+
+  #release(shared: SharedSet, set: TableSet, isSettled: boolean): void {
+    if (shared.set !== set) return;
+    const { changed } = shared;
+    shared.changed = new Set();
+    if (!isSettled || this.bytes > this.#memoryBytes) shared.set = this.#shared(set.withHeights).set;
+    else if (changed.size > 0) this.#drop(set, changed);
+  }
+
+  #drop(set: TableSet, relations: ReadonlySet<string>): void {
+    for (const relation of relations)
+      for (const table of set.tablesOf(relation)) {
+        this.known.add(table, table.rows.rows);
+        set.reset(table);
+      }
+  }
+
+  /** Constants of rules are known before questions look theirs up, so that a question can name them. */
+  #internConstants(): void {
+    for (const text of this.#program.constants) this.facts.dictionary.intern(text);
+  }
+}

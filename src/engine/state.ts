@@ -1,0 +1,301 @@
+import { assert, present } from './base/assert.ts';
+import { EngineError } from './base/errors.ts';
+import type { ChangeKind } from './contract/administration.ts';
+import type { Rule } from './contract/language.ts';
+import { FactUses } from './context/fact-uses.ts';
+import { type FactPattern, type FactRow, FactStore, type FactToStore } from './facts/fact-store.ts';
+import { type KeptRule, RuleStore } from './facts/rule-store.ts';
+import { renderRule } from './logic/print.ts';
+import { relationKey } from './logic/terms.ts';
+import { ruleIdentity } from './logic/identity.ts';
+import type { LogRecord } from './storage/codec.ts';
+
+/**
+ * The state of the service and the one function that changes it.
+ *
+ * State is a fold of the log: `apply(state, record)` is deterministic, and is called by a live write, by recovery
+ * and by a follower alike. It decides the outcome, gives out ids, and reports what changed; whatever feeds on changes
+ * works from that report. What an operation can be refused for is checked before it is logged (`check`), so `apply`
+ * refuses nothing. Time is the record's stamp and nothing else.
+ */
+export type Operation =
+  | { readonly kind: 'createDatabase'; readonly name: string }
+  | { readonly kind: 'assert'; readonly tenant: string; readonly facts: readonly FactToStore[]; readonly ifGeneration?: number }
+  | { readonly kind: 'retract'; readonly tenant: string; readonly pattern: FactPattern; readonly ifGeneration?: number }
+  | { readonly kind: 'retractById'; readonly tenant: string; readonly id: string }
+  | { readonly kind: 'teach'; readonly rule: RuleToKeep }
+  | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToKeep }
+  | { readonly kind: 'forgetRule'; readonly id: string };
+
+export interface RuleToKeep {
+  /** null: as it was. */
+  readonly rule: Rule | null;
+  readonly scope: string | null;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly enabled: boolean | null;
+}
+
+export const operationVersion = 1;
+
+export interface TenantState {
+  readonly facts: FactStore;
+  readonly uses: FactUses;
+}
+
+export class DatabaseState {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly rules = new RuleStore();
+  readonly tenants = new Map<string, TenantState>();
+  /** The write counter. */
+  generation = 0;
+  /** Time and request of each generation, from 1 on. */
+  readonly #times: number[] = [0];
+  readonly #requestIds: string[] = [''];
+
+  constructor(name: string, createdAt: number) {
+    this.name = name;
+    this.createdAt = createdAt;
+  }
+
+  /** Begins the next generation. */
+  advance(time: number, requestId: string): number {
+    this.#times.push(time);
+    this.#requestIds.push(requestId);
+    return ++this.generation;
+  }
+
+  timeOf(generation: number): number {
+    return present(this.#times[generation], 'a generation has its time');
+  }
+
+  requestOf(generation: number): string {
+    return present(this.#requestIds[generation], 'a generation has its request');
+  }
+
+  /** When the fact was asserted, and when it last changed. */
+  timesOf(facts: FactStore, fact: FactRow): { createdAt: number; updatedAt: number } {
+    return {
+      createdAt: this.timeOf(facts.assertedIn(fact)),
+      updatedAt: this.timeOf(fact.relation.birth[fact.row] as number),
+    };
+  }
+}
+
+export class State {
+  readonly databases = new Map<string, DatabaseState>();
+  sequence = 0;
+  /** Logical time: the stamp of the last record. */
+  time = 0;
+
+  database(name: string): DatabaseState {
+    const database = this.databases.get(name);
+    if (database === undefined)
+      throw new EngineError('DatabaseNotFound', `there is no database ${name}: create it with POST /databases, or name another in X-Database`);
+    return database;
+  }
+}
+
+/** What one row of a write became. */
+export interface FactChange {
+  readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted'>;
+  readonly fact: FactRow;
+}
+
+export interface Report {
+  readonly database: DatabaseState;
+  /** null: not about one tenant. */
+  readonly tenant: string | null;
+  readonly generation: number;
+  readonly asserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly changes: readonly FactChange[];
+  /** The version of the last fact that was asserted, updated or found unchanged. */
+  readonly fact: FactRow | null;
+  /** Relations whose stored facts changed. */
+  readonly touched: ReadonlySet<string>;
+  readonly rule: { readonly kept: KeptRule; readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted' } | null;
+}
+
+type Draft = { -readonly [Key in keyof Report]: Report[Key] } & { changes: FactChange[]; touched: Set<string> };
+
+/** Applies the next record. Never refuses; whatever it throws is a bug. */
+export function apply(state: State, record: LogRecord): Report {
+  assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
+  assert(record.version === operationVersion, `operations of version ${record.version} are known`);
+  state.sequence = record.sequence;
+  state.time = Math.max(state.time, record.time);
+  const operation = record.operation as Operation;
+  if (operation.kind === 'createDatabase') return createDatabase(state, operation.name, record.time);
+  const database = state.database(record.database);
+  const draft = newDraft(database, 'tenant' in operation ? operation.tenant : null);
+  switch (operation.kind) {
+    case 'assert':
+      storeFacts(database, operation, record, draft);
+      break;
+    case 'retract':
+      retractAll(database, operation.tenant, record, draft, (facts) =>
+        facts.match(operation.pattern, database.generation, record.time, true),
+      );
+      break;
+    case 'retractById':
+      retractAll(database, operation.tenant, record, draft, (facts) => {
+        const fact = facts.byId(operation.id);
+        return fact !== null && facts.isStored(fact, record.time) ? [fact] : [];
+      });
+      break;
+    case 'teach':
+      draft.rule = teach(database, operation.rule, record);
+      break;
+    case 'updateRule':
+      draft.rule = updateRule(database, operation.id, operation.rule, record);
+      break;
+    case 'forgetRule':
+      draft.rule = forgetRule(database, operation.id, record);
+      break;
+  }
+  draft.generation = database.generation;
+  return draft;
+}
+
+function newDraft(database: DatabaseState, tenant: string | null): Draft {
+  return {
+    database,
+    tenant,
+    generation: database.generation,
+    asserted: 0,
+    updated: 0,
+    unchanged: 0,
+    changes: [],
+    fact: null,
+    touched: new Set(),
+    rule: null,
+  };
+}
+
+function createDatabase(state: State, name: string, time: number): Report {
+  const database = new DatabaseState(name, time);
+  state.databases.set(name, database);
+  return newDraft(database, null);
+}
+
+function tenantOf(database: DatabaseState, name: string, time: number): TenantState {
+  let tenant = database.tenants.get(name);
+  if (tenant === undefined) {
+    const facts = new FactStore(time);
+    tenant = { facts, uses: new FactUses(facts) };
+    database.tenants.set(name, tenant);
+  }
+  return tenant;
+}
+
+function storeFacts(
+  database: DatabaseState,
+  operation: Extract<Operation, { kind: 'assert' }>,
+  record: LogRecord,
+  draft: Draft,
+): void {
+  const { facts, uses } = tenantOf(database, operation.tenant, record.time);
+  const generation = database.generation + 1;
+  const again: FactRow[] = [];
+  for (const fact of operation.facts) {
+    const outcome = facts.store(fact, generation, record.time);
+    draft[outcome.status]++;
+    draft.fact = outcome;
+    if (outcome.status !== 'asserted') again.push(outcome);
+    if (outcome.status === 'unchanged') continue;
+    draft.changes.push({ kind: 'fact.asserted', fact: outcome });
+    draft.touched.add(relationKey(fact.predicate, fact.args.length, !fact.truthVal));
+  }
+  if (draft.changes.length > 0) database.advance(record.time, record.requestId);
+  for (const fact of again) uses.note(fact, database.timesOf(facts, fact).createdAt, record.time);
+}
+
+function retractAll(
+  database: DatabaseState,
+  tenantName: string,
+  record: LogRecord,
+  draft: Draft,
+  find: (facts: FactStore) => Iterable<FactRow>,
+): void {
+  const tenant = database.tenants.get(tenantName);
+  if (tenant === undefined) return;
+  const { facts, uses } = tenant;
+  const rows = [...find(facts)];
+  if (rows.length === 0) return;
+  const generation = database.advance(record.time, record.requestId);
+  for (const fact of rows) {
+    facts.retract(fact, generation);
+    uses.drop(fact);
+    draft.changes.push({ kind: 'fact.retracted', fact });
+    const { predicate, arity, negated } = fact.relation;
+    draft.touched.add(relationKey(predicate, arity, negated));
+  }
+}
+
+function teach(database: DatabaseState, wanted: RuleToKeep, record: LogRecord): Report['rule'] {
+  const rule = present(wanted.rule, 'a rule that is taught is given');
+  const identity = ruleIdentity(rule);
+  const same = database.rules.same(identity, wanted.scope);
+  if (same !== null) {
+    const kept = changed(same, { ...wanted, rule: null });
+    if (kept === null) return { kept: same, status: 'unchanged' };
+    database.advance(record.time, record.requestId);
+    database.rules.put(kept);
+    return { kept, status: 'unchanged' };
+  }
+  const generation = database.advance(record.time, record.requestId);
+  const kept: KeptRule = {
+    id: `r${generation}`,
+    rule,
+    text: renderRule(rule),
+    identity,
+    scope: wanted.scope,
+    name: wanted.name,
+    description: wanted.description,
+    enabled: wanted.enabled ?? true,
+    createdAt: record.time,
+  };
+  database.rules.put(kept);
+  return { kept, status: 'asserted' };
+}
+
+/** The rule with what is given in place of what was, or null where that is no change. */
+function changed(kept: KeptRule, wanted: RuleToKeep): KeptRule | null {
+  const next: KeptRule = {
+    ...kept,
+    name: wanted.name ?? kept.name,
+    description: wanted.description ?? kept.description,
+    enabled: wanted.enabled ?? kept.enabled,
+  };
+  if (wanted.rule !== null) {
+    const rule = { rule: wanted.rule, text: renderRule(wanted.rule), identity: ruleIdentity(wanted.rule) };
+    Object.assign(next, rule, { scope: wanted.scope, enabled: wanted.enabled ?? true });
+    Object.assign(next, { name: wanted.name, description: wanted.description });
+  }
+  const isSame =
+    next.text === kept.text &&
+    next.scope === kept.scope &&
+    next.name === kept.name &&
+    next.description === kept.description &&
+    next.enabled === kept.enabled;
+  return isSame ? null : next;
+}
+
+function updateRule(database: DatabaseState, id: string, wanted: RuleToKeep, record: LogRecord): Report['rule'] {
+  const kept = present(database.rules.get(id), 'the rule was there when it was checked');
+  const next = changed(kept, wanted);
+  if (next === null) return { kept, status: 'unchanged' };
+  database.advance(record.time, record.requestId);
+  database.rules.put(next);
+  return { kept: next, status: 'updated' };
+}
+
+function forgetRule(database: DatabaseState, id: string, record: LogRecord): Report['rule'] {
+  const kept = present(database.rules.get(id), 'the rule was there when it was checked');
+  database.advance(record.time, record.requestId);
+  database.rules.remove(kept);
+  return { kept, status: 'retracted' };
+}
