@@ -112,6 +112,28 @@ describe('a folder', () => {
     }
   });
 
+  it('never has two holders while many take it and let go of it', async () => {
+    let holders = 0;
+    let turns = 0;
+    const contend = async (): Promise<void> => {
+      for (let round = 0; round < 40; round++) {
+        const lock = await take().catch((error: unknown) => {
+          expect(error).toBeInstanceOf(StartupError);
+          return null;
+        });
+        if (lock === null) continue;
+        turns++;
+        expect(++holders).toBe(1);
+        if (round % 2 === 0) await lock.announce(`http://127.0.0.1:${round}`);
+        holders--;
+        await lock.release();
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, contend));
+    expect(turns).toBeGreaterThan(0);
+    expect(await readdir(folder)).toEqual(['lock.json']);
+  });
+
   it('is the same folder by another path', async () => {
     await take();
     const link = join(folder, 'link');

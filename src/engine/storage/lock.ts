@@ -93,7 +93,7 @@ async function takeNumber(
     if (server === null) continue;
     if ((await readLockFile(holder.root)).next <= number) return { number, server };
     // The number was taken, used and retired between the look and the claim.
-    await rm(join(sockets.folder, socketName(number)));
+    await rm(join(sockets.folder, socketName(number)), { force: true });
     await closeServer(server);
   }
 }
