@@ -103,18 +103,20 @@ async function metadataWithSource(
   const { metadata, predicate, args, truthVal, scope } = fact.value;
   if (metadata !== null)
     return 'source' in metadata ? {} : { metadata: { ...metadata, source: caller.client } };
-  const stored = await perform(host, caller, 'query', {
+  // A retraction that is only tried finds exactly this fact, and unlike a question it is no use of it.
+  const tried = await perform(host, caller, 'retract', {
     predicate,
     args,
     truthVal,
     ...(scope === null ? { unscoped: true } : { scope }),
-    limit: 1,
+    dryRun: true,
+    timeoutMs: 1,
   });
-  return stored.length > 0 ? {} : { metadata: { source: caller.client } };
+  return tried.retracted > 0 ? {} : { metadata: { source: caller.client } };
 }
 
 /** The host's `perform`, typed by the table, which its answers are of. */
-async function perform<Name extends ToolOperation | 'query'>(
+async function perform<Name extends ToolOperation | 'retract'>(
   host: McpHost,
   caller: Caller,
   operation: Name,

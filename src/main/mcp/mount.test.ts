@@ -182,7 +182,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     expect(resources.map(({ uri }) => uri)).toEqual(['kb://predicates', 'kb://rules']);
     const { contents } = await client.readResource({ uri: 'kb://predicates' });
     expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
-      predicates: [expect.objectContaining({ name: 'seen' })],
+      predicates: expect.arrayContaining([expect.objectContaining({ name: 'seen' })]),
     });
     await expect(client.readResource({ uri: 'kb://nothing' })).rejects.toMatchObject({ code: -32002 });
   });
@@ -223,6 +223,53 @@ describe('several agents at once', () => {
       count: 1,
     });
   });
+});
+
+describe('an agent that no longer waits', () => {
+  const vast = {
+    predicate: 'triple',
+    args: ['?x', '?y', '?z'],
+    timeoutMs: 600_000,
+    maxDerivations: 1_000_000_000,
+  };
+  const finished = () =>
+    service.logged.filter(({ msg, tool }) => msg === 'tool call' && tool === 'ask').length;
+
+  /** An agent with a question of 125 million answers. */
+  async function curious(kind: Kind): Promise<Client> {
+    const headers = freshTenant();
+    const facts = Array.from({ length: 500 }, (_, index) => ({ predicate: 'one', args: [index] }));
+    await service.call('POST', '/assert/facts', { facts }, { headers });
+    const client = await connect(kind, headers);
+    await call(client, 'teach', { text: 'triple(?x, ?y, ?z) :- one(?x), one(?y), one(?z)' });
+    return client;
+  }
+
+  it.each(['Streamable HTTP', 'SSE'] as const)('cancels its question over %s', async (kind) => {
+    const client = await curious(kind);
+    const before = finished();
+    const stop = new AbortController();
+    const asked = client.callTool({ name: 'ask', arguments: vast }, undefined, {
+      signal: stop.signal,
+      timeout: 600_000,
+    });
+    setTimeout(() => stop.abort('enough'), 100);
+    await expect(asked).rejects.toThrow('enough');
+    await expect.poll(finished).toBe(before + 1);
+    expect((await call(client, 'predicates')).isError).toBe(false);
+  });
+
+  it.each(['Streamable HTTP at the SSE address', 'SSE'] as const)(
+    'cancels its question by going away over %s',
+    async (kind) => {
+      const client = await curious(kind);
+      const before = finished();
+      const asked = client.callTool({ name: 'ask', arguments: vast }, undefined, { timeout: 600_000 });
+      setTimeout(() => void client.close(), 100);
+      await expect(asked).rejects.toThrow('Connection closed');
+      await expect.poll(finished).toBe(before + 1);
+    },
+  );
 });
 
 describe('the tenant and the database of a connection', () => {
