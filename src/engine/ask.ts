@@ -87,7 +87,12 @@ async function written(
 }
 
 /** Notes the stored facts that are this very answer, in every scope of the view. */
-function noteUsed(context: BrowseContext, view: ScopeChoice, literal: Literal, used: Map<string, FactRow>): void {
+function noteUsed(
+  context: BrowseContext,
+  view: ScopeChoice,
+  literal: Literal,
+  used: Map<string, FactRow>,
+): void {
   if ('aggregate' in literal || isBuiltin(literal)) return;
   const { facts } = context.tenant;
   for (const [scope, name] of facts.scopeNames.entries()) {

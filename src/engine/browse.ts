@@ -98,15 +98,23 @@ export function scopeChoice(choice: { scope: string | null; unscoped: boolean })
 }
 
 /** Stored facts that the query takes, with the value that they are sorted by. */
-async function storedEntries(context: BrowseContext, query: ListFactsQuery, scope: ScopeChoice): Promise<Entry[]> {
+async function storedEntries(
+  context: BrowseContext,
+  query: ListFactsQuery,
+  scope: ScopeChoice,
+): Promise<Entry[]> {
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
-  const wantedScope = scope.kind === 'all' ? null : scope.kind === 'unscoped' ? 0 : facts.scopeNumber(scope.scope);
+  const wantedScope =
+    scope.kind === 'all' ? null : scope.kind === 'unscoped' ? 0 : facts.scopeNumber(scope.scope);
   const part = query.q?.toLowerCase() ?? null;
   const relations = [...facts.relations.values()]
     .filter((relation) => query.predicate === null || relation.predicate === query.predicate)
     .filter((relation) => query.truthVal === null || relation.negated !== query.truthVal)
-    .sort((a, b) => compareText(a.predicate, b.predicate) || a.arity - b.arity || Number(a.negated) - Number(b.negated));
+    .sort(
+      (a, b) =>
+        compareText(a.predicate, b.predicate) || a.arity - b.arity || Number(a.negated) - Number(b.negated),
+    );
   const entries: Entry[] = [];
   for (const [place, relation] of relations.entries()) {
     const scopes = relation.columns[relation.arity] as Int32Array;
@@ -130,9 +138,14 @@ function isListed({ reader }: BrowseContext, { relation, row }: FactRow): boolea
   return death > reader.generation && until > reader.time;
 }
 
-function sortValue(context: BrowseContext, fact: FactRow, sort: Exclude<ListFactsQuery['sort'], 'predicate'>): number {
+function sortValue(
+  context: BrowseContext,
+  fact: FactRow,
+  sort: Exclude<ListFactsQuery['sort'], 'predicate'>,
+): number {
   const { database, tenant, reader } = context;
-  if (sort === 'validUntil') return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
+  if (sort === 'validUntil')
+    return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
   const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
   if (sort === 'createdAt') return createdAt;
   return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, reader.time).salience;
@@ -144,13 +157,19 @@ function rendered({ tenant }: BrowseContext, fact: FactRow): string {
 }
 
 /** The derivable conclusions of the query's predicate that are not stored, of every arity and truth value. */
-async function conclusions(context: BrowseContext, query: ListFactsQuery, scope: ScopeChoice): Promise<Entry[]> {
+async function conclusions(
+  context: BrowseContext,
+  query: ListFactsQuery,
+  scope: ScopeChoice,
+): Promise<Entry[]> {
   const { reasoner } = context;
   const found: StoredFact[] = [];
   for (const of of reasoner.program.conclusionsOf(query.predicate as string)) {
     if (query.truthVal !== null && of.negated === query.truthVal) continue;
     const args = Array.from({ length: of.arity }, (_, position) => `?v${position}`);
-    found.push(...(await conclusionsOf(context, { predicate: of.predicate, args, negated: of.negated }, scope)));
+    found.push(
+      ...(await conclusionsOf(context, { predicate: of.predicate, args, negated: of.negated }, scope)),
+    );
   }
   const part = query.q?.toLowerCase() ?? null;
   const firstTie = 2 ** 32;
@@ -160,7 +179,11 @@ async function conclusions(context: BrowseContext, query: ListFactsQuery, scope:
     .sort((left, right) => compareText(left.atom, right.atom));
   return listed.map(({ conclusion }, at) => ({
     sort:
-      query.sort === 'predicate' ? 0 : query.sort === 'validUntil' ? (conclusion.validUntil ?? Number.MAX_VALUE) : conclusion[query.sort],
+      query.sort === 'predicate'
+        ? 0
+        : query.sort === 'validUntil'
+          ? (conclusion.validUntil ?? Number.MAX_VALUE)
+          : conclusion[query.sort],
     tie: firstTie + at,
     fact: null,
     conclusion,
@@ -178,12 +201,17 @@ async function conclusionsOf(
 ): Promise<StoredFact[]> {
   const { reasoner, reader, pacer } = context;
   const asked = question(view, [{ ...atom, naf: false }]);
-  const { matches } = await reasoner.answer(asked, reader, pacer, { offset: 0, limit: null, withProof: false });
+  const { matches } = await reasoner.answer(asked, reader, pacer, {
+    offset: 0,
+    limit: null,
+    withProof: false,
+  });
   const derived = await reasoner.evaluate(reader, true, async (set) => {
     const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);
     const rows: number[] = [];
     for (let row = 0; row < matches.count; row++)
-      if (builder.storedFact(view, { ...atom, args: argsAt(matches, row), naf: false }) === null) rows.push(row);
+      if (builder.storedFact(view, { ...atom, args: argsAt(matches, row), naf: false }) === null)
+        rows.push(row);
     return { rows, proof: await builder.prove(matches, rows), facts: builder.facts };
   });
   const supports = supportOf(context, derived.proof, derived.facts);
@@ -256,7 +284,9 @@ function supportOf(context: BrowseContext, proof: Proof, facts: readonly FactRow
 
 function argsAt(matches: Matches, row: number): string[] {
   const width = matches.question.variables.length;
-  return Array.from({ length: width }, (_, at) => matches.constants.text(matches.ids[row * width + at] as number));
+  return Array.from({ length: width }, (_, at) =>
+    matches.constants.text(matches.ids[row * width + at] as number),
+  );
 }
 
 function writeCursor(entry: Entry): string {
@@ -266,7 +296,13 @@ function writeCursor(entry: Entry): string {
 function readCursor(cursor: string): { sort: number; tie: number } {
   const parts = cursor.split('~').map(Number);
   const [sort, tie] = parts;
-  if (parts.length !== 2 || sort === undefined || tie === undefined || !Number.isFinite(sort) || !Number.isFinite(tie))
+  if (
+    parts.length !== 2 ||
+    sort === undefined ||
+    tie === undefined ||
+    !Number.isFinite(sort) ||
+    !Number.isFinite(tie)
+  )
     throw invalid('cursor', 'a cursor is what nextCursor of the page before gave');
   return { sort, tie };
 }

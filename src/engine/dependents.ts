@@ -7,7 +7,8 @@ import { demand, type Pacer, settle } from './solve/evaluation.ts';
 import { addAll, type Candidates, tupleAt } from './solve/known-conclusions.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
 import { viewKey } from './solve/reader.ts';
-import type { Relation, TableSet } from './solve/table-set.ts';
+import type { TableSet } from './solve/table-set.ts';
+import type { Relation } from './solve/table.ts';
 
 /**
  * Dependents of a retraction: conclusions that held before it and no longer hold.
@@ -57,7 +58,10 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
   const gone = new Set(retracted.map((fact) => rendered(fact.relation, facts.argsOf(fact))));
   const atoms = new Set<string>();
   for (const { of, tuple } of lost.values()) {
-    const atom = rendered(of, Array.from(tuple, (id) => facts.dictionary.text(id)));
+    const atom = rendered(
+      of,
+      Array.from(tuple, (id) => facts.dictionary.text(id)),
+    );
     if (!gone.has(atom)) atoms.add(atom);
   }
   return [...atoms].sort(compareText);
@@ -83,7 +87,14 @@ export async function everyConclusion(
         const rows = new Tuples(of.arity);
         addAll(rows, table.rows.rows, table.rows.rows.count);
         const demanded = { boundPositions: [], demand: { rows: table.demand.rows } };
-        found.push({ ...relation, relation: table.relation, rows, count: rows.count, table: demanded, isCertain: true });
+        found.push({
+          ...relation,
+          relation: table.relation,
+          rows,
+          count: rows.count,
+          table: demanded,
+          isCertain: true,
+        });
       }
   });
   return found;

@@ -19,7 +19,10 @@ export function requireFact(context: BrowseContext, id: string): FactRow {
 }
 
 export function noSuchFact(id: string): EngineError {
-  return new EngineError('FactNotFound', `there is no fact ${id} here: it may have been retracted, or belong to another tenant`);
+  return new EngineError(
+    'FactNotFound',
+    `there is no fact ${id} here: it may have been retracted, or belong to another tenant`,
+  );
 }
 
 export async function factDetail(context: BrowseContext, fact: FactRow): Promise<FactDetail> {
@@ -63,7 +66,10 @@ export async function listPredicates(context: BrowseContext): Promise<PredicateL
     const key = relationKey(name, arity, false);
     let row = rows.get(key);
     if (row === undefined)
-      rows.set(key, (row = { name, arity, facts: 0, derived: 0, rules: 0, scopes: new Set(), example: null }));
+      rows.set(
+        key,
+        (row = { name, arity, facts: 0, derived: 0, rules: 0, scopes: new Set(), example: null }),
+      );
     return row;
   };
   for (const relation of tenant.facts.relations.values()) {

@@ -26,7 +26,14 @@ import {
   startCase,
   type Vocabulary,
 } from './testing/generators.ts';
-import { type Knowledge, modelOf, type ModelFact, type ModelRule, type ModelView, type NaiveModel } from './testing/naive-model.ts';
+import {
+  type Knowledge,
+  modelOf,
+  type ModelFact,
+  type ModelRule,
+  type ModelView,
+  type NaiveModel,
+} from './testing/naive-model.ts';
 import { ProofShapes } from './testing/proof-shape.ts';
 
 /** The engine against the naive model: random knowledge, random streams of updates, questions between any two. */
@@ -42,7 +49,14 @@ const flavours: Record<string, Flavour> = {
   joins: { ...plainFlavour, facts: 30, rules: 8, relations: 4, constants: 4 },
   signs: { ...plainFlavour, negation: true, comparisons: true, disabledRules: true },
   scopes: { ...plainFlavour, negation: true, comparisons: true, scopes: true, disabledRules: true },
-  time: { ...plainFlavour, negation: true, comparisons: true, scopes: true, validity: true, disabledRules: true },
+  time: {
+    ...plainFlavour,
+    negation: true,
+    comparisons: true,
+    scopes: true,
+    validity: true,
+    disabledRules: true,
+  },
 };
 
 function callerOf(requestId: string): Caller {
@@ -135,7 +149,8 @@ class Twin {
     for (const [index, now] of this.current.rules.entries()) {
       const was = before[index] ?? null;
       if (was === now) continue;
-      if (now === null) await this.engine.forgetRule(caller, this.ids.get((was as { rule: object }).rule) as string);
+      if (now === null)
+        await this.engine.forgetRule(caller, this.ids.get((was as { rule: object }).rule) as string);
       else if (was === null) await this.teach(index);
       else {
         const id = this.ids.get(was.rule) as string;
@@ -161,14 +176,21 @@ function viewFields(view: ModelView): { scope?: string; unscoped?: boolean } {
 }
 
 /** Asks both and compares results, bindings and proofs. */
-async function compare(twin: Twin, body: readonly Literal[], view: ModelView, model: NaiveModel): Promise<void> {
+async function compare(
+  twin: Twin,
+  body: readonly Literal[],
+  view: ModelView,
+  model: NaiveModel,
+): Promise<void> {
   const answer = await twin.engine.ask(
     caller,
     askInputSchema.parse({ body, ...viewFields(view), withProof: true }),
   );
   const expected = model.answers(body);
   const wanted = expected.map(({ rendered, bindings }) => `${rendered} ${bindingText(bindings)}`).sort();
-  const got = answer.results.map((result, at) => `${result} ${bindingText(answer.bindings[at] ?? {})}`).sort();
+  const got = answer.results
+    .map((result, at) => `${result} ${bindingText(answer.bindings[at] ?? {})}`)
+    .sort();
   expect(got, `answers to ${body.map(renderLiteral).join(', ')} in ${JSON.stringify(view)}`).toEqual(wanted);
   compareProofs(answer, body, model);
 }
@@ -192,7 +214,13 @@ function compareProofs(answer: Answer, body: readonly Literal[], model: NaiveMod
   }
 }
 
-async function askAll(twin: Twin, prng: Prng, vocabulary: Vocabulary, flavour: Flavour, count: number): Promise<void> {
+async function askAll(
+  twin: Twin,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+  count: number,
+): Promise<void> {
   const models = new Map<string, NaiveModel>();
   for (let index = 0; index < count; index++) {
     const view: ModelView = flavour.scopes ? randomView(prng, vocabulary) : { kind: 'all' };
@@ -231,7 +259,9 @@ async function runCase(seed: number, flavour: Flavour): Promise<void> {
 }
 
 for (const [name, flavour] of Object.entries(flavours))
-  test(`answers and proofs are those of the naive model after any updates (${name})`, { timeout: 3_600_000 }, async () => {
+  test(`answers and proofs are those of the naive model after any updates (${name})`, {
+    timeout: 3_600_000,
+  }, async () => {
     for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
       try {
         await runCase(seed, flavour);
@@ -240,4 +270,3 @@ for (const [name, flavour] of Object.entries(flavours))
       }
     }
   });
-

@@ -16,7 +16,9 @@ export function patternOf(input: RetractInput): FactPattern {
 
 /** The relations that these facts are of. */
 export function relationsOf(facts: readonly FactRow[]): Set<string> {
-  return new Set(facts.map(({ relation }) => relationKey(relation.predicate, relation.arity, relation.negated)));
+  return new Set(
+    facts.map(({ relation }) => relationKey(relation.predicate, relation.arity, relation.negated)),
+  );
 }
 
 const mostRendered = 100;
@@ -37,10 +39,21 @@ export async function dependentsPart(
 ): Promise<DependentsPart> {
   if (candidates.length === 0) return noDependents;
   const { reasoner, reader, pacer, tenant } = after;
-  const change = { reasoner, facts: tenant.facts, before: before.reader, after: reader, retracted, candidates };
+  const change = {
+    reasoner,
+    facts: tenant.facts,
+    before: before.reader,
+    after: reader,
+    retracted,
+    candidates,
+  };
   return withinLimits(async () => {
     const atoms = await withdrawnBy(change, pacer);
-    return { dependents: atoms.slice(0, mostRendered), dependentsCount: atoms.length, dependentsComplete: true };
+    return {
+      dependents: atoms.slice(0, mostRendered),
+      dependentsCount: atoms.length,
+      dependentsComplete: true,
+    };
   });
 }
 
@@ -53,7 +66,13 @@ export async function dependentsAmongAll(
   const { reasoner, pacer } = after;
   const relations = reasoner.reached(relationsOf(retracted));
   return withinLimits(async () => {
-    const candidates = await everyConclusion(reasoner, before.reader, relations, viewsOf(after, retracted), pacer);
+    const candidates = await everyConclusion(
+      reasoner,
+      before.reader,
+      relations,
+      viewsOf(after, retracted),
+      pacer,
+    );
     return dependentsPart(after, before, candidates, retracted);
   });
 }

@@ -15,7 +15,14 @@ import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.
 import type { Change, Engine, EngineCounters } from './engine.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
-import { dependentsAmongAll, dependentsPart, hiddenRows, noDependents, patternOf, relationsOf } from './forget.ts';
+import {
+  dependentsAmongAll,
+  dependentsPart,
+  hiddenRows,
+  noDependents,
+  patternOf,
+  relationsOf,
+} from './forget.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
@@ -68,12 +75,24 @@ export class KnowledgeEngine implements Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) => this.#applied(record, report));
+    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) =>
+      this.#applied(record, report),
+    );
   }
 
-  async tell(caller: Caller, input: facts.FactInput & { ifGeneration: number | null }): Promise<facts.FactOutcome> {
+  async tell(
+    caller: Caller,
+    input: facts.FactInput & { ifGeneration: number | null },
+  ): Promise<facts.FactOutcome> {
     const { ifGeneration, ...fact } = input;
-    const write = factWrite(caller.tenant, [fact], ifGeneration, this.#now(), this.#storeOf(caller), () => '');
+    const write = factWrite(
+      caller.tenant,
+      [fact],
+      ifGeneration,
+      this.#now(),
+      this.#storeOf(caller),
+      () => '',
+    );
     return factOutcome(await this.#write({ caller, database: caller.database, ...write }), fact);
   }
 
@@ -153,7 +172,10 @@ export class KnowledgeEngine implements Engine {
       if (rule.rule === null) return;
       const other = this.#database(caller).rules.same(ruleIdentity(rule.rule), rule.scope);
       if (other !== null && other.id !== id)
-        throw new EngineError('Conflict', `rule ${other.id} is the same: ${other.text}. Change or delete that one`);
+        throw new EngineError(
+          'Conflict',
+          `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
+        );
     };
     const operation: Operation = { kind: 'updateRule', id, rule };
     return ruleOutcome(await this.#write({ caller, database: caller.database, operation, check }));
@@ -172,11 +194,18 @@ export class KnowledgeEngine implements Engine {
         before = this.#read(caller, defaultLimits);
         const concluded = relationOf(this.#requireRule(caller, id).rule.head);
         // What the tables hold was derived with the rule; what is known from before them can no longer be told.
-        candidates = before.reasoner.candidates(before.reasoner.reached([concluded])).filter((each) => each.isCertain);
+        candidates = before.reasoner
+          .candidates(before.reasoner.reached([concluded]))
+          .filter((each) => each.isCertain);
       },
     });
     const after = this.#read(caller, defaultLimits, report.generation);
-    const part = await dependentsPart(after, present<BrowseContext>(before, 'the write was applied'), candidates, []);
+    const part = await dependentsPart(
+      after,
+      present<BrowseContext>(before, 'the write was applied'),
+      candidates,
+      [],
+    );
     return { status: 'retracted', dependentsCount: part.dependentsCount, generation: report.generation };
   }
 
@@ -224,7 +253,10 @@ export class KnowledgeEngine implements Engine {
         name: database.name,
         createdAt: database.createdAt,
         tenants: database.tenants.size,
-        facts: [...database.tenants.values()].reduce((sum, tenant) => sum + tenant.facts.countStored(time), 0),
+        facts: [...database.tenants.values()].reduce(
+          (sum, tenant) => sum + tenant.facts.countStored(time),
+          0,
+        ),
         rules: database.rules.size,
       })),
     };
@@ -249,7 +281,8 @@ export class KnowledgeEngine implements Engine {
     const { database: name, tenant, signal } = caller;
     const concerns = (change: Change): boolean =>
       change.database === name && (change.tenant === null || change.tenant === tenant);
-    const reset = (): Change => resetChange(name, tenant, this.#database(caller).generation, this.#showTime());
+    const reset = (): Change =>
+      resetChange(name, tenant, this.#database(caller).generation, this.#showTime());
     return this.#feed.stream(concerns, lastEventId, reset, signal);
   }
 
@@ -267,7 +300,8 @@ export class KnowledgeEngine implements Engine {
     for (const database of this.#parts.state.databases.values())
       for (const tenant of database.tenants.values()) stored += tenant.facts.size;
     let rulesFired = 0;
-    for (const tallies of this.#tallies.values()) for (const tally of tallies.values()) rulesFired += tally.fired;
+    for (const tallies of this.#tallies.values())
+      for (const tally of tallies.values()) rulesFired += tally.fired;
     return { ...this.#counters, rulesFired, facts: stored, records, commits };
   }
 
@@ -293,7 +327,7 @@ export class KnowledgeEngine implements Engine {
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
     if (touched.size > 0) reasoner?.touched(touched);
-    if (rule !== null && rule.status !== 'unchanged') this.#rulesChanged(database);
+    if (rule?.isChange === true) this.#rulesChanged(database);
     for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
   }
 
@@ -319,7 +353,8 @@ export class KnowledgeEngine implements Engine {
         before = this.#read(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs });
         const { reasoner, tenant } = before;
         const relations = relationsAbout(operation, tenant.facts);
-        if (ways.dependents === 'known' && relations.size > 0) candidates = reasoner.candidates(reasoner.reached(relations));
+        if (ways.dependents === 'known' && relations.size > 0)
+          candidates = reasoner.candidates(reasoner.reached(relations));
       },
     });
     const retracted = report.changes.map((change) => change.fact);
@@ -327,7 +362,13 @@ export class KnowledgeEngine implements Engine {
     return {
       status: retracted.length > 0 ? 'retracted' : 'absent',
       retracted: retracted.length,
-      ...(await this.#dependents(present<BrowseContext>(before, 'the write was applied'), after, candidates, retracted, ways)),
+      ...(await this.#dependents(
+        present<BrowseContext>(before, 'the write was applied'),
+        after,
+        candidates,
+        retracted,
+        ways,
+      )),
       generation: report.generation,
     };
   }
@@ -367,7 +408,11 @@ export class KnowledgeEngine implements Engine {
   }
 
   /** Pins a reader for the caller, at the database's generation unless another is given. */
-  #read(caller: Caller, limits: Pick<Limits, 'timeoutMs' | 'maxDerivations'>, generation?: number): BrowseContext {
+  #read(
+    caller: Caller,
+    limits: Pick<Limits, 'timeoutMs' | 'maxDerivations'>,
+    generation?: number,
+  ): BrowseContext {
     this.#refuseClosed();
     const database = this.#database(caller);
     const time = this.#showTime();
@@ -390,7 +435,13 @@ export class KnowledgeEngine implements Engine {
     let reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined) return reasoner;
     const { pause, memoryBytes } = this.#parts;
-    reasoner = new Reasoner(tenant.facts, this.#programOf(database), this.#talliesOf(database), pause, memoryBytes);
+    reasoner = new Reasoner(
+      tenant.facts,
+      this.#programOf(database),
+      this.#talliesOf(database),
+      pause,
+      memoryBytes,
+    );
     if (database.tenants.get(name) === tenant) this.#reasoners.set(tenant, reasoner);
     return reasoner;
   }
@@ -417,7 +468,8 @@ export class KnowledgeEngine implements Engine {
 
   #requireRule(caller: Caller, id: string): KeptRule {
     const kept = this.#database(caller).rules.get(id);
-    if (kept === null) throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${caller.database}`);
+    if (kept === null)
+      throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${caller.database}`);
     return kept;
   }
 
@@ -427,7 +479,8 @@ export class KnowledgeEngine implements Engine {
 
   /** A question counts once for every fact it used. Uses by questions are no writes. */
   #noteUses({ database, tenant, reader }: BrowseContext, used: Iterable<FactRow>): void {
-    for (const fact of used) tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+    for (const fact of used)
+      tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
   }
 
   #now(): number {
@@ -441,7 +494,8 @@ export class KnowledgeEngine implements Engine {
   }
 
   #refuseClosed(): void {
-    if (this.#isClosed) throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
+    if (this.#isClosed)
+      throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
   }
 }
 

@@ -41,7 +41,10 @@ export function checkValidity(fact: FactToStore, facts: FactStore | null, time: 
   const until = typeof fact.validUntil === 'number' ? fact.validUntil : Number.POSITIVE_INFINITY;
   const bounds = facts === null ? { from, until } : facts.boundsAfter(fact, time);
   if (bounds.until <= bounds.from)
-    throw invalid(`${path}validUntil`, 'validity ends after it begins: give a validUntil later than validFrom');
+    throw invalid(
+      `${path}validUntil`,
+      'validity ends after it begins: give a validUntil later than validFrom',
+    );
 }
 
 /** Refuses where exactly this fact was changed after the generation. */

@@ -23,7 +23,7 @@ export function changesOf(report: Report, time: number, requestId: string): Chan
       const about = { atom, id: facts.idOf(fact), scope: facts.scopeOf(fact) };
       changes.push({ id: id(changes.length), kind, ...common, data: { ...data, ...about } });
     }
-  if (rule !== null) {
+  if (rule?.isChange === true) {
     const { kept } = rule;
     const about = { id: kept.id, rule: kept.text, scope: kept.scope };
     changes.push({ id: id(changes.length), kind: 'rule.changed', ...common, data: { ...data, ...about } });
@@ -33,5 +33,11 @@ export function changesOf(report: Report, time: number, requestId: string): Chan
 
 /** The change that tells a subscriber to read everything again. */
 export function resetChange(database: string, tenant: string, generation: number, time: number): Change {
-  return { id: `${generation}.0`, kind: 'reset', database, tenant, data: { generation, time, requestId: null } };
+  return {
+    id: `${generation}.0`,
+    kind: 'reset',
+    database,
+    tenant,
+    data: { generation, time, requestId: null },
+  };
 }

@@ -9,7 +9,10 @@ import { rowsByText } from './solve/sorted.ts';
  * Stored visible facts that match a pattern, each atom once, without inference: ordered by their arguments, the true
  * one before the false one.
  */
-export async function queryFacts(context: BrowseContext, input: QueryInput): Promise<{ result: QueryResult; facts: FactRow[] }> {
+export async function queryFacts(
+  context: BrowseContext,
+  input: QueryInput,
+): Promise<{ result: QueryResult; facts: FactRow[] }> {
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
   const { predicate, args, truthVal } = input;
@@ -31,14 +34,25 @@ export async function queryFacts(context: BrowseContext, input: QueryInput): Pro
     for (let position = 0; position < args.length; position++)
       ids[row * args.length + position] = (distinct.columns[position] as Int32Array)[row] as number;
   const negatedAt = distinct.columns[args.length] as Int32Array;
-  const order = args.length === 0
-    ? Int32Array.from({ length: distinct.count }, (_, row) => row).sort((a, b) => (negatedAt[a] as number) - (negatedAt[b] as number))
-    : await rowsByText(ids, args.length, new Constants(facts.dictionary), pacer, (row) => negatedAt[row] as number);
+  const order =
+    args.length === 0
+      ? Int32Array.from({ length: distinct.count }, (_, row) => row).sort(
+          (a, b) => (negatedAt[a] as number) - (negatedAt[b] as number),
+        )
+      : await rowsByText(
+          ids,
+          args.length,
+          new Constants(facts.dictionary),
+          pacer,
+          (row) => negatedAt[row] as number,
+        );
   const end = input.limit === null ? order.length : input.offset + input.limit;
   const page = Array.from(order.subarray(input.offset, end));
   const result = page.map((row) => ({
     predicate,
-    args: Array.from(args, (_, position) => facts.dictionary.text(ids[row * args.length + position] as number)),
+    args: Array.from(args, (_, position) =>
+      facts.dictionary.text(ids[row * args.length + position] as number),
+    ),
     truthVal: negatedAt[row] === 0,
   }));
   return { result, facts: page.flatMap((row) => behind[row] ?? []) };

@@ -20,8 +20,18 @@ import type { LogRecord } from './storage/codec.ts';
  */
 export type Operation =
   | { readonly kind: 'createDatabase'; readonly name: string }
-  | { readonly kind: 'assert'; readonly tenant: string; readonly facts: readonly FactToStore[]; readonly ifGeneration?: number }
-  | { readonly kind: 'retract'; readonly tenant: string; readonly pattern: FactPattern; readonly ifGeneration?: number }
+  | {
+      readonly kind: 'assert';
+      readonly tenant: string;
+      readonly facts: readonly FactToStore[];
+      readonly ifGeneration?: number;
+    }
+  | {
+      readonly kind: 'retract';
+      readonly tenant: string;
+      readonly pattern: FactPattern;
+      readonly ifGeneration?: number;
+    }
   | { readonly kind: 'retractById'; readonly tenant: string; readonly id: string }
   | { readonly kind: 'teach'; readonly rule: RuleToKeep }
   | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToKeep }
@@ -92,7 +102,10 @@ export class State {
   database(name: string): DatabaseState {
     const database = this.databases.get(name);
     if (database === undefined)
-      throw new EngineError('DatabaseNotFound', `there is no database ${name}: create it with POST /databases, or name another in X-Database`);
+      throw new EngineError(
+        'DatabaseNotFound',
+        `there is no database ${name}: create it with POST /databases, or name another in X-Database`,
+      );
     return database;
   }
 }
@@ -116,10 +129,18 @@ export interface Report {
   readonly fact: FactRow | null;
   /** Relations whose stored facts changed. */
   readonly touched: ReadonlySet<string>;
-  readonly rule: { readonly kept: KeptRule; readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted' } | null;
+  readonly rule: {
+    readonly kept: KeptRule;
+    readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
+    /** A rule taught again is `unchanged`, and may have been enabled or named all the same. */
+    readonly isChange: boolean;
+  } | null;
 }
 
-type Draft = { -readonly [Key in keyof Report]: Report[Key] } & { changes: FactChange[]; touched: Set<string> };
+type Draft = { -readonly [Key in keyof Report]: Report[Key] } & {
+  changes: FactChange[];
+  touched: Set<string>;
+};
 
 /** Applies the next record. Never refuses; whatever it throws is a bug. */
 export function apply(state: State, record: LogRecord): Report {
@@ -241,10 +262,10 @@ function teach(database: DatabaseState, wanted: RuleToKeep, record: LogRecord): 
   const same = database.rules.same(identity, wanted.scope);
   if (same !== null) {
     const kept = changed(same, { ...wanted, rule: null });
-    if (kept === null) return { kept: same, status: 'unchanged' };
+    if (kept === null) return { kept: same, status: 'unchanged', isChange: false };
     database.advance(record.time, record.requestId);
     database.rules.put(kept);
-    return { kept, status: 'unchanged' };
+    return { kept, status: 'unchanged', isChange: true };
   }
   const generation = database.advance(record.time, record.requestId);
   const kept: KeptRule = {
@@ -259,7 +280,7 @@ function teach(database: DatabaseState, wanted: RuleToKeep, record: LogRecord): 
     createdAt: record.time,
   };
   database.rules.put(kept);
-  return { kept, status: 'asserted' };
+  return { kept, status: 'asserted', isChange: true };
 }
 
 /** The rule with what is given in place of what was, or null where that is no change. */
@@ -284,18 +305,23 @@ function changed(kept: KeptRule, wanted: RuleToKeep): KeptRule | null {
   return isSame ? null : next;
 }
 
-function updateRule(database: DatabaseState, id: string, wanted: RuleToKeep, record: LogRecord): Report['rule'] {
+function updateRule(
+  database: DatabaseState,
+  id: string,
+  wanted: RuleToKeep,
+  record: LogRecord,
+): Report['rule'] {
   const kept = present(database.rules.get(id), 'the rule was there when it was checked');
   const next = changed(kept, wanted);
-  if (next === null) return { kept, status: 'unchanged' };
+  if (next === null) return { kept, status: 'unchanged', isChange: false };
   database.advance(record.time, record.requestId);
   database.rules.put(next);
-  return { kept: next, status: 'updated' };
+  return { kept: next, status: 'updated', isChange: true };
 }
 
 function forgetRule(database: DatabaseState, id: string, record: LogRecord): Report['rule'] {
   const kept = present(database.rules.get(id), 'the rule was there when it was checked');
   database.advance(record.time, record.requestId);
   database.rules.remove(kept);
-  return { kept, status: 'retracted' };
+  return { kept, status: 'retracted', isChange: true };
 }

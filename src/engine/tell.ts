@@ -37,7 +37,10 @@ export function factWrite(
 
 /** The answer to a write of one fact. */
 export function factOutcome(report: Report, input: FactInput): FactOutcome {
-  const { facts } = present(report.database.tenants.get(report.tenant ?? ''), 'the tenant came with its fact');
+  const { facts } = present(
+    report.database.tenants.get(report.tenant ?? ''),
+    'the tenant came with its fact',
+  );
   const status = report.asserted > 0 ? 'asserted' : report.updated > 0 ? 'updated' : 'unchanged';
   return {
     status,

@@ -65,7 +65,8 @@ export class WriteLane {
   }
 
   async #seal(write: Write, isBarrier: boolean): Promise<Report> {
-    if (this.isClosed) throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
+    if (this.isClosed)
+      throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
     this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
     const time = this.#stamp;
     this.#state.database(write.database);

@@ -1,5 +1,15 @@
 import { Tuples } from '../facts/tuples.ts';
-import type { Machine } from './machine.ts';
+import type { Reader } from './reader.ts';
+
+/** A join that new rows of a relation start; see `machine.ts`. */
+export interface Consumer {
+  /** Matches of the whole body since it was made. */
+  readonly matches: number;
+  /** Begins with the rows `from` to `to` of the delta, or with `list`; rows up to `done` were joined before. */
+  start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void;
+  /** Goes on for about `budget` steps. Returns what is left of it; 0 means that the join is not at its end. */
+  run(budget: number): number;
+}
 
 /**
  * A relation that evaluation fills: the rows of a table, its demand, or a relation made by a rewriting.
@@ -13,7 +23,7 @@ export interface Derived {
   done: number;
   /** Rows up to here are being joined or have been; between joins the same as `done`. */
   claimed: number;
-  readonly consumers: Machine[];
+  readonly consumers: Consumer[];
   lowered: number[];
   /** True while the work list holds it. */
   queued: boolean;

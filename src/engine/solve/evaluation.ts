@@ -2,7 +2,8 @@ import { EngineError } from '../base/errors.ts';
 import type { Derived } from './derived.ts';
 import { put } from './machine.ts';
 import type { Reader } from './reader.ts';
-import type { Table, TableSet } from './table-set.ts';
+import type { TableSet } from './table-set.ts';
+import type { Table } from './table.ts';
 
 /**
  * One evaluation: a set of tables brought to its fixpoint for one pinned reader, in slices.

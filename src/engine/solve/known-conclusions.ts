@@ -1,5 +1,5 @@
 import { Tuples } from '../facts/tuples.ts';
-import type { Relation, Table } from './table-set.ts';
+import type { Relation, Table } from './table.ts';
 import { viewKey } from './reader.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface Candidates extends Relation {
   /** Only the first `count` rows are meant. */
   readonly count: number;
   /** The table they stood in, null where they come from several. */
-  readonly table: Pick<Table, 'boundPositions'> & { readonly demand: { readonly rows: Tuples } } | null;
+  readonly table: (Pick<Table, 'boundPositions'> & { readonly demand: { readonly rows: Tuples } }) | null;
   /** True where they hold now, for sure. */
   readonly isCertain: boolean;
 }
@@ -62,7 +62,10 @@ export class KnownConclusions {
   }
 
   /** Every relation with its parts, for counting. */
-  *all(): Generator<{ readonly of: Relation & { readonly relation: string }; readonly parts: readonly Tuples[] }> {
+  *all(): Generator<{
+    readonly of: Relation & { readonly relation: string };
+    readonly parts: readonly Tuples[];
+  }> {
     for (const entry of this.#entries.values()) yield { of: entry, parts: entry.parts };
   }
 

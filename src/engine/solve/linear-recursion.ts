@@ -4,7 +4,7 @@ import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../log
 import { assignments } from './join-order.ts';
 import { type Program, relationsRead, type ViewRule } from './program.ts';
 import { viewKey } from './reader.ts';
-import type { Table } from './table-set.ts';
+import type { Table } from './table.ts';
 
 /**
  * Factoring of linear recursion (Naughton, Ramakrishnan, Sagiv and Ullman 1989).
@@ -167,7 +167,12 @@ function passesOn(
 }
 
 /** Variables bound by the head's bound arguments and the literals. */
-function boundBy(table: Table, head: readonly string[], rest: readonly Literal[], whole: readonly Literal[]): Set<string> {
+function boundBy(
+  table: Table,
+  head: readonly string[],
+  rest: readonly Literal[],
+  whole: readonly Literal[],
+): Set<string> {
   const bound = new Set<string>();
   for (const position of table.boundPositions) bound.add(head[position] as string);
   for (const literal of rest) if (isPositiveAtom(literal)) for (const term of literal.args) bound.add(term);

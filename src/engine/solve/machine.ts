@@ -1,7 +1,7 @@
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
-import type { Derived, WorkList } from './derived.ts';
+import type { Consumer, Derived, WorkList } from './derived.ts';
 import { sees, type Reader } from './reader.ts';
 
 /**
@@ -300,7 +300,7 @@ export function put(target: Derived, tuple: Int32Array, height: number, work: Wo
   return false;
 }
 
-export class Machine {
+export class Machine implements Consumer {
   readonly registers: Int32Array;
   chunkStart = 0;
   chunkEnd = 0;
@@ -324,7 +324,6 @@ export class Machine {
     this.#work = work;
   }
 
-  /** Begins with the rows `from` to `to` of the delta, or with `list`. */
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
     if (this.#boundTo !== reader) {
       for (const step of this.#steps) step.bind(reader);
@@ -338,13 +337,6 @@ export class Machine {
     this.#level = 0;
   }
 
-  /** Indexes are looked up anew after the relations were cleared. */
-  unbind(): void {
-    this.#boundTo = null;
-    this.#level = -1;
-  }
-
-  /** Goes on for about `budget` steps. Returns what is left of it; 0 means that the join is not at its end. */
   run(budget: number): number {
     const steps = this.#steps;
     const last = steps.length - 1;

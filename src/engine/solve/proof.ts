@@ -11,7 +11,8 @@ import { demand, type Pacer, settle } from './evaluation.ts';
 import type { Machine } from './machine.ts';
 import { instance, type Matches, onlyDerivedAtom, tableFor } from './question.ts';
 import { type Reader, sees, viewKey } from './reader.ts';
-import type { BuiltRule, Table, TableSet } from './table-set.ts';
+import type { TableSet } from './table-set.ts';
+import type { BuiltRule, Table } from './table.ts';
 
 /**
  * Canonical proofs: of every atom the one of minimal height, among those by the rule created first, then by its
@@ -68,7 +69,9 @@ export class ProofBuilder {
     const place = new Map(asked.variables.map((variable, at) => [variable, at]));
     const bodies = rows.map((row) =>
       instance(asked, (variable) =>
-        matches.constants.text(ids[row * width + present(place.get(variable), 'a variable of the question')] as number),
+        matches.constants.text(
+          ids[row * width + present(place.get(variable), 'a variable of the question')] as number,
+        ),
       ),
     );
     await this.#demandRoots(matches, bodies);
@@ -122,7 +125,11 @@ export class ProofBuilder {
     }
     for (const body of bodies)
       for (const literal of body)
-        if (!('aggregate' in literal) && !isComparison(literal) && set.isDerived(asked.view, relationOf(literal))) {
+        if (
+          !('aggregate' in literal) &&
+          !isComparison(literal) &&
+          set.isDerived(asked.view, relationOf(literal))
+        ) {
           const { table, key } = tableFor(literal, asked.view, set);
           demand(set, table, key);
         }
@@ -140,11 +147,20 @@ export class ProofBuilder {
     const [only] = premises;
     if (premises.length === 1 && only !== undefined) return only;
     const atom = body.map(renderLiteral).join(', ');
-    return this.#add(`answer\n${atom}`, { atom, kind: 'rule', rule: null, ruleId: null, premises, scope: null });
+    return this.#add(`answer\n${atom}`, {
+      atom,
+      kind: 'rule',
+      rule: null,
+      ruleId: null,
+      premises,
+      scope: null,
+    });
   }
 
   async #proveLiteral(view: ScopeChoice, root: Literal): Promise<number | null> {
-    const open: { view: ScopeChoice; literal: Literal; choice: Choice | null }[] = [{ view, literal: root, choice: null }];
+    const open: { view: ScopeChoice; literal: Literal; choice: Choice | null }[] = [
+      { view, literal: root, choice: null },
+    ];
     for (;;) {
       const top = open[open.length - 1];
       if (top === undefined) return this.#stepOf.get(stepKey(view, root)) ?? null;
@@ -261,7 +277,11 @@ export class ProofBuilder {
       if (viewKey(table.view) !== wanted) continue;
       const row = table.rows.rows.find(tuple);
       if (row < 0) continue;
-      return { table, tuple, height: present(table.rows.rows.heights, 'proof tables carry heights').of[row] as number };
+      return {
+        table,
+        tuple,
+        height: present(table.rows.rows.heights, 'proof tables carry heights').of[row] as number,
+      };
     }
     throw new Error(`assertion failed: ${renderAtom(literal)} was derived`);
   }
@@ -290,7 +310,8 @@ export class ProofBuilder {
     const body = rule.kept.rule.body.map((literal) => named.get(literal as AtomLiteral) ?? literal);
     const variables = new Set<string>();
     for (const literal of body)
-      if (!('aggregate' in literal)) for (const term of literal.args) if (isVariable(term)) variables.add(term);
+      if (!('aggregate' in literal))
+        for (const term of literal.args) if (isVariable(term)) variables.add(term);
     const heads = newDerived('heads', table.arity, false, null);
     const instances = newDerived('instances', variables.size, true, null);
     const machine = compileExplainer(
@@ -328,7 +349,10 @@ export class ProofBuilder {
     const { variables, instances, body } = explainer;
     const columns = instances.rows.columns;
     const text = new Map(
-      variables.map((variable, at) => [variable, this.#set.constants.text((columns[at] as Int32Array)[row] as number)]),
+      variables.map((variable, at) => [
+        variable,
+        this.#set.constants.text((columns[at] as Int32Array)[row] as number),
+      ]),
     );
     return body.map((literal) =>
       'aggregate' in literal

@@ -8,7 +8,8 @@ import { newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
 import { put } from './machine.ts';
 import type { Reader } from './reader.ts';
-import type { Table, TableSet } from './table-set.ts';
+import type { TableSet } from './table-set.ts';
+import type { Table } from './table.ts';
 
 /**
  * A question is a body: what it asks for are the ground instances of its literals.
@@ -39,7 +40,10 @@ export function question(view: ScopeChoice, body: readonly Literal[]): Question 
   let made = 0;
   const concrete = body.map((literal): Literal => {
     if ('aggregate' in literal || literal.naf || isBuiltin(literal)) return literal;
-    return { ...literal, args: literal.args.map((term) => (term === wildcard ? `${madeVariable}${made++}` : term)) };
+    return {
+      ...literal,
+      args: literal.args.map((term) => (term === wildcard ? `${madeVariable}${made++}` : term)),
+    };
   });
   const variables = new Set<string>();
   for (const literal of concrete)
@@ -68,7 +72,8 @@ export function renderInstance(asked: Question, constantOf: (variable: string) =
 /** The only atom of the question where there is one and it is derived. */
 export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | null {
   const [literal] = asked.body;
-  if (asked.body.length !== 1 || literal === undefined || 'aggregate' in literal || isBuiltin(literal)) return null;
+  if (asked.body.length !== 1 || literal === undefined || 'aggregate' in literal || isBuiltin(literal))
+    return null;
   return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
 }
 
@@ -96,11 +101,17 @@ export function tableFor(
 }
 
 /** Every answer to the question, for the pinned reader. The set is the caller's until this has ended. */
-export async function matchesOf(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
+export async function matchesOf(
+  asked: Question,
+  set: TableSet,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<Matches> {
   const atom = onlyDerivedAtom(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const { table, key } = tableFor(atom, asked.view, set);
-  if (key.some((id) => id < 0)) return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
+  if (key.some((id) => id < 0))
+    return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
   if (demand(set, table, key) || !set.work.isEmpty) await settle(set, reader, pacer);
   return copyMatches(asked, atom, table, key, set);
 }
@@ -118,7 +129,8 @@ export function copyMatches(
   const width = positions.length;
   const repeated: [number, number][] = [];
   for (const [position, term] of atom.args.entries())
-    if (isVariable(term) && atom.args.indexOf(term) !== position) repeated.push([atom.args.indexOf(term), position]);
+    if (isVariable(term) && atom.args.indexOf(term) !== position)
+      repeated.push([atom.args.indexOf(term), position]);
   const isAnswer = (row: number): boolean => {
     for (const [a, b] of repeated)
       if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
@@ -138,7 +150,9 @@ export function copyMatches(
   const ids = new Int32Array(found.length * width);
   for (let at = 0; at < found.length; at++)
     for (let column = 0; column < width; column++)
-      ids[at * width + column] = (rows.columns[positions[column] as number] as Int32Array)[found[at] as number] as number;
+      ids[at * width + column] = (rows.columns[positions[column] as number] as Int32Array)[
+        found[at] as number
+      ] as number;
   return { question: asked, constants: set.constants, ids, count: found.length };
 }
 

@@ -8,10 +8,18 @@ import { type Limits, Pacer, type Pause } from './evaluation.ts';
 import { type Candidates, KnownConclusions, tupleAt } from './known-conclusions.ts';
 import { Program } from './program.ts';
 import { ProofBuilder } from './proof.ts';
-import { copyMatches, type Matches, matchesOf, onlyDerivedAtom, type Question, tableFor } from './question.ts';
+import {
+  copyMatches,
+  type Matches,
+  matchesOf,
+  onlyDerivedAtom,
+  type Question,
+  tableFor,
+} from './question.ts';
 import { type Reader, sees } from './reader.ts';
 import { rowsByText } from './sorted.ts';
-import { type Table, TableSet, type Tallies } from './table-set.ts';
+import { TableSet, type Tallies } from './table-set.ts';
+import type { Table } from './table.ts';
 
 /**
  * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.
@@ -242,7 +250,8 @@ export class Reasoner {
     const asked: { of: Table; row: Int32Array }[] = [];
     for (const table of tables) {
       const { rows } = table.rows;
-      for (let row = 0; row < rows.count; row++) asked.push({ of: table, row: tupleAt(rows, row, new Int32Array(table.arity)) });
+      for (let row = 0; row < rows.count; row++)
+        asked.push({ of: table, row: tupleAt(rows, row, new Int32Array(table.arity)) });
       await pacer.breathe();
     }
     if (asked.length === 0) return [];

@@ -81,7 +81,8 @@ export async function rowsByText(
     count,
     (left, right) => {
       for (let column = 0; column < width; column++) {
-        const difference = (ranks[left * width + column] as number) - (ranks[right * width + column] as number);
+        const difference =
+          (ranks[left * width + column] as number) - (ranks[right * width + column] as number);
         if (difference !== 0) return difference;
       }
       return last(left) - last(right);

@@ -8,8 +8,9 @@ import { clear, type Derived, newDerived, WorkList } from './derived.ts';
 import { type Assignment, assignments, boundArguments, cheapest } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
-import type { Program, ViewRule } from './program.ts';
+import type { Program } from './program.ts';
 import { type Reader, viewKey } from './reader.ts';
+import type { Relation, Table } from './table.ts';
 
 /**
  * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.
@@ -19,38 +20,8 @@ import { type Reader, viewKey } from './reader.ts';
  * is empty; demand only grows. A set belongs to one tenant and one version of the rules. With heights no recursion
  * is rewritten, so that heights are those of the rules as they were taught.
  */
-export interface Relation {
-  readonly view: ScopeChoice;
-  readonly predicate: string;
-  readonly arity: number;
-  readonly negated: boolean;
-}
-
-export interface Table extends Relation {
-  readonly key: string;
-  /** The relation's key, without the view. */
-  readonly relation: string;
-  readonly boundPositions: readonly number[];
-  readonly freePositions: readonly number[];
-  /** Tuples of the bound arguments for which answers are wanted. */
-  readonly demand: Derived;
-  readonly rows: Derived;
-  /** Its rules with the tables their bodies read, the first created first; kept where proofs need them. */
-  readonly rules: BuiltRule[];
-  /** Relations that a rewriting added. */
-  readonly extra: Derived[];
-  /** How much of the demand is known to be answered in full. */
-  settled: number;
-}
-
 /** Counts of what each rule concluded, by its id. */
 export type Tallies = Map<string, Tally>;
-
-/** A rule as a table reads it. */
-export interface BuiltRule extends ViewRule {
-  readonly atoms: readonly BodyAtom[];
-  readonly assigned: ReadonlyMap<Literal, Assignment>;
-}
 
 /** A rule while the order of its atoms is chosen. */
 interface RuleInHand {
