@@ -5,11 +5,10 @@
  * nothing else.
  */
 import { contextBridge, ipcRenderer } from 'electron';
-import { channelNames, wireName } from './desktop/channels.ts';
+import { channelNames, type ShellApi, wireName } from './desktop/channels.ts';
 
-contextBridge.exposeInMainWorld(
-  'corollary',
-  Object.fromEntries(
-    channelNames.map((name) => [name, (argument?: unknown) => ipcRenderer.invoke(wireName(name), argument)]),
-  ),
-);
+const api = Object.fromEntries(
+  channelNames.map((name) => [name, (argument?: unknown) => ipcRenderer.invoke(wireName(name), argument)]),
+) as ShellApi;
+
+contextBridge.exposeInMainWorld('corollary', api);
