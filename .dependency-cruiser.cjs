@@ -38,6 +38,7 @@ const homes = {
   'monaco-editor': '^src/renderer/',
   'react-resizable-panels': '^src/renderer/',
   zustand: '^src/renderer/',
+  vite: '^src/engine/testing/child-program\\.ts$',
 };
 
 const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
