@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { factsInputSchema } from '../engine/contract/facts.ts';
+import { askInputSchema } from '../engine/contract/inference.ts';
 import { ruleInputSchema } from '../engine/contract/rules.ts';
-import { parseProgram } from '../engine/index.ts';
+import { type Caller, type Engine, openEngine, parseProgram } from '../engine/index.ts';
+import { anonymous } from './identity.ts';
 import { findInstallation } from './installation.ts';
 
 const { samplesFolder } = findInstallation();
@@ -18,6 +20,20 @@ const sampleSchema = z.strictObject({
   rules: z.array(z.strictObject({ text: z.string(), name: z.string(), description: z.string() })).min(1),
   questions: z.array(z.string()).min(1),
 });
+
+const caller: Caller = {
+  ...anonymous,
+  database: 'default',
+  tenant: 'default',
+  client: null,
+  requestId: 'sample',
+  signal: new AbortController().signal,
+};
+
+/** Answers to a rule body, as rendered, each with its proof. */
+async function ask(engine: Engine, text: string) {
+  return engine.ask(caller, askInputSchema.parse({ text, withProof: true }));
+}
 
 const index = indexSchema.parse(readJson('index.json'));
 
@@ -58,5 +74,17 @@ describe.each(index)('the sample $title', ({ id, title, description, file }) => 
     );
     expect(errors).toEqual([]);
     expect(statements).toHaveLength(sample.questions.length);
+  });
+
+  test('answers every one of its questions, with a proof of each answer', async () => {
+    const engine = await openEngine({ storageDir: null });
+    await engine.tellAll(caller, factsInputSchema.parse(sample.facts).facts);
+    for (const rule of sample.rules) await engine.teach(caller, ruleInputSchema.parse(rule));
+    for (const question of sample.questions) {
+      const { results, proof } = await ask(engine, question);
+      expect(results, question).not.toEqual([]);
+      expect(proof?.roots, question).toHaveLength(results.length);
+    }
+    await engine.close();
   });
 });
