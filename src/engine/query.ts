@@ -41,9 +41,11 @@ export async function queryFacts(
         )
       : await rowsByText(
           ids,
+          distinct.count,
           args.length,
           new Constants(facts.dictionary),
           pacer,
+          input.limit === null ? distinct.count : Math.min(distinct.count, input.offset + input.limit),
           (row) => negatedAt[row] as number,
         );
   const end = input.limit === null ? order.length : input.offset + input.limit;

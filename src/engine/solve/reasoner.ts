@@ -192,13 +192,10 @@ export class Reasoner {
       this.#settledMatches(asked, reader) ??
       (await this.evaluate(reader, false, (set) => matchesOf(asked, set, reader, pacer)));
     const width = asked.variables.length;
-    const order =
-      matches.count <= 1
-        ? Int32Array.from({ length: matches.count }, () => 0)
-        : await rowsByText(matches.ids, width, matches.constants, pacer);
-    const end = page.limit === null ? order.length : Math.min(order.length, page.offset + page.limit);
-    const rows = Array.from(order.subarray(Math.min(page.offset, order.length), end));
-    const isTruncated = end < order.length;
+    const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
+    const order = await rowsByText(matches.ids, matches.count, width, matches.constants, pacer, end);
+    const rows = Array.from(order.subarray(Math.min(page.offset, end)));
+    const isTruncated = end < matches.count;
     if (!page.withProof) return { matches, page: rows, isTruncated, proof: null };
     const proof = await this.evaluate(reader, true, async (set) => {
       const builder = new ProofBuilder(set, reader, pacer);

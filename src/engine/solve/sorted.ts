@@ -38,32 +38,51 @@ export async function sortedOrder(
 }
 
 /**
- * The rows of a matrix of ids (`width` ids a row) in the order of their texts by code point, column by column.
- * Returns row numbers; rows of equal texts come in the order of `last`.
+ * The first `wanted` of the `count` rows of a matrix of ids (`width` ids a row) in the order of their texts by code point, column
+ * by column; rows of equal texts come in the order of `last`. Returns row numbers.
  */
 export async function rowsByText(
   ids: Int32Array,
+  count: number,
   width: number,
   constants: Constants,
   pacer: Pacer,
+  wanted: number,
   last: (row: number) => number = () => 0,
 ): Promise<Int32Array> {
-  const count = width === 0 ? Math.min(1, ids.length) : ids.length / width;
-  if (count <= 1) return Int32Array.from({ length: count }, () => 0);
+  if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
+  const ranks = await ranksByText(ids, constants, pacer);
+  const compare = (left: number, right: number): number => {
+    for (let column = 0; column < width; column++) {
+      const difference = (ranks[left * width + column] as number) - (ranks[right * width + column] as number);
+      if (difference !== 0) return difference;
+    }
+    return last(left) - last(right);
+  };
+  if (wanted < count / 8) return leastRows(count, wanted, compare, pacer);
+  return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
+}
+
+/** For every id of the matrix the place of its text among the texts of the matrix. */
+async function ranksByText(ids: Int32Array, constants: Constants, pacer: Pacer): Promise<Int32Array> {
   const place = new Map<number, number>();
   const distinct: number[] = [];
+  const placed = new Int32Array(ids.length);
   for (let at = 0; at < ids.length; at++) {
     const id = ids[at] as number;
-    if (!place.has(id)) {
-      place.set(id, distinct.length);
+    let known = place.get(id);
+    if (known === undefined) {
+      known = distinct.length;
+      place.set(id, known);
       distinct.push(id);
     }
+    placed[at] = known;
     if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
   }
   const texts: string[] = [];
   for (const id of distinct) {
     texts.push(constants.text(id));
-    if ((texts.length & 0x3fff) === 0) await pacer.breathe();
+    if ((texts.length & 0xfff) === 0) await pacer.breathe();
   }
   const order = await sortedOrder(
     distinct.length,
@@ -72,21 +91,39 @@ export async function rowsByText(
   );
   const rank = new Int32Array(distinct.length);
   for (let at = 0; at < order.length; at++) rank[order[at] as number] = at;
-  const ranks = new Int32Array(ids.length);
-  for (let at = 0; at < ids.length; at++) {
-    ranks[at] = rank[place.get(ids[at] as number) as number] as number;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  for (let at = 0; at < placed.length; at++) placed[at] = rank[placed[at] as number] as number;
+  return placed;
+}
+
+/** The `wanted` least of the numbers 0 to `count` - 1, in order: a bounded heap, its greatest on top. */
+async function leastRows(
+  count: number,
+  wanted: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<Int32Array> {
+  const heap: number[] = [];
+  const sink = (from: number): void => {
+    for (let at = from; ; ) {
+      const left = 2 * at + 1;
+      if (left >= heap.length) return;
+      const right = left + 1;
+      const child =
+        right < heap.length && compare(heap[right] as number, heap[left] as number) > 0 ? right : left;
+      if (compare(heap[at] as number, heap[child] as number) >= 0) return;
+      [heap[at], heap[child]] = [heap[child] as number, heap[at] as number];
+      at = child;
+    }
+  };
+  for (let row = 0; row < count; row++) {
+    if ((row & 0x1fff) === 0x1fff) await pacer.breathe();
+    if (heap.length < wanted) {
+      heap.push(row);
+      if (heap.length === wanted) for (let at = heap.length >>> 1; at >= 0; at--) sink(at);
+    } else if (wanted > 0 && compare(row, heap[0] as number) < 0) {
+      heap[0] = row;
+      sink(0);
+    }
   }
-  return sortedOrder(
-    count,
-    (left, right) => {
-      for (let column = 0; column < width; column++) {
-        const difference =
-          (ranks[left * width + column] as number) - (ranks[right * width + column] as number);
-        if (difference !== 0) return difference;
-      }
-      return last(left) - last(right);
-    },
-    pacer,
-  );
+  return Int32Array.from(heap).sort((left, right) => compare(left, right) || left - right);
 }
