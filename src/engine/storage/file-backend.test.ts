@@ -8,6 +8,7 @@ import type { StorageBackend } from './backend.ts';
 import { openFileBackend } from './file-backend.ts';
 import { openLog } from './log.ts';
 import { memoryBackend } from './memory-backend.ts';
+import { StartupError } from './startup-error.ts';
 
 let folder = '';
 
@@ -99,9 +100,13 @@ describe('the log in a folder', () => {
     expect(options.warnings).toEqual([expect.stringContaining(path)]);
   });
 
-  it('that is no folder is refused by the system', async () => {
+  it('that is no folder, or below none, is refused with the reason', async () => {
     await writeFile(join(folder, 'file'), '');
-    await expect(openFileBackend(join(folder, 'file'))).rejects.toMatchObject({ code: 'EEXIST' });
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'data')]) {
+      const refusal = openFileBackend(path);
+      await expect(refusal).rejects.toThrow(StartupError);
+      await expect(refusal).rejects.toThrow(`${path} cannot be made: a file stands in its place`);
+    }
   });
 });
 

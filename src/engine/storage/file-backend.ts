@@ -8,12 +8,16 @@
 import fs from 'node:fs';
 import { mkdir, readdir, rename, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { systemError, type StorageBackend, type StorageFile } from './backend.ts';
+import { systemError, systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import { StartupError } from './startup-error.ts';
 
-/** The backend of a folder, which is made (with its parents) where it does not exist. */
+/**
+ * The backend of a folder, which is made (with its parents) where it does not exist. Rejects with a StartupError
+ * where it cannot be.
+ */
 export async function openFileBackend(folder: string): Promise<StorageBackend> {
   const root = resolve(folder);
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  await makeFolder(root);
   return {
     list: async () => {
       const entries = await readdir(root, { withFileTypes: true });
@@ -30,6 +34,17 @@ export async function openFileBackend(folder: string): Promise<StorageBackend> {
     syncDirectory: () => syncFolder(root),
     location: (name) => join(root, name),
   };
+}
+
+async function makeFolder(root: string): Promise<void> {
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = systemErrorCode(error);
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : code;
+    const message = `The storage folder ${root} cannot be made: ${why}. Give another STORAGE_DIR, or rights to this one.`;
+    throw new StartupError(message, {}, { cause: error });
+  }
 }
 
 function storageFile(descriptor: number): StorageFile {
