@@ -167,7 +167,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     await call(client, 'tell', { predicate: 'p', args: ['sourced'], metadata: { source: 'a book' } });
     await call(client, 'tell', { predicate: 'p', args: ['sourced'] });
     const { body } = await service.call('GET', '/facts?predicate=p', undefined, { headers });
-    const { facts } = body as { facts: { args: string[]; metadata: object }[] };
+    const { facts } = body as unknown as { facts: { args: string[]; metadata: object }[] };
     expect(Object.fromEntries(facts.map(({ args, metadata }) => [args[0], metadata]))).toEqual({
       new: { source: 'clerk' },
       rated: { importance: 1, source: 'clerk' },
