@@ -74,7 +74,8 @@ function Framed() {
   const commands = useCommands(goTo);
   return (
     <Shell commands={commands} goTo={goTo}>
-      <Suspense fallback={null}>
+      {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
+      <Suspense fallback={null} key={`${database} ${tenant}`}>
         <Outlet />
       </Suspense>
     </Shell>

@@ -67,6 +67,7 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   glyphMargin: false,
   overviewRulerBorder: false,
   hideCursorInOverviewRuler: true,
+  bracketPairColorization: { enabled: false },
   occurrencesHighlight: 'singleFile',
   wordBasedSuggestions: 'off',
   quickSuggestions: { other: true, strings: false, comments: false },
@@ -99,6 +100,8 @@ export function CodeEditor(props: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<monaco.editor.IStandaloneCodeEditor | null>(null);
   const latest = useRef(props);
+  // What was reported and has not come back as `value` yet: an echo of it must not undo what was typed since.
+  const reported = useRef<string[]>([]);
   useEffect(() => {
     latest.current = props;
   });
@@ -124,7 +127,8 @@ export function CodeEditor(props: CodeEditorProps) {
     }
     created.onDidChangeModelContent(() => {
       const text = created.getValue();
-      if (text !== latest.current.value) latest.current.onChange(text);
+      reported.current.push(text);
+      latest.current.onChange(text);
     });
     created.addAction({
       id: 'corollary.submit',
@@ -142,9 +146,15 @@ export function CodeEditor(props: CodeEditorProps) {
   }, []);
 
   useEffect(() => {
+    const echo = reported.current.lastIndexOf(value);
+    if (echo >= 0) {
+      reported.current.splice(0, echo + 1);
+      return;
+    }
     const model = editor.current?.getModel();
-    if (model !== null && model !== undefined && model.getValue() !== value)
-      model.pushEditOperations([], [{ range: model.getFullModelRange(), text: value }], () => null);
+    if (model === null || model === undefined || model.getValue() === value) return;
+    model.pushEditOperations([], [{ range: model.getFullModelRange(), text: value }], () => null);
+    reported.current = [];
   }, [value]);
 
   useEffect(() => {

@@ -33,9 +33,9 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60_000],
   ['second', 1_000],
 ];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
-/** How long before or after `now`: `3 minutes ago`. */
+/** How long before or after `now`: `3 min. ago`. */
 export function formatRelative(time: number, now: number): string {
   const distance = time - now;
   for (const [unit, length] of steps)

@@ -29,5 +29,7 @@ export function isSingleCharacter(keys: string): boolean {
 /** True where typing a character would write it. */
 export function isTextField(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  // Some editors take text in an element that is no field; they say so by its role.
+  const isEditor = target.isContentEditable || target.role === 'textbox';
+  return isEditor || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }

@@ -20,17 +20,22 @@ export function Meter({ value }: { value: number }) {
   );
 }
 
-/** A key combination, as `Ctrl+K`; `Mod` is the platform's own. */
-export function Keys({ keys }: { keys: string }) {
+interface KeysProps {
+  /** As `Mod+K`; `Mod` is the platform's own. */
+  keys: string;
+  /** `plain`: in the colours around it, as on a button. */
+  look?: 'plain';
+}
+
+export function Keys({ keys, look }: KeysProps) {
+  const parts = keys === '+' ? ['+'] : keysLabel(keys).split('+');
   return (
-    <span aria-label={keysLabel(keys)} role="img">
-      {keysLabel(keys)
-        .split('+')
-        .map((key) => (
-          <kbd key={key} className={styles.key} style={{ marginRight: 2 }}>
-            {key}
-          </kbd>
-        ))}
+    <span aria-hidden={look === 'plain'} className={styles.keys}>
+      {parts.map((key) => (
+        <kbd key={key} className={look === 'plain' ? styles.plainKey : styles.key}>
+          {key}
+        </kbd>
+      ))}
     </span>
   );
 }

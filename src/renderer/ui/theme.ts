@@ -3,6 +3,7 @@ import {
   ActionIcon,
   Button,
   createTheme,
+  Input,
   Menu,
   Modal,
   NumberInput,
@@ -44,6 +45,19 @@ export const theme = createTheme({
       '#274db4',
       '#1f3f95',
     ],
+    // Darker than Mantine's own, so that white text on it can be read.
+    red: [
+      '#fdeae8',
+      '#fad5d2',
+      '#f3aca6',
+      '#ec8179',
+      '#e45c52',
+      '#d9443a',
+      '#c8352b',
+      '#b3261e',
+      '#991f18',
+      '#7d1812',
+    ],
     dark: [
       '#dde2ea',
       '#b9c1cd',
@@ -60,7 +74,18 @@ export const theme = createTheme({
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'md' } }),
     Autocomplete: Autocomplete.extend({ defaultProps: { size: 'xs' } }),
-    Button: Button.extend({ defaultProps: { size: 'xs' } }),
+    Button: Button.extend({
+      defaultProps: { size: 'xs' },
+      vars: (_, { size }) => ({
+        root:
+          size === 'xs'
+            ? { '--button-height': '26px', '--button-padding-x': '10px', '--button-fz': '12px' }
+            : {},
+      }),
+    }),
+    Input: Input.extend({
+      vars: (_, { size }) => ({ wrapper: size === 'xs' ? { '--input-height': '26px' } : {} }),
+    }),
     Menu: Menu.extend({ defaultProps: { shadow: 'md', withinPortal: true } }),
     Modal: Modal.extend({
       defaultProps: {

@@ -92,7 +92,7 @@ function Toolbar(props: {
         <Button
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
           onClick={onAsk}
-          rightSection={<Keys keys="Mod+Enter" />}
+          rightSection={<Keys keys="Mod+Enter" look="plain" />}
         >
           Ask
         </Button>

@@ -70,7 +70,7 @@ export function factColumns(arity: number | null, order: FactOrder): Column<Stor
           (_, index): Column<StoredFact> => ({
             id: `argument-${index}`,
             title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
-            width: 120,
+            width: 132,
             grow: 1,
             ...(index === 0 ? { sort: sortBy(order, 'predicate') } : {}),
             cell: (fact) => (

@@ -52,20 +52,25 @@ export function FactFilters({ search, total, onSearch, onAdd }: FactFiltersProps
         value={search.truth ?? 'any'}
         onChange={(value) => onSearch({ truth: value === 'true' || value === 'false' ? value : undefined })}
         data={[
-          { value: 'any', label: 'Any truth' },
+          { value: 'any', label: 'Any' },
           { value: 'true', label: 'True' },
           { value: 'false', label: 'False' },
         ]}
       />
       <Switch
-        label="Conclusions too"
-        title={search.predicate === undefined ? 'Choose a predicate first' : undefined}
+        label="Conclusions"
+        classNames={{ label: styles.nowrap ?? '' }}
+        title={
+          search.predicate === undefined
+            ? 'Conclusions are shown for one predicate: choose it first'
+            : 'Conclusions of rules beside the stored facts'
+        }
         disabled={search.predicate === undefined}
         checked={search.derived === 'true'}
         onChange={(event) => onSearch({ derived: event.currentTarget.checked ? 'true' : undefined })}
       />
       <span className={`number dim ${styles.total}`} role="status">
-        {total === null ? '' : formatAmount(total, 'fact')}
+        {total === null ? '' : formatAmount(total, search.derived === 'true' ? 'row' : 'fact')}
       </span>
       <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
         Add facts

@@ -22,9 +22,14 @@ function useSubstitution(row: OutlineRow, tree: ProofTree): Binding[] {
   }, [row.step, tree]);
 }
 
+function explain(step: OutlineRow['step']): string {
+  // A question of several literals is proved by its parts, without a rule.
+  if (step.kind === 'rule') return 'All its parts hold, each by a step below.';
+  return explanations[step.kind];
+}
+
 const explanations = {
   fact: 'It was asserted.',
-  rule: 'It follows by a rule from the steps below it.',
   absence: 'Nothing matches it, so its negation holds.',
   builtin: 'It holds by comparison or arithmetic.',
   aggregate: 'It was computed over the steps below it.',
@@ -66,7 +71,7 @@ export function StepDetail({ row, tree }: { row: OutlineRow; tree: ProofTree }) 
       </div>
       {step.rule === null ? (
         <p className="dim">
-          {explanations[step.kind]}
+          {explain(step)}
           {step.scope !== null && ` Scope ${step.scope}.`}
         </p>
       ) : (

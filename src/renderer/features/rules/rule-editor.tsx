@@ -94,7 +94,7 @@ export function NewRules() {
           {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
           <Button
             leftSection={<IconSchool size={14} aria-hidden />}
-            rightSection={<Keys keys="Mod+Enter" />}
+            rightSection={<Keys keys="Mod+Enter" look="plain" />}
             disabled={!isReady}
             loading={teach.isPending}
             onClick={onTeach}
@@ -185,7 +185,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
           </Button>
           <Button
             leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-            rightSection={<Keys keys="Mod+Enter" />}
+            rightSection={<Keys keys="Mod+Enter" look="plain" />}
             disabled={!isOneRule || !isChanged}
             loading={save.isPending}
             onClick={onSave}

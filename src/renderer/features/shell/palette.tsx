@@ -37,6 +37,7 @@ export function Palette({ commands }: { commands: readonly Command[] }) {
       shortcut={null}
       limit={40}
       scrollable
+      overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
       maxHeight="60vh"
       nothingFound="Nothing of that name"
       searchProps={{

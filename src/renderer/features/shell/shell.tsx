@@ -10,17 +10,19 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
 import type { EventStream } from '../../api/event-stream.ts';
-import { followChanges } from '../../api/live.ts';
+import { followChanges, useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Command } from '../../ui/command.ts';
 import { Keys } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
+import type { GoTo } from './go-to.ts';
+import { MissingDatabase } from './missing-database.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { SignIn } from './sign-in.tsx';
-import { type GoTo, SpaceSwitchers } from './space-switchers.tsx';
+import { SpaceSwitchers } from './space-switchers.tsx';
 import { useCommandKeys } from './use-command-keys.ts';
 
 interface ShellProps {
@@ -33,6 +35,9 @@ export function Shell({ commands, goTo, children }: ShellProps) {
   const { endpoint } = useSession();
   const client = useQueryClient();
   const stream = useRef<EventStream | null>(null);
+  const isMissing = useLive(
+    ({ stream: state }) => state.kind === 'waiting' && state.failure.code === 'DatabaseNotFound',
+  );
   const [helpIsOpen, setHelpIsOpen] = useState(false);
 
   useEffect(() => {
@@ -78,8 +83,16 @@ export function Shell({ commands, goTo, children }: ShellProps) {
       </header>
       <Rail />
       <div className={styles.content}>
-        <ConnectionBanner onRetry={() => stream.current?.retryNow()} />
-        <main className={styles.view}>{children}</main>
+        {isMissing ? (
+          <main className={styles.view}>
+            <MissingDatabase goTo={goTo} />
+          </main>
+        ) : (
+          <>
+            <ConnectionBanner onRetry={() => stream.current?.retryNow()} />
+            <main className={styles.view}>{children}</main>
+          </>
+        )}
       </div>
       <Palette commands={all.filter((command) => command.id !== 'palette')} />
       {helpIsOpen && <ShortcutsDialog commands={all} onClose={() => setHelpIsOpen(false)} />}

@@ -13,13 +13,12 @@ import type { z } from 'zod';
 import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
 import { useDatabases, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey, type ScopeChoice, scopeLabel, type Space } from '../../api/space.ts';
+import { scopeKey, type ScopeChoice, scopeLabel } from '../../api/space.ts';
 import { formatCount } from '../../ui/format.ts';
 import { NameDialog, type NameQuestion } from './name-dialog.tsx';
+import type { GoTo } from './go-to.ts';
 import { rememberTenant, useKnownTenants } from './known-tenants.ts';
 import styles from './shell.module.css';
-
-export type GoTo = (space: Space) => void;
 
 function problemOf(schema: z.ZodType): (name: string) => string | null {
   return (name) => {
