@@ -8,11 +8,11 @@ import { Refusal, runCommand } from './prepare.mjs';
 /**
  * `npm run sample:debian`: this machine's Debian package graph as knowledge. Loads every package, dependency and
  * virtual package into a database through the HTTP API, teaches what it means to need something, and asks what
- * one package needs, with the proof of the farthest of it. Running it again changes nothing that is there.
+ * one package needs, with the proof of the farthest of it, and what would break without that. Running it again changes nothing that is there.
  */
 
 const help = `npm run sample:debian -- [PACKAGE] [options]
-  PACKAGE          asked about at the end (git)
+  PACKAGE          asked about at the end (libreoffice)
   --url URL        a running service; else the one that runs, else one started for this and stopped after
   --database NAME  where the knowledge goes, made when missing (debian)
   --packages FILE  package lists to read in place of apt's (plain, .gz, .xz, .lz4, .zst); may be repeated
@@ -56,7 +56,7 @@ function readOptions() {
       },
     });
     if (positionals.length > 1) throw new Refusal(`One package at a time.\n\n${help}`);
-    return { ...values, about: positionals[0] ?? 'git' };
+    return { ...values, about: positionals[0] ?? 'libreoffice' };
   } catch (error) {
     if (error instanceof TypeError) throw new Refusal(`${error.message}\n\n${help}`);
     throw error;
@@ -131,27 +131,28 @@ async function ask(service, predicate, name) {
 }
 
 /**
- * Prints the proof of the answer that takes the most steps to reach.
+ * Prints the proof of the answer that takes the most steps to reach, and tells which one that is.
  * @param {Client} service
  * @param {string} name
+ * @returns {Promise<string>} the package itself where it needs nothing
  */
 async function explain(service, name) {
-  const { proof, elapsedMs } = await service.post('/ask', {
+  const { proof, bindings, elapsedMs } = await service.post('/ask', {
     predicate: 'needs',
     args: [name, '?y'],
     withProof: true,
   });
   const height = heights(proof);
-  let farthest = proof.roots[0];
-  for (const root of proof.roots) if ((height.get(root) ?? 0) > (height.get(farthest) ?? 0)) farthest = root;
-  if (farthest === undefined) return;
-  const steps = height.get(farthest) ?? 0;
-  console.log(`\nWhy, for the farthest of them (${steps} steps; all proofs in ${seconds(elapsedMs)}):`);
-  console.log(
-    proofLines(proof, farthest)
-      .map((line) => `  ${line}`)
-      .join('\n'),
+  const steps = proof.roots.map((/** @type {number} */ root) => height.get(root) ?? 0);
+  const most = steps.reduce(
+    (/** @type {number} */ top, /** @type {number} */ each) => Math.max(top, each),
+    0,
   );
+  const farthest = steps.indexOf(most);
+  if (farthest < 0) return name;
+  console.log(`\nWhy, for the farthest of them (${most} steps; all proofs in ${seconds(elapsedMs)}):`);
+  for (const line of proofLines(proof, proof.roots[farthest])) console.log(`  ${line}`);
+  return bindings[farthest].y;
 }
 
 /**
@@ -166,8 +167,8 @@ async function teachAndAsk(service, facts, about) {
     console.log(`Rule (${status}): ${rule.text}`);
   }
   await ask(service, 'needs', about);
-  await explain(service, about);
-  await ask(service, 'breaks_without', about);
+  const farthest = await explain(service, about);
+  await ask(service, 'breaks_without', farthest);
 }
 
 await runCommand(async () => {
