@@ -55,9 +55,9 @@ export function ruleProblems(rule: Rule): RuleProblem[] {
     : [];
   const plan = planRule(rule);
   const unbound = unboundProblems(rule.body, plan, []);
-  const blamed = new Set(unbound.map((problem) => problem.variable));
+  const blamed = new Set([...resultsOfStuck(rule.body, plan), ...unbound.map((problem) => problem.variable)]);
   for (const variable of new Set(rule.head.args.filter(isNamedVariable)))
-    if (!plan.bound.has(variable) && !blamed.has(variable) && !isResultOfStuck(variable, rule.body, plan))
+    if (!plan.bound.has(variable) && !blamed.has(variable))
       head.push(unsafe(variable, [], `nothing binds ${variable} of the head: ${howToBind}`));
   return [...head, ...wildcardProblems(rule.body, []), ...unbound];
 }
@@ -79,7 +79,11 @@ export function checkBody(body: readonly Literal[]): void {
   refuse(bodyProblems(body), 'body', 'the question is unsafe');
 }
 
-function refuse(problems: readonly RuleProblem[], root: string, title: string): void {
+/** More problems than this are not worth an answer's bytes. */
+const maxProblemsShown = 20;
+
+function refuse(all: readonly RuleProblem[], root: string, title: string): void {
+  const problems = all.slice(0, maxProblemsShown);
   const [first] = problems;
   if (first === undefined) return;
   const errors = problems.map(({ path, message, kind }) => ({
@@ -97,6 +101,11 @@ function refuse(problems: readonly RuleProblem[], root: string, title: string): 
 }
 
 const howToBind = 'mention it in an atom of the body that is not under not';
+
+/** The beginning of a text that is too long for a message. */
+function shorten(text: string): string {
+  return text.length <= 120 ? text : `${text.slice(0, 120).replace(/[\ud800-\udbff]$/, '')}…`;
+}
 
 function malformed(message: string, path: readonly number[]): RuleProblem {
   return { kind: 'malformed', message, variable: null, path };
@@ -150,14 +159,14 @@ function wildcardProblems(body: readonly Literal[], path: readonly number[]): Ru
         ? literal.args
         : [];
     if (!terms.includes(wildcard)) return inner;
-    const message = `?_ binds nothing and stands in atoms only, not in ${renderLiteral(literal)}`;
+    const message = `?_ binds nothing and stands in atoms only, not in ${shorten(renderLiteral(literal))}`;
     return [unsafe(wildcard, place, message), ...inner];
   });
 }
 
-/** True where a stuck literal would bind the variable: then that literal is to blame. */
-function isResultOfStuck(variable: string, body: readonly Literal[], plan: BodyPlan): boolean {
-  return plan.stuck.some(({ index, shared }) => resultsOf(body[index] as Literal, shared).includes(variable));
+/** The variables that stuck literals would bind: then those literals are to blame. */
+function resultsOfStuck(body: readonly Literal[], plan: BodyPlan): Set<string> {
+  return new Set(plan.stuck.flatMap(({ index, shared }) => resultsOf(body[index] as Literal, shared)));
 }
 
 /** The variables that a literal can bind beside its inputs. */
@@ -169,49 +178,51 @@ function resultsOf(literal: Literal, shared: readonly string[]): string[] {
   return [];
 }
 
-/**
- * The variables that keep literals from being evaluated. Of a chain (`?y = ?x + 1, ?z = ?y + 1`) only its
- * beginning is blamed; of a circle every variable.
- */
+/** The variables that keep literals of a body, and of the braces in it, from being evaluated. */
 function unboundProblems(body: readonly Literal[], plan: BodyPlan, path: readonly number[]): RuleProblem[] {
+  const problems = unboundAtLevel(body, plan, path);
+  for (const { index, inner } of [...plan.steps, ...plan.stuck]) {
+    const literal = body[index] as Literal;
+    if (isAggregate(literal) && inner !== null)
+      problems.push(...unboundInBraces(literal, inner, [...path, index]));
+  }
+  return problems;
+}
+
+/** Of a chain (`?y = ?x + 1, ?z = ?y + 1`) only its beginning is blamed; of a circle every variable. */
+function unboundAtLevel(body: readonly Literal[], plan: BodyPlan, path: readonly number[]): RuleProblem[] {
   const problems: RuleProblem[] = [];
   const named = new Set<string>();
+  const results = resultsOfStuck(body, plan);
   function blame(onlyRoots: boolean): void {
     for (const { index, shared } of plan.stuck) {
       const literal = body[index] as Literal;
-      for (const variable of new Set(inputsOf(literal, shared))) {
+      const text = shorten(renderLiteral(literal));
+      for (const variable of inputsOf(literal, shared)) {
         if (plan.bound.has(variable) || named.has(variable) || variable === wildcard) continue;
-        if (onlyRoots && isResultOfStuck(variable, body, plan)) continue;
+        if (onlyRoots && results.has(variable)) continue;
         named.add(variable);
-        const text = renderLiteral(literal);
-        problems.push(
-          unsafe(variable, [...path, index], `nothing binds ${variable} of ${text}: ${howToBind}`),
-        );
+        const message = `nothing binds ${variable} of ${text}: ${howToBind}`;
+        problems.push(unsafe(variable, [...path, index], message));
       }
     }
   }
   blame(true);
   if (named.size === 0) blame(false);
-  for (const step of [...plan.steps, ...plan.stuck]) {
-    const literal = body[step.index] as Literal;
-    if (!isAggregate(literal) || step.inner === null) continue;
-    const place = [...path, step.index];
-    const inner = unboundProblems(literal.body, step.inner, place);
-    const innerNamed = new Set(inner.map((problem) => problem.variable));
-    for (const variable of new Set(literal.over.filter(isNamedVariable)))
-      if (
-        !step.inner.bound.has(variable) &&
-        !innerNamed.has(variable) &&
-        !isResultOfStuck(variable, literal.body, step.inner)
-      )
-        inner.push(
-          unsafe(
-            variable,
-            place,
-            `nothing binds ${variable} in the braces of ${renderLiteral(literal)}: mention it in an atom there`,
-          ),
-        );
-    problems.push(...inner);
+  return problems;
+}
+
+function unboundInBraces(literal: AggregateLiteral, plan: BodyPlan, path: readonly number[]): RuleProblem[] {
+  const problems = unboundProblems(literal.body, plan, path);
+  const blamed = new Set([
+    ...resultsOfStuck(literal.body, plan),
+    ...problems.map((problem) => problem.variable),
+  ]);
+  for (const variable of new Set(literal.over.filter(isNamedVariable))) {
+    if (plan.bound.has(variable) || blamed.has(variable)) continue;
+    const text = shorten(renderLiteral(literal));
+    const message = `nothing binds ${variable} in the braces of ${text}: mention it in an atom there`;
+    problems.push(unsafe(variable, path, message));
   }
   return problems;
 }

@@ -7,13 +7,7 @@
  * compares (numerically) wherever an atom binds `?x`, and `=` copies text only where nothing else binds a side.
  * An evaluator may run a step earlier, once its inputs are bound, but never with another `binds`.
  */
-import {
-  type AggregateLiteral,
-  type AtomLiteral,
-  isVariable,
-  type Literal,
-  type Rule,
-} from '../contract/language.ts';
+import { type AtomLiteral, isVariable, type Literal, type Rule } from '../contract/language.ts';
 import {
   isAggregate,
   isArithmetic,
@@ -77,16 +71,14 @@ function equalityBinds(literal: AtomLiteral, bound: ReadonlySet<string>): string
   return isBound(right, bound) ? left : undefined;
 }
 
-/** The variables that an aggregate shares with what is outside its braces, given all that is visible there. */
-function sharedOf(literal: AggregateLiteral, visible: ReadonlySet<string>): string[] {
-  return variablesOfBraces(literal).filter((variable) => visible.has(variable));
-}
+/** Whether a variable occurs at some level; asked instead of copied, since bodies can be large and nested. */
+type Visible = (variable: string) => boolean;
 
-function pendingStep(literal: Literal, index: number, visible: ReadonlySet<string>): BodyStep {
+function pendingStep(literal: Literal, index: number, visible: Visible): BodyStep {
   if (!isAggregate(literal)) return { index, binds: null, shared: [], inner: null };
-  const shared = sharedOf(literal, visible);
-  const inner = planBody(literal.body, new Set([...visible, ...literal.over]), new Set(shared));
-  return { index, binds: null, shared, inner };
+  const shared = variablesOfBraces(literal).filter(visible);
+  const within: Visible = (variable) => literal.over.includes(variable) || visible(variable);
+  return { index, binds: null, shared, inner: plan(literal.body, within, shared) };
 }
 
 /**
@@ -98,7 +90,12 @@ export function planBody(
   outside: ReadonlySet<string>,
   boundOutside: ReadonlySet<string>,
 ): BodyPlan {
-  const visible = new Set([...outside, ...variablesAtLevel(body)]);
+  return plan(body, (variable) => outside.has(variable), boundOutside);
+}
+
+function plan(body: readonly Literal[], outside: Visible, boundOutside: Iterable<string>): BodyPlan {
+  const level = variablesAtLevel(body);
+  const visible: Visible = (variable) => level.has(variable) || outside(variable);
   const bound = new Set(boundOutside);
   const steps: BodyStep[] = [];
   let pending: BodyStep[] = [];

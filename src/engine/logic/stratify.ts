@@ -198,21 +198,25 @@ export function negativeCycles(
   return cycles;
 }
 
-/** The cycle in words: `p/1 depends on not q/1, q/1 depends on p/1`. */
-export function renderCycle(cycle: NegativeCycle): string {
-  return cycle.completes
-    .map((completes, index) => {
-      const [from, to] = [cycle.relations[index], cycle.relations[index + 1]];
-      return completes ? `${from} depends on not (or an aggregate of) ${to}` : `${from} depends on ${to}`;
-    })
-    .join(', ');
+/** Of a longer cycle only so many steps are told, at its beginning and at its end. */
+const maxStepsTold = 20;
+
+/** The cycle in words: `p/1 depends on not (or an aggregate of) q/1, q/1 depends on p/1`. */
+export function renderCycle({ relations, completes }: NegativeCycle): string {
+  const steps = completes.map((each, index) => {
+    const how = each ? 'depends on not (or an aggregate of)' : 'depends on';
+    return `${relations[index]} ${how} ${relations[index + 1]}`;
+  });
+  const left = steps.length - maxStepsTold;
+  if (left > 0) steps.splice(maxStepsTold / 2, left, `(${left} more)`);
+  return steps.join(', ');
 }
 
 function refusal(cycle: NegativeCycle): EngineError {
   return new EngineError(
     'RuleException',
     `the rules cannot be stratified, since a cycle goes through default negation or an aggregate: ${renderCycle(cycle)}`,
-    { cycle: cycle.relations },
+    { cycle: cycle.relations.slice(0, maxStepsTold) },
   );
 }
 

@@ -1,0 +1,319 @@
+/**
+ * Everything worth saying about a text of facts and rules, each with its place: for editors and /rules/validate.
+ *
+ * An error is what the service would refuse; a warning is legal and probably a slip. The text is read as rules
+ * without scope, beside the predicates and rules that are there already. Pure: it runs in a browser's worker too.
+ */
+import type { Literal, Rule } from '../contract/language.ts';
+import type { Diagnostic } from '../contract/rules.ts';
+import { ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
+import { ruleIdentity } from './identity.ts';
+import { parseProgram, type Statement } from './parse.ts';
+import { renderAtom } from './print.ts';
+import type { LineTable, LiteralSource, Span } from './source.ts';
+import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
+import { isAggregate, isBuiltin, relationOf } from './terms.ts';
+
+/** What is there already. A predicate may come with several arities. */
+export interface KnownLanguage {
+  readonly predicates: Iterable<{ readonly name: string; readonly arity: number }>;
+  readonly rules: Iterable<{ readonly rule: Rule; readonly scope: string | null }>;
+}
+
+export interface Diagnosis {
+  /** In the order of the text, at most 1000, errors before warnings where that is too few. */
+  readonly diagnostics: Diagnostic[];
+  /** How many rules and facts could be read. */
+  readonly rules: number;
+  readonly facts: number;
+}
+
+const maxDiagnostics = 1000;
+const maxProblemsOfRule = 100;
+
+type RuleStatement = Extract<Statement, { kind: 'rule' }>;
+
+/** Collects complaints about one text. */
+class Findings {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #lines: LineTable;
+
+  constructor(lines: LineTable) {
+    this.#lines = lines;
+  }
+
+  add(severity: Diagnostic['severity'], code: Diagnostic['code'], span: Span, message: string): void {
+    this.diagnostics.push({ severity, code, message, ...this.#lines.range(span) });
+  }
+
+  /** The complaints in the order of the text. */
+  sorted(): Diagnostic[] {
+    const errorsFirst = [
+      ...this.diagnostics.filter((each) => each.severity === 'error'),
+      ...this.diagnostics.filter((each) => each.severity !== 'error'),
+    ].slice(0, maxDiagnostics);
+    return errorsFirst.sort(
+      (left, right) => left.startLine - right.startLine || left.startColumn - right.startColumn,
+    );
+  }
+}
+
+/** Reads a text and says what is wrong with it, and what probably is. */
+export function diagnose(text: string, known: KnownLanguage): Diagnosis {
+  const { statements, errors, lines } = parseProgram(text, { maxErrors: maxDiagnostics });
+  const findings = new Findings(lines);
+  for (const error of errors) findings.add('error', error.code, error.span, error.message);
+  const rules = statements.filter((statement) => statement.kind === 'rule');
+  const sound = rules.filter((statement) => checkStatement(statement, findings));
+  const stored = [...known.rules];
+  findCycles(sound, stored, findings);
+  findDuplicates(statements, stored, findings);
+  checkPredicates(statements, known.predicates, findings);
+  return { diagnostics: findings.sorted(), rules: rules.length, facts: statements.length - rules.length };
+}
+
+/** Safety and singletons of one rule; false where it could not be taught. */
+function checkStatement(statement: RuleStatement, findings: Findings): boolean {
+  const problems = ruleProblems(statement.rule);
+  for (const problem of problems.slice(0, maxProblemsOfRule)) {
+    const code = problem.kind === 'unsafe' ? 'unsafe_variable' : 'syntax';
+    findings.add('error', code, placeOf(problem, statement), problem.message);
+  }
+  const unsafe = new Set(problems.map((problem) => problem.variable));
+  const places = placesIn(statement);
+  for (const variable of singletonVariables(statement.rule)) {
+    if (unsafe.has(variable) || variable.startsWith('?_')) continue;
+    const message = `${variable} occurs only once in this rule: write ?_ if it may be anything, or check its spelling`;
+    findings.add('warning', 'singleton_variable', places.get(variable) ?? statement.span, message);
+  }
+  return problems.length === 0;
+}
+
+/** The source of the literal at a path: an index in the body, then in the braces it stands in. */
+function sourceAt(body: readonly LiteralSource[], path: readonly number[]): LiteralSource | null {
+  let found: LiteralSource | null = null;
+  let sources = body;
+  for (const index of path) {
+    found = sources[index] ?? null;
+    sources = found?.body ?? [];
+  }
+  return found;
+}
+
+function literalAt(body: readonly Literal[], path: readonly number[]): Literal | null {
+  let found: Literal | null = null;
+  let literals = body;
+  for (const index of path) {
+    found = literals[index] ?? null;
+    literals = found !== null && isAggregate(found) ? found.body : [];
+  }
+  return found;
+}
+
+type Places = Map<string, Span>;
+
+/** Notes the first place of every term of a literal, inside its braces too. */
+function notePlaces(literal: Literal, source: LiteralSource, places: Places): void {
+  const terms = isAggregate(literal) ? [literal.result, ...literal.over] : literal.args;
+  noteTerms(terms, source.terms, places);
+  if (!isAggregate(literal)) return;
+  for (const [index, inner] of literal.body.entries())
+    notePlaces(inner, source.body[index] as LiteralSource, places);
+}
+
+function noteTerms(terms: readonly string[], spans: readonly Span[], places: Places): void {
+  for (const [index, term] of terms.entries()) if (!places.has(term)) places.set(term, spans[index] as Span);
+}
+
+/** The first place of every term of a rule. */
+function placesIn({ rule, head, body }: RuleStatement): Places {
+  const places: Places = new Map();
+  noteTerms(rule.head.args, head.terms, places);
+  for (const [index, literal] of rule.body.entries())
+    notePlaces(literal, body[index] as LiteralSource, places);
+  return places;
+}
+
+/** Where a problem of a rule is shown: at its variable if it names one, else at its literal. */
+function placeOf(problem: RuleProblem, statement: RuleStatement): Span {
+  const { rule, head, body } = statement;
+  const { path, variable } = problem;
+  if (path.length === 0) {
+    const term = variable === null ? undefined : head.terms[rule.head.args.indexOf(variable)];
+    return term ?? head.span;
+  }
+  const source = sourceAt(body, path);
+  const literal = literalAt(rule.body, path);
+  if (source === null || literal === null) return statement.span;
+  const terms: Places = new Map();
+  if (variable !== null) notePlaces(literal, source, terms);
+  return terms.get(variable ?? '') ?? source.span;
+}
+
+/** Cycles through `not` or an aggregate, shown where the text's rules take part in them. */
+function findCycles(
+  statements: readonly RuleStatement[],
+  stored: readonly { rule: Rule; scope: string | null }[],
+  findings: Findings,
+): void {
+  const all: ScopedRule[] = [
+    ...stored.map(({ rule, scope }) => ({ rule, scope, id: 'stored' })),
+    ...statements.map(({ rule }) => ({ rule, scope: null, id: 'text' })),
+  ];
+  const reported = new Set<string>();
+  for (const cycle of negativeCycles(all)) {
+    const words = renderCycle(cycle);
+    if (reported.has(words)) continue;
+    reported.add(words);
+    const message = `these rules cannot be stratified, since a cycle goes through not or an aggregate: ${words}`;
+    const steps = new Set(
+      cycle.completes.map((completes, index) =>
+        stepKey(cycle.relations[index], cycle.relations[index + 1], completes),
+      ),
+    );
+    const places = statements.flatMap(({ rule, body }) =>
+      dependenciesOf(rule.body).flatMap((dependency) => {
+        const { relation, completes, path } = dependency;
+        const source = sourceAt(body, path);
+        const isStep = steps.has(stepKey(relationOf(rule.head), relation, completes));
+        return isStep && source !== null ? [{ completes, span: source.span }] : [];
+      }),
+    );
+    const through = places.filter((place) => place.completes);
+    for (const { span } of through.length > 0 ? through : places)
+      findings.add('error', 'negative_cycle', span, message);
+  }
+}
+
+function stepKey(from: string | undefined, to: string | undefined, completes: boolean): string {
+  return `${from}\n${to}\n${completes}`;
+}
+
+/** Rules and facts that the text has twice, and rules that are taught already. */
+function findDuplicates(
+  statements: readonly Statement[],
+  stored: readonly { rule: Rule; scope: string | null }[],
+  findings: Findings,
+): void {
+  const taught = new Set(stored.filter(({ scope }) => scope === null).map(({ rule }) => ruleIdentity(rule)));
+  const seen = new Set<string>();
+  for (const statement of statements) {
+    const { kind, span } = statement;
+    const identity = kind === 'fact' ? renderAtom(statement.atom) : ruleIdentity(statement.rule);
+    if (seen.has(`${kind} ${identity}`))
+      findings.add(
+        'warning',
+        'duplicate',
+        span,
+        `this ${kind} stands in the text already: remove one of the two`,
+      );
+    else if (kind === 'rule' && taught.has(identity))
+      findings.add(
+        'info',
+        'duplicate',
+        span,
+        'this rule is taught already: teaching it again changes nothing',
+      );
+    seen.add(`${kind} ${identity}`);
+  }
+}
+
+/** One use of a predicate; `concludes`: as a fact or a head, which makes it known. */
+interface Use {
+  readonly name: string;
+  readonly arity: number;
+  readonly concludes: boolean;
+  readonly span: Span;
+}
+
+function usesIn(body: readonly Literal[], sources: readonly LiteralSource[]): Use[] {
+  return body.flatMap((literal, index): Use[] => {
+    const source = sources[index];
+    if (source === undefined || isBuiltin(literal)) return [];
+    if (isAggregate(literal)) return usesIn(literal.body, source.body);
+    return [{ name: literal.predicate, arity: literal.args.length, concludes: false, span: source.name }];
+  });
+}
+
+function usesOf(statement: Statement): Use[] {
+  const atom = statement.kind === 'fact' ? statement.atom : statement.rule.head;
+  const head: Use = {
+    name: atom.predicate,
+    arity: atom.args.length,
+    concludes: true,
+    span: statement.head.name,
+  };
+  return statement.kind === 'fact' ? [head] : [head, ...usesIn(statement.rule.body, statement.body)];
+}
+
+/** The predicates there are: arities by name, and names by their lower case. */
+class Lexicon {
+  readonly #arities = new Map<string, Set<number>>();
+  readonly #spellings = new Map<string, Set<string>>();
+
+  add(name: string, arity: number): void {
+    const arities = this.#arities.get(name) ?? new Set();
+    this.#arities.set(name, arities.add(arity));
+    const lower = name.toLowerCase();
+    const spellings = this.#spellings.get(lower) ?? new Set();
+    this.#spellings.set(lower, spellings.add(name));
+  }
+
+  has(name: string, arity: number): boolean {
+    return this.#arities.get(name)?.has(arity) ?? false;
+  }
+
+  /** `p/1, p/2`: what is known by that name. '' where nothing is. */
+  known(name: string): string {
+    const arities = [...(this.#arities.get(name) ?? [])].sort((left, right) => left - right);
+    return arities.map((arity) => `${name}/${arity}`).join(', ');
+  }
+
+  /** Another spelling of the name that is known, differing in case only. */
+  nearMiss(name: string): string | null {
+    for (const spelling of this.#spellings.get(name.toLowerCase()) ?? [])
+      if (spelling !== name) return spelling;
+    return null;
+  }
+}
+
+/** Warns of predicates that nothing concludes, of slips in case, and of arities that differ. */
+function checkPredicates(
+  statements: readonly Statement[],
+  predicates: KnownLanguage['predicates'],
+  findings: Findings,
+): void {
+  const lexicon = new Lexicon();
+  for (const { name, arity } of predicates) lexicon.add(name, arity);
+  const uses = statements.flatMap(usesOf);
+  for (const use of uses) {
+    if (!use.concludes || lexicon.has(use.name, use.arity)) continue;
+    if (lexicon.known(use.name) !== '') warnOfArity(use, lexicon, findings);
+    else warnOfCase(use, lexicon, findings);
+    lexicon.add(use.name, use.arity);
+  }
+  for (const use of uses) {
+    if (use.concludes || lexicon.has(use.name, use.arity)) continue;
+    if (lexicon.known(use.name) !== '') warnOfArity(use, lexicon, findings);
+    else if (!warnOfCase(use, lexicon, findings))
+      findings.add(
+        'warning',
+        'unknown_predicate',
+        use.span,
+        `nothing is known of ${use.name}/${use.arity}: no fact and no rule has it, so this never matches yet`,
+      );
+  }
+}
+
+function warnOfArity(use: Use, lexicon: Lexicon, findings: Findings): void {
+  const message = `${use.name} has ${use.arity} arguments here, but elsewhere it is ${lexicon.known(use.name)}: these are different relations`;
+  findings.add('warning', 'arity_drift', use.span, message);
+}
+
+function warnOfCase(use: Use, lexicon: Lexicon, findings: Findings): boolean {
+  const spelling = lexicon.nearMiss(use.name);
+  if (spelling === null) return false;
+  const message = `${use.name} differs from ${lexicon.known(spelling)} in case only: predicates are case-sensitive`;
+  findings.add('warning', 'near_miss_case', use.span, message);
+  return true;
+}
