@@ -125,6 +125,14 @@ async function startService() {
 }
 
 /**
+ * What lies behind fetch's own "fetch failed".
+ * @param {TypeError} error
+ */
+function causeOf(error) {
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+/**
  * A client of one database of the service.
  * @param {string} url
  * @param {{database: string, key: string | null}} options
@@ -148,6 +156,9 @@ export function client(url, { database, key }) {
         method: 'POST',
         headers,
         body: JSON.stringify(body),
+      }).catch((/** @type {unknown} */ error) => {
+        if (!(error instanceof TypeError)) throw error;
+        throw new Refusal(`The connection to ${url} was lost: ${causeOf(error)}.`);
       });
       const answer = await response.json();
       if (response.ok || accept.includes(response.status)) return answer;
