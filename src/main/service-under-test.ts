@@ -1,6 +1,7 @@
 /** For tests: the whole service over real HTTP on a free port, its engine in memory, every answer checked. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { Problem } from '../engine/contract/problems.ts';
 import { type Environment, parseConfig } from './config.ts';
 import { type Service, startService } from './service.ts';
 import { createLogger } from './telemetry/logger.ts';
@@ -9,16 +10,21 @@ export interface ServiceUnderTest extends Service {
   /** What was logged, line by line, as JSON. */
   readonly logged: Record<string, unknown>[];
   /** A request with the tenant header and, where there is a body, its type; `init.headers` go over both. */
-  call(method: string, path: string, body?: unknown, init?: RequestInit): Promise<Answered>;
+  call<Body = Problem>(
+    method: string,
+    path: string,
+    body?: unknown,
+    init?: RequestInit,
+  ): Promise<Answered<Body>>;
   /** Writes the bytes to a connection of its own and answers all that comes back until it is closed. */
   raw(bytes: string | Uint8Array): Promise<string>;
 }
 
-export interface Answered {
+export interface Answered<Body> {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON where the answer is JSON, else its text. */
-  readonly body: never;
+  readonly body: Body;
 }
 
 export async function startServiceUnderTest(environment: Environment = {}): Promise<ServiceUnderTest> {
@@ -42,7 +48,7 @@ export async function startServiceUnderTest(environment: Environment = {}): Prom
     engine: service.engine,
     close: () => service.close(),
     logged,
-    async call(method, path, body, init = {}) {
+    async call<Body>(method: string, path: string, body?: unknown, init: RequestInit = {}) {
       const headers = new Headers({ 'x-tenant-id': 'default' });
       if (body !== undefined) headers.set('content-type', 'application/json');
       for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
@@ -58,7 +64,7 @@ export async function startServiceUnderTest(environment: Environment = {}): Prom
       return {
         status: response.status,
         headers: response.headers,
-        body: (isJson ? JSON.parse(content) : content) as never,
+        body: (isJson ? JSON.parse(content) : content) as Body,
       };
     },
     raw(bytes) {

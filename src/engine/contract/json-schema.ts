@@ -9,6 +9,14 @@ export type JsonSchema = Record<string, unknown>;
  * (such as "one of text and head") are left to the validation itself.
  */
 export function jsonSchemaOf(schema: z.ZodType, direction: 'input' | 'output'): JsonSchema {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: direction, unrepresentable: 'any' });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: direction,
+    unrepresentable: 'any',
+    // Of a schema that fills in its default while it parses, the generator forgets the default.
+    override: ({ zodSchema, jsonSchema }) => {
+      const fallback = z.globalRegistry.get(zodSchema)?.['default'];
+      if (fallback !== undefined) jsonSchema.default = fallback;
+    },
+  });
   return rest;
 }

@@ -5,12 +5,12 @@
  * neither listens nor knows when the engine is open: that is the composition root's business.
  */
 import { randomUUID } from 'node:crypto';
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
 import { Activity } from './activity.ts';
 import { createAdmission } from './admission.ts';
-import { ClientGone, parseJsonBody, readBody, requireJson } from './body.ts';
+import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
 import { answerClientError } from './client-error.ts';
 import { addDescription } from './description.ts';
 import { addDocs } from './docs.ts';
@@ -19,7 +19,7 @@ import { createGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { logRequests } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
-import { addBodyReader, addOperationRoutes } from './routes.ts';
+import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
@@ -35,9 +35,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const guard = createGuard(host);
   const app: FastifyInstance = fastify({
     loggerInstance: host.log,
-    childLoggerFactory: (logger, bindings, options) =>
-      logger.child({ requestId: (bindings as { reqId: string }).reqId }, options),
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     http: { requireHostHeader: false },
     requestTimeout: 300_000,
@@ -68,7 +66,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   logRequests(app, host);
   admission.install(app);
   await app.register(async (scope) => {
-    addBodyReader(scope, host.settings.maxRequestBodyBytes);
+    leaveBodiesUnread(scope);
     addOperationRoutes(scope, host, guard, activity);
     addDescription(scope, host, guard);
     await addFiles(scope, { workbench: host.workbenchFolder, samples: host.samplesFolder });
@@ -76,23 +74,20 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   });
   for (const mount of mounts)
     await app.register(async (scope) => {
-      addMountedBodies(scope, host);
+      leaveBodiesUnread(scope);
       scope.addHook('onRequest', (request, _reply, done) => {
         guard.identify(request);
         requireJson(request.raw);
         done();
       });
+      scope.addHook('preHandler', async (request) => {
+        if (hasBody(request.raw))
+          request.body = parseJsonBody(await readBody(request.raw, host.settings.maxRequestBodyBytes));
+      });
       await mount(scope);
     });
   await app.ready();
   return { app, activity };
-}
-
-function addMountedBodies(scope: FastifyInstance, host: HttpHost): void {
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', async (request: FastifyRequest) =>
-    parseJsonBody(await readBody(request.raw, host.settings.maxRequestBodyBytes)),
-  );
 }
 
 /** The client's own id where it is 1 to 128 printable ASCII characters, else a new one. */

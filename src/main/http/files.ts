@@ -31,7 +31,7 @@ export async function addFiles(
   app: FastifyInstance,
   folders: { workbench: string; samples: string },
 ): Promise<void> {
-  await app.register(fastifyStatic, { root: folders.workbench, serve: false });
+  await app.register(fastifyStatic, { root: folders.samples, serve: false });
   const files = filesIn(folders.workbench);
   for (const file of files)
     addFile(app, folders.workbench, file, `/${file}`, file.startsWith('assets/') ? forGood : 'no-store');

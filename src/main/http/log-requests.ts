@@ -1,30 +1,35 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpHost } from './host.ts';
 
 /** Routes that are asked for all the time and say nothing new. */
-const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics']);
+const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', 'static']);
 
 /**
  * Logs and counts every answered request: method, route, status and time. The route is the pattern, never the
  * address itself, which could carry an argument's value.
  */
 export function logRequests(app: FastifyInstance, host: HttpHost): void {
-  app.addHook('onRequest', (_request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     host.metrics.requestsInFlight(1);
+    // `close` comes after the last byte of an answer, and also where the client does not wait for it.
+    reply.raw.once('close', () => {
+      host.metrics.requestsInFlight(-1);
+      logRequest(host, request, reply);
+    });
     done();
   });
-  app.addHook('onResponse', (request, reply, done) => {
-    host.metrics.requestsInFlight(-1);
-    const route = routeOf(request);
-    const elapsedMs = performance.now() - request.startedAt;
-    const status = reply.raw.statusCode;
-    host.metrics.requestDone(request.method, route, status, elapsedMs);
-    const line = { method: request.method, route, status, elapsedMs: Math.round(elapsedMs * 10) / 10 };
-    const message = reply.raw.writableFinished ? 'answered' : 'the client went away';
-    if (quiet.has(route) || route === 'static') request.log.debug(line, message);
-    else request.log.info(line, message);
-    done();
-  });
+}
+
+function logRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply): void {
+  const route = routeOf(request);
+  const elapsedMs = performance.now() - request.startedAt;
+  const { method } = request;
+  const { statusCode: status, writableFinished } = reply.raw;
+  host.metrics.requestDone(method, route, status, elapsedMs);
+  const line = { method, route, status, elapsedMs: Math.round(elapsedMs * 10) / 10 };
+  const message = writableFinished ? 'answered' : 'the client went away';
+  if (quiet.has(route)) request.log.debug(line, message);
+  else request.log.info(line, message);
 }
 
 function routeOf(request: FastifyRequest): string {

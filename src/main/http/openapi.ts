@@ -9,8 +9,17 @@ import { type OperationName, type OperationSpec, operations } from '../../engine
 import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
 import { present } from '../../engine/index.ts';
 import { bodyExamples } from './openapi-examples.ts';
+import { problemType } from './problem.ts';
 
 type Described = Record<string, unknown>;
+
+/** What the operations share; filled while they are described. */
+interface Components {
+  readonly schemas: Record<string, JsonSchema>;
+  readonly responses: Record<string, Described>;
+  /** Names given to the definitions inside of a schema, by all of them as JSON. */
+  readonly namesOfParts: Map<string, ReadonlyMap<string, string>>;
+}
 
 const standingHeaders = {
   'X-Request-ID': { $ref: '#/components/headers/RequestId' },
@@ -19,17 +28,21 @@ const standingHeaders = {
 
 /** The document as a JSON value; deterministic for a version. */
 export function openApiDocument(version: string): Described {
-  const schemas: Record<string, JsonSchema> = { Problem: problemSchema() };
+  const components: Components = {
+    schemas: { Problem: problemSchema() },
+    responses: {},
+    namesOfParts: new Map(),
+  };
   const paths: Record<string, Described> = {};
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
     const name = key as OperationName;
     for (const [index, path] of [spec.path, ...(spec.aliases ?? [])].entries()) {
       const id = index === 0 ? name : `${name}Alias${index}`;
       const item = (paths[path.replace(/:(\w+)/g, '{$1}')] ??= {});
-      item[spec.method.toLowerCase()] = describeOperation(name, id, spec, schemas);
+      item[spec.method.toLowerCase()] = describeOperation(name, id, spec, components);
     }
   }
-  Object.assign(paths, serviceDocuments());
+  Object.assign(paths, serviceDocuments(components));
   return {
     openapi: '3.1.0',
     info: {
@@ -43,7 +56,8 @@ export function openApiDocument(version: string): Described {
     security: [{}, { bearer: [] }, { apiKey: [] }],
     paths,
     components: {
-      schemas,
+      schemas: components.schemas,
+      responses: components.responses,
       parameters: headerParameters,
       headers: {
         RequestId: {
@@ -64,7 +78,7 @@ function describeOperation(
   name: OperationName,
   id: string,
   spec: OperationSpec,
-  schemas: Record<string, JsonSchema>,
+  components: Components,
 ): Described {
   return {
     operationId: id,
@@ -72,9 +86,9 @@ function describeOperation(
     tags: [spec.tag],
     'x-role': spec.role,
     ...(spec.role === 'public' ? { security: [] } : {}),
-    parameters: describeParameters(spec, schemas),
-    ...(spec.body === undefined ? {} : { requestBody: describeBody(name, spec, schemas) }),
-    responses: { ...describeSuccess(name, spec, schemas), ...describeProblems(spec) },
+    parameters: describeParameters(spec, components),
+    ...(spec.body === undefined ? {} : { requestBody: describeBody(name, spec, components) }),
+    responses: { ...describeSuccess(name, spec, components), ...describeProblems(spec, components) },
   };
 }
 
@@ -107,7 +121,7 @@ const headerParameters = {
   },
 } as const;
 
-function describeParameters(spec: OperationSpec, schemas: Record<string, JsonSchema>): Described[] {
+function describeParameters(spec: OperationSpec, components: Components): Described[] {
   const shared = (name: keyof typeof headerParameters): Described => ({
     $ref: `#/components/parameters/${name}`,
   });
@@ -116,44 +130,49 @@ function describeParameters(spec: OperationSpec, schemas: Record<string, JsonSch
     ...(spec.database ? [shared('Database')] : []),
     shared('RequestId'),
     ...(spec.stream === 'events' ? [shared('LastEventId')] : []),
-    ...fieldsAs('path', spec.params, schemas),
-    ...fieldsAs('query', spec.query, schemas),
+    ...fieldsAs('path', spec.params, components),
+    ...fieldsAs('query', spec.query, components),
   ];
 }
 
 function fieldsAs(
   place: 'path' | 'query',
   schema: OperationSpec['query'],
-  schemas: Record<string, JsonSchema>,
+  components: Components,
 ): Described[] {
   if (schema === undefined) return [];
-  const { properties, required } = shareDefinitions(jsonSchemaOf(schema, 'input'), schemas);
+  const { properties, required } = described(schema, 'input', components);
   const needed = Array.isArray(required) ? required : [];
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, field]) => ({
     name,
     in: place,
     required: needed.includes(name),
-    schema: withoutNull(field),
+    schema: asText(withoutNull(field)),
   }));
+}
+
+/** A parameter is text, and so is its default. */
+function asText(schema: JsonSchema): JsonSchema {
+  return 'default' in schema ? { ...schema, default: String(schema['default']) } : schema;
 }
 
 /** A parameter cannot be null, only absent. */
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const { anyOf, ...rest } = schema;
+  const { anyOf, type, ...rest } = schema;
+  if (Array.isArray(type)) {
+    const types: unknown[] = type.filter((name) => name !== 'null');
+    return { ...rest, type: types.length === 1 ? types[0] : types };
+  }
   if (!Array.isArray(anyOf)) return schema;
   const options: unknown[] = anyOf.filter((option: JsonSchema) => option['type'] !== 'null');
   const [only] = options;
   return options.length === 1 ? { ...(only as JsonSchema), ...rest } : { ...rest, anyOf: options };
 }
 
-function describeBody(
-  name: OperationName,
-  spec: OperationSpec,
-  schemas: Record<string, JsonSchema>,
-): Described {
+function describeBody(name: OperationName, spec: OperationSpec, components: Components): Described {
   const body = present(spec.body, 'called for operations with a body');
   const component = `${capital(name)}Request`;
-  schemas[component] ??= shareDefinitions(jsonSchemaOf(body, 'input'), schemas);
+  components.schemas[component] ??= described(body, 'input', components);
   return {
     required: true,
     content: {
@@ -168,10 +187,10 @@ function describeBody(
 function describeSuccess(
   name: OperationName,
   spec: OperationSpec,
-  schemas: Record<string, JsonSchema>,
+  components: Components,
 ): Record<string, Described> {
   const component = `${capital(name)}Response`;
-  schemas[component] ??= shareDefinitions(jsonSchemaOf(spec.output, 'output'), schemas);
+  components.schemas[component] ??= described(spec.output, 'output', components);
   const schema = { $ref: `#/components/schemas/${component}` };
   const answer = (description: string): Described => ({
     description,
@@ -186,7 +205,7 @@ function describeSuccess(
 }
 
 /** The problems this operation can answer, one response a status. */
-function describeProblems(spec: OperationSpec): Record<string, Described> {
+function describeProblems(spec: OperationSpec, components: Components): Record<string, Described> {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of problemsOf(spec)) {
     const { status } = problems[code];
@@ -194,17 +213,19 @@ function describeProblems(spec: OperationSpec): Record<string, Described> {
   }
   const entries = [...byStatus].map(([status, codes]): [string, Described] => [
     String(status),
-    problemResponse(codes),
+    problemResponse(codes, components),
   ]);
   return Object.fromEntries(entries);
 }
 
-function problemResponse(codes: readonly ProblemCode[]): Described {
-  return {
+/** A reference to the response that has one of these codes. */
+function problemResponse(codes: readonly ProblemCode[], components: Components): Described {
+  const name = codes.join('Or');
+  components.responses[name] ??= {
     description: codes.map((code) => `${code}: ${problems[code].when}`).join('; '),
     headers: standingHeaders,
     content: {
-      'application/problem+json': {
+      [problemType]: {
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Problem' },
@@ -214,6 +235,7 @@ function problemResponse(codes: readonly ProblemCode[]): Described {
       },
     },
   };
+  return { $ref: `#/components/responses/${name}` };
 }
 
 /** The codes an operation can answer with: its own and those that come with what it is. */
@@ -254,7 +276,7 @@ function problemSchema(): JsonSchema {
   };
 }
 
-function serviceDocuments(): Record<string, Described> {
+function serviceDocuments(components: Components): Record<string, Described> {
   const document = (id: string, summary: string, type: string): Described => ({
     get: {
       operationId: id,
@@ -262,7 +284,7 @@ function serviceDocuments(): Record<string, Described> {
       tags: ['service'],
       responses: {
         '200': { description: summary, headers: standingHeaders, content: { [type]: {} } },
-        '401': problemResponse(['Unauthenticated']),
+        '401': problemResponse(['Unauthenticated'], components),
       },
     },
   });
@@ -272,26 +294,39 @@ function serviceDocuments(): Record<string, Described> {
   };
 }
 
-/** Moves `$defs` of a schema to the shared components and points its references there. */
-function shareDefinitions(schema: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
-  const { $defs, ...rest } = pointedAtComponents(schema) as JsonSchema;
-  for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>)) {
-    const { id: _id, ...plain } = definition;
-    schemas[name] ??= plain;
-  }
-  return rest;
+/** The JSON Schema of `schema`, the definitions inside of it moved to the shared components. */
+function described(
+  schema: OperationSpec['output'],
+  direction: 'input' | 'output',
+  components: Components,
+): JsonSchema {
+  const { $defs, ...rest } = jsonSchemaOf(schema, direction);
+  if ($defs === undefined) return rest;
+  const parts = $defs as Record<string, JsonSchema>;
+  const key = JSON.stringify(parts);
+  const known = components.namesOfParts.get(key);
+  if (known !== undefined) return renamed(rest, known) as JsonSchema;
+  const first = Object.keys(components.schemas).filter((name) => /^Part\d+$/.test(name)).length + 1;
+  const names = new Map(Object.keys(parts).map((name, index) => [name, `Part${first + index}`]));
+  components.namesOfParts.set(key, names);
+  for (const [name, part] of Object.entries(parts))
+    components.schemas[present(names.get(name), 'every part has a name')] = renamed(
+      part,
+      names,
+    ) as JsonSchema;
+  return renamed(rest, names) as JsonSchema;
 }
 
-function pointedAtComponents(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(pointedAtComponents);
+/** The value with its references to definitions pointed at the components of the given names. */
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      key === '$ref' && typeof inner === 'string'
-        ? inner.replace('#/$defs/', '#/components/schemas/')
-        : pointedAtComponents(inner),
-    ]),
+    Object.entries(value).map(([key, inner]) => {
+      if (key !== '$ref' || typeof inner !== 'string') return [key, renamed(inner, names)];
+      const name = names.get(inner.replace('#/$defs/', ''));
+      return [key, name === undefined ? inner : `#/components/schemas/${name}`];
+    }),
   );
 }
 

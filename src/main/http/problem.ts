@@ -34,7 +34,11 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const retryAfter = known.members['retryAfterSeconds'];
   if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter));
   const problem = problemOf(known, request.id);
-  return reply.code(problem.status).type(problemType).send(JSON.stringify(problem));
+  // As bytes: the media type has no charset, and to text the framework would add one.
+  return reply
+    .code(problem.status)
+    .type(problemType)
+    .send(Buffer.from(JSON.stringify(problem)));
 }
 
 function asEngineError(error: unknown): EngineError {

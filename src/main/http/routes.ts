@@ -52,10 +52,15 @@ export function addOperationRoutes(
   }
 }
 
-/** Bodies stay bytes until headers and names are checked. */
-export function addBodyReader(app: FastifyInstance, limit: number): void {
+/**
+ * Leaves bodies unread until a handler wants them: the framework would read them before headers and names are
+ * checked, and close the connection of a body that is too large.
+ */
+export function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (request: FastifyRequest) => readBody(request.raw, limit));
+  app.addContentTypeParser('*', (_request, _payload, done) => {
+    done(null);
+  });
 }
 
 function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
@@ -80,10 +85,11 @@ async function answerOperation(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
+  const bytes = await bytesOf(host, request);
   const params = checkParams(name, request.params);
   const place = placeOf(host, name, spec, request);
   const query = parseQuery(request.raw.url ?? '');
-  const input = { ...checkInput(name, { query, body: bodyOf(request) }), params };
+  const input = { ...checkInput(name, { query, body: bodyOf(request, bytes) }), params };
   if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
   const task = activity.startCall();
   const onClose = (): void => {
@@ -125,13 +131,17 @@ function placeOf(
   return place;
 }
 
-function bodyOf(request: FastifyRequest): unknown {
-  if (request.method === 'GET' || request.method === 'HEAD') {
-    if (hasBody(request.raw))
-      throw new EngineError('ValidationException', `a ${request.method} request takes no body`);
-    return undefined;
-  }
-  return Buffer.isBuffer(request.body) ? parseJsonBody(request.body) : undefined;
+/** The body, whole; null where the method takes none. */
+async function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer | null> {
+  const takesNone = request.method === 'GET' || request.method === 'HEAD';
+  return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
+}
+
+function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
+  if (bytes !== null) return parseJsonBody(bytes);
+  if (hasBody(request.raw))
+    throw new EngineError('ValidationException', `a ${request.method} request takes no body`);
+  return undefined;
 }
 
 /** What is thrown in place of the error that an aborted call ended with. */

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { createRateLimit } from './rate-limit.ts';
+
+const key = 'a-key-nobody-guesses';
+
+describe('with API_KEY', () => {
+  let service: ServiceUnderTest;
+
+  beforeAll(async () => {
+    service = await startServiceUnderTest({ API_KEY: key });
+  });
+
+  afterAll(() => service.close());
+
+  it.each([
+    ['GET', '/rules'],
+    ['POST', '/tell'],
+    ['GET', '/databases'],
+    ['GET', '/metrics'],
+    ['GET', '/openapi.json'],
+    ['GET', '/events'],
+    ['POST', '/mcp'],
+    ['GET', '/mcp/sse'],
+  ])('answers 401 without it: %s %s', async (method, path) => {
+    const { status, headers, body } = await service.call(method, path);
+    expect(status).toBe(401);
+    expect(body.code).toBe('Unauthenticated');
+    expect(headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it.each([
+    { authorization: 'Bearer wrong' },
+    { authorization: `Basic ${key}` },
+    { authorization: key },
+    { 'x-api-key': `${key}x` },
+    { 'x-api-key': '' },
+    { authorization: 'Bearer wrong', 'x-api-key': key },
+  ])('answers 401 to a wrong one: %j', async (headers) => {
+    expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(401);
+  });
+
+  it.each([{ authorization: `Bearer ${key}` }, { authorization: `bearer  ${key}` }, { 'x-api-key': key }])(
+    'takes it as %j',
+    async (headers) => {
+      expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
+      expect((await service.call('POST', '/databases', { name: 'x' }, { headers })).status).not.toBe(401);
+    },
+  );
+
+  it.each(['/health', '/health/ready', '/', '/docs', '/samples/index.json'])(
+    'needs none for %s',
+    async (path) => {
+      expect((await service.call('GET', path)).status).toBe(200);
+    },
+  );
+
+  it('answers 404 and 405 before 401, and 401 before 415', async () => {
+    expect((await service.call('GET', '/nowhere')).status).toBe(404);
+    expect((await service.call('GET', '/tell')).status).toBe(405);
+    const headers = { 'content-type': 'text/plain' };
+    expect((await service.call('POST', '/tell', 'x', { headers })).status).toBe(401);
+  });
+
+  it('is in no log line, right or wrong', async () => {
+    await service.call('GET', '/rules', undefined, { headers: { 'x-api-key': 'wrong-but-private' } });
+    await service.call('GET', `/rules?key=${key}`, undefined, { headers: { 'x-api-key': key } });
+    const log = JSON.stringify(service.logged);
+    expect(log).not.toContain(key);
+    expect(log).not.toContain('wrong-but-private');
+  });
+});
+
+describe('with RATE_LIMIT_PER_MINUTE', () => {
+  it('answers 429 with Retry-After past the limit, health exempt', async () => {
+    const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '3' });
+    const statuses: number[] = [];
+    for (let index = 0; index < 3; index++) statuses.push((await service.call('GET', '/rules')).status);
+    const last = await service.call('GET', '/rules');
+    expect([...statuses, last.status]).toEqual([200, 200, 200, 429]);
+    expect(last.body.code).toBe('RateLimited');
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await service.call('GET', '/health')).status).toBe(200);
+    expect((await service.call('GET', '/')).status).toBe(200);
+    await service.close();
+  });
+
+  it('does not count what is refused before it', async () => {
+    const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '1', API_KEY: key });
+    for (let index = 0; index < 3; index++) expect((await service.call('GET', '/rules')).status).toBe(401);
+    const headers = { 'x-api-key': key };
+    expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
+    expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(429);
+    await service.close();
+  });
+
+  it('gives back a token as time goes by, each client its own', () => {
+    let now = 0;
+    const limit = createRateLimit(2, () => now);
+    limit.take('a');
+    limit.take('a');
+    expect(() => limit.take('a')).toThrow('try again in 30 s');
+    limit.take('b');
+    now = 30_000;
+    limit.take('a');
+    expect(() => limit.take('a')).toThrow('2 requests a minute');
+  });
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { changeSchema } from '../../engine/contract/administration.ts';
+import type { FactOutcome } from '../../engine/contract/facts.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+
+interface Event {
+  id: string;
+  event: string;
+  data: Record<string, unknown>;
+}
+
+interface Stream {
+  response: Response;
+  next(): Promise<Event>;
+  close(): void;
+}
+
+let service: ServiceUnderTest;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+});
+
+afterAll(() => service.close());
+
+async function listen(headers: Record<string, string> = {}, on = service): Promise<Stream> {
+  const controller = new AbortController();
+  const response = await fetch(`${on.address}/events`, {
+    headers: { 'x-tenant-id': 'default', ...headers },
+    signal: controller.signal,
+  });
+  const events = eventsOf(response);
+  return {
+    response,
+    next: async () => {
+      const { value, done } = await events.next();
+      if (done === true) throw new Error('the stream has ended');
+      return value;
+    },
+    close: () => controller.abort(),
+  };
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<Event, undefined> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const fields = new Map(
+        text
+          .slice(0, end)
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const),
+      );
+      text = text.slice(end + 2);
+      const [id, event, data] = [fields.get('id'), fields.get('event'), fields.get('data')];
+      if (id !== undefined && event !== undefined && data !== undefined)
+        yield { id, event, data: JSON.parse(data) as Record<string, unknown> };
+    }
+  }
+  return undefined;
+}
+
+function tell(argument: string, headers: Record<string, string> = {}) {
+  return service.call<FactOutcome>('POST', '/tell', { predicate: 'seen', args: [argument] }, { headers });
+}
+
+it('sends changes as they happen, with id, kind and data of the schema', async () => {
+  const stream = await listen();
+  expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  expect(stream.response.headers.get('x-request-id')).not.toBeNull();
+  expect(stream.response.headers.get('x-api-version')).toBe('1');
+  const { body } = await tell('one', { 'x-request-id': 'from-here' });
+  const event = await stream.next();
+  expect(event.event).toBe('fact.asserted');
+  expect(event.id).toMatch(new RegExp(`^${body.generation}\\.\\d+$`));
+  expect(event.data).toMatchObject({
+    generation: body.generation,
+    requestId: 'from-here',
+    atom: 'seen(one)',
+  });
+  expect(changeSchema.safeParse(event.data).success).toBe(true);
+  stream.close();
+});
+
+it("sends nothing of another tenant's or database's", async () => {
+  await service.call('POST', '/databases', { name: 'aside' });
+  const stream = await listen({ 'x-tenant-id': 'watched' });
+  await tell('hidden', { 'x-tenant-id': 'unwatched' });
+  await tell('hidden', { 'x-tenant-id': 'watched', 'x-database': 'aside' });
+  await tell('shown', { 'x-tenant-id': 'watched' });
+  expect((await stream.next()).data).toMatchObject({ atom: 'seen(shown)' });
+  stream.close();
+});
+
+it('resumes after Last-Event-ID, and says reset where it cannot', async () => {
+  const first = await listen();
+  await tell('before');
+  const { id } = await first.next();
+  first.close();
+  await tell('meanwhile');
+  const second = await listen({ 'last-event-id': id });
+  expect((await second.next()).data).toMatchObject({ atom: 'seen(meanwhile)' });
+  second.close();
+  for (const unknown of ['999999.0', 'nonsense']) {
+    const third = await listen({ 'last-event-id': unknown });
+    expect((await third.next()).event).toBe('reset');
+    third.close();
+  }
+});
+
+it('sends atoms with line breaks without breaking the stream', async () => {
+  const stream = await listen();
+  await tell('a\n\nid: 7\nb');
+  expect((await stream.next()).data).toMatchObject({ atom: String.raw`seen("a\n\nid: 7\nb")` });
+  stream.close();
+});
+
+it('counts its subscribers', async () => {
+  const count = async () =>
+    /service_events_subscribers (\d+)/.exec((await service.call<string>('GET', '/metrics')).body)?.[1];
+  await expect.poll(count).toBe('0');
+  const stream = await listen();
+  await expect.poll(count).toBe('1');
+  stream.close();
+  await expect.poll(count).toBe('0');
+});
+
+it('ends when the service does', async () => {
+  const other = await startServiceUnderTest();
+  const stream = await listen({}, other);
+  const ended = stream.next().catch((error: unknown) => String(error));
+  await other.close();
+  expect(await ended).toContain('ended');
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../engine/contract/problems.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { isLoopbackAddress } from './origin.ts';
+
+let service: ServiceUnderTest;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest({ ALLOWED_HOSTS: 'kb.internal, other.internal:8443' });
+});
+
+afterAll(() => service.close());
+
+/** Status and problem code of a raw request, since fetch does not let Host be set. */
+async function answered(headers: readonly string[], line = 'GET /databases HTTP/1.1'): Promise<string> {
+  const text = await service.raw([line, ...headers, 'Connection: close', '', ''].join('\r\n'));
+  const code = /"code":"(\w+)"/.exec(text)?.[1] ?? '';
+  return `${text.slice(9, 12)} ${code}`.trim();
+}
+
+describe('Host, over loopback', () => {
+  it.each([
+    'localhost',
+    'LOCALHOST:1',
+    '127.0.0.1',
+    '127.1.2.3:9300',
+    '[::1]',
+    '[::1]:80',
+    'kb.internal',
+    'KB.internal:99',
+    'other.internal:8443',
+  ])('takes %s', async (host) => {
+    expect(await answered([`Host: ${host}`])).toBe('200');
+  });
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'other.internal',
+    'other.internal:1',
+    '',
+    '192.168.1.5',
+    'localhost@evil.example',
+  ])('refuses %j, which is how DNS rebinding looks', async (host) => {
+    expect(await answered([`Host: ${host}`])).toBe('403 Forbidden');
+  });
+
+  it('refuses a request without Host', async () => {
+    expect(await answered([])).toBe('403 Forbidden');
+    expect(await answered([], 'GET /databases HTTP/1.0')).toBe('403 Forbidden');
+  });
+});
+
+describe('Origin', () => {
+  const foreign = [
+    'https://evil.example',
+    'null',
+    'http://localhost:1',
+    'https://127.0.0.1',
+    'file://',
+    'chrome-extension://abc',
+    'http://localhost:3000.evil.example',
+  ];
+
+  it.each(foreign)('refuses %s, reads and writes alike', async (origin) => {
+    for (const [method, path, body] of [
+      ['GET', '/rules'],
+      ['POST', '/tell', { predicate: 'p', args: [] }],
+      ['OPTIONS', '/tell'],
+      ['GET', '/health'],
+      ['GET', '/'],
+    ] as const) {
+      const answer = await service.call(method, path, body, { headers: { origin } });
+      expect(answer.status).toBe(403);
+      expect(answer.body.code).toBe('Forbidden');
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it('is looked at before the address, the type and the tenant', async () => {
+    const headers = { origin: 'https://evil.example', 'content-type': 'text/plain', 'x-tenant-id': '' };
+    expect((await service.call('POST', '/nowhere', 'x', { headers })).status).toBe(403);
+  });
+
+  it("takes the service's own, by each of its loopback names, without CORS headers", async () => {
+    for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
+      const { status, headers } = await service.call('GET', '/rules', undefined, {
+        headers: { origin: `http://${name}:${service.port}` },
+      });
+      expect(status).toBe(200);
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it('takes those of CORS_ALLOWED_ORIGINS, with credentials and exposed headers', async () => {
+    const { status, headers } = await service.call('GET', '/rules', undefined, {
+      headers: { origin: 'http://localhost:5173' },
+    });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
+    expect(headers.get('access-control-allow-credentials')).toBe('true');
+    expect(headers.get('access-control-expose-headers')).toBe(
+      'X-Request-ID, X-API-Version, Retry-After, ETag',
+    );
+    expect(headers.get('vary')).toBe('Origin');
+  });
+
+  it('answers their errors with CORS headers too, so that a page can read them', async () => {
+    const headers = { origin: 'http://localhost:5173' };
+    const missing = await service.call<Problem>('GET', '/nowhere', undefined, { headers });
+    expect(missing.headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
+  });
+
+  it('answers their preflight with the methods of the address and the headers of the API', async () => {
+    const { status, headers } = await service.call('OPTIONS', '/rules/r1', undefined, {
+      headers: {
+        origin: 'http://localhost:3000',
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'x-tenant-id',
+      },
+    });
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-methods')).toBe('DELETE, PUT');
+    const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    for (const name of [
+      'content-type',
+      'x-tenant-id',
+      'x-database',
+      'x-request-id',
+      'authorization',
+      'x-api-key',
+    ])
+      expect(allowed).toContain(name);
+  });
+
+  it('allows all with *, then without credentials', async () => {
+    const open = await startServiceUnderTest({ CORS_ALLOWED_ORIGINS: '*' });
+    const { status, headers } = await open.call('GET', '/rules', undefined, {
+      headers: { origin: 'https://anywhere.example' },
+    });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    await open.close();
+  });
+});
+
+it('knows the loopback addresses in all their forms', () => {
+  for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])
+    expect(isLoopbackAddress(address)).toBe(true);
+  for (const address of ['0.0.0.0', '10.127.0.1', '::', '::ffff:10.0.0.1', ''])
+    expect(isLoopbackAddress(address)).toBe(false);
+});
