@@ -58,6 +58,15 @@ export interface EngineParts {
   readonly pause: Pause;
 }
 
+type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
+
+interface Watch {
+  /** To be called in the turn of the write, before it. */
+  readonly before: () => void;
+  readonly seen: () => { readonly context: BrowseContext; readonly candidates: readonly Candidates[] };
+  readonly end: () => void;
+}
+
 const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
 export class KnowledgeEngine implements Engine {
@@ -139,23 +148,23 @@ export class KnowledgeEngine implements Engine {
   }
 
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
-    const context = this.#read(caller, defaultLimits);
-    const { result, facts: used } = await queryFacts(context, input);
-    this.#noteUses(context, used);
-    return result;
+    return this.#reading(caller, defaultLimits, async (context) => {
+      const { result, facts: used } = await queryFacts(context, input);
+      this.#noteUses(context, used);
+      return result;
+    });
   }
 
   async facts(caller: Caller, query: facts.ListFactsQuery): Promise<facts.FactList> {
-    return listFacts(this.#read(caller, defaultLimits), query);
+    return this.#reading(caller, defaultLimits, (context) => listFacts(context, query));
   }
 
   async fact(caller: Caller, id: string): Promise<facts.FactDetail> {
-    const context = this.#read(caller, defaultLimits);
-    return factDetail(context, requireFact(context, id));
+    return this.#reading(caller, defaultLimits, (context) => factDetail(context, requireFact(context, id)));
   }
 
   async predicates(caller: Caller): Promise<facts.PredicateList> {
-    return listPredicates(this.#read(caller, defaultLimits));
+    return this.#reading(caller, defaultLimits, listPredicates);
   }
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
@@ -183,30 +192,27 @@ export class KnowledgeEngine implements Engine {
 
   async forgetRule(caller: Caller, id: string): Promise<rules.RuleRetracted> {
     const operation: Operation = { kind: 'forgetRule', id };
-    let before: BrowseContext | null = null;
-    let candidates: readonly Candidates[] = [];
-    const report = await this.#write({
-      caller,
-      database: caller.database,
-      operation,
-      check: () => void this.#requireRule(caller, id),
-      before: () => {
-        before = this.#read(caller, defaultLimits);
-        const concluded = relationOf(this.#requireRule(caller, id).rule.head);
-        // What the tables hold was derived with the rule; what is known from before them can no longer be told.
-        candidates = before.reasoner
-          .candidates(before.reasoner.reached([concluded]))
-          .filter((each) => each.isCertain);
-      },
+    const watch = this.#watch(caller, defaultLimits, ({ reasoner }) => {
+      const concluded = relationOf(this.#requireRule(caller, id).rule.head);
+      // What the tables hold was derived with the rule; what is known from before them can no longer be told.
+      return reasoner.candidates(reasoner.reached([concluded])).filter((each) => each.isCertain);
     });
-    const after = this.#read(caller, defaultLimits, report.generation);
-    const part = await dependentsPart(
-      after,
-      present<BrowseContext>(before, 'the write was applied'),
-      candidates,
-      [],
-    );
-    return { status: 'retracted', dependentsCount: part.dependentsCount, generation: report.generation };
+    try {
+      const check = (): void => void this.#requireRule(caller, id);
+      const { before } = watch;
+      const { generation } = await this.#write({
+        caller,
+        database: caller.database,
+        operation,
+        check,
+        before,
+      });
+      const { context, candidates } = watch.seen();
+      const part = await dependentsPart(this.#after(caller, context, generation), context, candidates, []);
+      return { status: 'retracted', dependentsCount: part.dependentsCount, generation };
+    } finally {
+      watch.end();
+    }
   }
 
   async rules(caller: Caller): Promise<rules.StoredRule[]> {
@@ -236,10 +242,11 @@ export class KnowledgeEngine implements Engine {
 
   async ask(caller: Caller, input: AskInput): Promise<Answer> {
     const body = bodyOf(input);
-    const context = this.#read(caller, input);
-    const { answer, used } = await ask(context, input, body);
-    this.#noteUses(context, used);
-    return answer;
+    return this.#reading(caller, input, async (context) => {
+      const { answer, used } = await ask(context, input, body);
+      this.#noteUses(context, used);
+      return answer;
+    });
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {
@@ -320,20 +327,15 @@ export class KnowledgeEngine implements Engine {
 
   /** What every change sets going, in the turn it is made. */
   #applied(record: LogRecord, report: Report): void {
-    const { database, tenant, rule, touched } = report;
+    const { database, tenant, touched } = report;
     for (const change of report.changes)
       if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
       else this.#counters.factsRetracted++;
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
-    if (touched.size > 0) reasoner?.touched(touched);
-    if (rule?.isChange === true) this.#rulesChanged(database);
+    if (touched.size > 0) reasoner?.touched(touched, report.generation);
     for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
-  }
-
-  #rulesChanged(database: DatabaseState): void {
-    const program = this.#programOf(database);
-    for (const tenant of database.tenants.values()) this.#reasoners.get(tenant)?.use(program);
+    if ((reasoner?.readers ?? 0) === 0) state?.facts.compact(touched, report.generation);
   }
 
   async #retract(
@@ -342,35 +344,29 @@ export class KnowledgeEngine implements Engine {
     ways: Pick<facts.RetractInput, 'dependents' | 'timeoutMs'>,
     check: ((time: number) => void) | undefined,
   ): Promise<facts.RetractPatternOutcome> {
-    let before: BrowseContext | null = null;
-    let candidates: readonly Candidates[] = [];
-    const report = await this.#write({
+    const watch = this.#watch(
       caller,
-      database: caller.database,
-      operation,
-      ...(check === undefined ? {} : { check }),
-      before: () => {
-        before = this.#read(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs });
-        const { reasoner, tenant } = before;
-        const relations = relationsAbout(operation, tenant.facts);
-        if (ways.dependents === 'known' && relations.size > 0)
-          candidates = reasoner.candidates(reasoner.reached(relations));
-      },
-    });
-    const retracted = report.changes.map((change) => change.fact);
-    const after = this.#read(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs }, report.generation);
-    return {
-      status: retracted.length > 0 ? 'retracted' : 'absent',
-      retracted: retracted.length,
-      ...(await this.#dependents(
-        present<BrowseContext>(before, 'the write was applied'),
-        after,
-        candidates,
-        retracted,
-        ways,
-      )),
-      generation: report.generation,
-    };
+      { ...defaultLimits, timeoutMs: ways.timeoutMs },
+      ({ reasoner, tenant }) =>
+        ways.dependents === 'known'
+          ? reasoner.candidates(reasoner.reached(relationsAbout(operation, tenant.facts)))
+          : [],
+    );
+    try {
+      const write = { caller, database: caller.database, operation, before: watch.before };
+      const report = await this.#write(check === undefined ? write : { ...write, check });
+      const { context, candidates } = watch.seen();
+      const retracted = report.changes.map((change) => change.fact);
+      const after = this.#after(caller, context, report.generation);
+      return {
+        status: retracted.length > 0 ? 'retracted' : 'absent',
+        retracted: retracted.length,
+        ...(await this.#dependents(context, after, candidates, retracted, ways)),
+        generation: report.generation,
+      };
+    } finally {
+      watch.end();
+    }
   }
 
   async #dependents(
@@ -391,57 +387,98 @@ export class KnowledgeEngine implements Engine {
     input: facts.RetractInput,
     check: (time: number) => void,
   ): Promise<facts.RetractPatternOutcome> {
-    const before = this.#read(caller, { ...defaultLimits, timeoutMs: input.timeoutMs });
-    const { tenant, reasoner, reader } = before;
-    check(reader.time);
-    const retracted = [...tenant.facts.match(patternOf(input), reader.generation, reader.time, true)];
-    const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
-    const hidden = reasoner.reader(reader.generation, reader.time, hiddenRows(retracted));
-    const after = { ...before, reader: hidden };
+    return this.#reading(caller, { ...defaultLimits, timeoutMs: input.timeoutMs }, async (before) => {
+      const { tenant, reasoner, reader } = before;
+      check(reader.time);
+      const retracted = [...tenant.facts.match(patternOf(input), reader.generation, reader.time, true)];
+      const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+      const after = {
+        ...before,
+        reader: reasoner.reader(reader.generation, reader.time, hiddenRows(retracted)),
+      };
+      return {
+        status: retracted.length > 0 ? 'retracted' : 'absent',
+        retracted: retracted.length,
+        ...(await this.#dependents(before, after, candidates, retracted, input)),
+        generation: reader.generation,
+        dryRun: true,
+      };
+    });
+  }
+
+  /** Reads in a state that stays as it is until `read` has ended. */
+  async #reading<Result>(
+    caller: Caller,
+    limits: ReadLimits,
+    read: (context: BrowseContext) => Promise<Result>,
+  ): Promise<Result> {
+    const context = this.#read(caller, limits);
+    context.reasoner.readers++;
+    try {
+      return await read(context);
+    } finally {
+      context.reasoner.readers--;
+    }
+  }
+
+  /**
+   * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
+   * after. The state is kept until `end`.
+   */
+  #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => readonly Candidates[]): Watch {
+    let seen: { context: BrowseContext; candidates: readonly Candidates[] } | null = null;
     return {
-      status: retracted.length > 0 ? 'retracted' : 'absent',
-      retracted: retracted.length,
-      ...(await this.#dependents(before, after, candidates, retracted, input)),
-      generation: reader.generation,
-      dryRun: true,
+      before: () => {
+        const context = this.#pin(caller, limits);
+        context.reasoner.readers++;
+        seen = { context, candidates: look(context) };
+      },
+      seen: () => present(seen, 'the write was applied'),
+      end: () => {
+        if (seen !== null) seen.context.reasoner.readers--;
+      },
     };
   }
 
-  /** Pins a reader for the caller, at the database's generation unless another is given. */
-  #read(
-    caller: Caller,
-    limits: Pick<Limits, 'timeoutMs' | 'maxDerivations'>,
-    generation?: number,
-  ): BrowseContext {
+  /** The context after a write: its generation, the rules as they are now, at the time of the one before. */
+  #after(caller: Caller, before: BrowseContext, generation: number): BrowseContext {
+    const reasoner = this.#reasonerOf(before.database, before.tenant, caller.tenant);
+    return { ...before, reasoner, reader: reasoner.reader(generation, before.reader.time) };
+  }
+
+  /** Pins a reader for the caller: the state as it is now. */
+  #read(caller: Caller, limits: ReadLimits): BrowseContext {
     this.#refuseClosed();
+    return this.#pin(caller, limits);
+  }
+
+  #pin(caller: Caller, limits: ReadLimits): BrowseContext {
     const database = this.#database(caller);
     const time = this.#showTime();
     const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
     const passed = tenant.facts.boundaries.takeUntil(time);
-    if (passed.size > 0) reasoner.touched(passed);
+    if (passed.size > 0) reasoner.passed(passed, time);
     const { timeoutMs, maxDerivations } = limits;
     return {
       database,
       tenant,
       reasoner,
-      reader: reasoner.reader(generation ?? database.generation, time),
+      reader: reasoner.reader(database.generation, time),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
     };
   }
 
   /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
   #reasonerOf(database: DatabaseState, tenant: TenantState, name: string): Reasoner {
+    const program = this.#programOf(database);
     let reasoner = this.#reasoners.get(tenant);
-    if (reasoner !== undefined) return reasoner;
+    if (reasoner !== undefined) {
+      if (reasoner.program !== program) reasoner.use(program);
+      return reasoner;
+    }
     const { pause, memoryBytes } = this.#parts;
-    reasoner = new Reasoner(
-      tenant.facts,
-      this.#programOf(database),
-      this.#talliesOf(database),
-      pause,
-      memoryBytes,
-    );
+    reasoner = new Reasoner(tenant.facts, program, this.#talliesOf(database), pause, memoryBytes);
     if (database.tenants.get(name) === tenant) this.#reasoners.set(tenant, reasoner);
     return reasoner;
   }

@@ -101,9 +101,13 @@ export class WriteLane {
     };
     let report: Report | null = null;
     await this.#log.append([record], () => {
-      write.before?.(time);
-      report = apply(this.#state, record);
-      this.#applied(record, report);
+      // Whatever happens beside it, what is durable is applied.
+      try {
+        write.before?.(time);
+      } finally {
+        report = apply(this.#state, record);
+        this.#applied(record, report);
+      }
     });
     if (report === null) throw new Error('assertion failed: a committed record was applied');
     return report;

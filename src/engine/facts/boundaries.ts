@@ -43,7 +43,8 @@ export class Boundaries {
       const left = 2 * at + 1;
       if (left >= count) return;
       const right = left + 1;
-      const child = right < count && (this.#times[right] as number) < (this.#times[left] as number) ? right : left;
+      const child =
+        right < count && (this.#times[right] as number) < (this.#times[left] as number) ? right : left;
       if ((this.#times[at] as number) <= (this.#times[child] as number)) return;
       this.#swap(at, child);
       at = child;

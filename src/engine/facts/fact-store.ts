@@ -163,12 +163,35 @@ export class FactStore {
     return boundsOf(fact, keptFrom, keptUntil);
   }
 
-  /** The generation that last changed exactly this fact, retractions included; 0 where it never was. */
+  /**
+   * The generation that last changed exactly this fact, retractions included; 0 where it never was. Of a fact that
+   * is not there and may have been forgotten, the latest generation that can have retracted it.
+   */
   changedAt(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): number {
     const known = this.find(predicate, args, truthVal, scope);
-    if (known === null) return 0;
+    if (known === null) return this.relation(predicate, args.length, !truthVal)?.forgottenThrough ?? 0;
     const death = known.relation.death?.[known.row] ?? Number.POSITIVE_INFINITY;
     return death === Number.POSITIVE_INFINITY ? (known.relation.birth[known.row] as number) : death;
+  }
+
+  /**
+   * Lets go of the dead rows of relations that are mostly dead. Nobody may be reading at an earlier generation.
+   * Afterwards the id of a fact that was retracted before names nothing.
+   */
+  compact(relations: Iterable<string>, generation: number): void {
+    for (const key of relations) {
+      const old = this.relations.get(key);
+      if (old === undefined || !old.isMostlyDead) continue;
+      const fresh = old.compacted(generation);
+      for (let row = 0; row < old.count; row++)
+        if (this.#rowOf[old.number[row] as number] === row) this.#rowOf[old.number[row] as number] = -1;
+      for (let row = 0; row < fresh.count; row++) this.#rowOf[fresh.number[row] as number] = row;
+      const place = present(this.#relationNumbers.get(old), 'a relation has its number');
+      this.relations.set(key, fresh);
+      this.#relationList[place] = fresh;
+      this.#relationNumbers.delete(old);
+      this.#relationNumbers.set(fresh, place);
+    }
   }
 
   idOf(fact: FactRow): string {
@@ -193,7 +216,7 @@ export class FactStore {
     if (write === undefined || write.generation !== generation) return null;
     const end = this.#writes[at + 1]?.first ?? this.#facts;
     const number = write.first + place;
-    if (number >= end) return null;
+    if (number >= end || (this.#rowOf[number] as number) < 0) return null;
     return {
       relation: present(this.#relationList[this.#relationOf[number] as number], 'a fact has its relation'),
       row: this.#rowOf[number] as number,

@@ -27,6 +27,8 @@ export class StoredRelation {
   /** The tenant's running number of the fact that the row is a version of. */
   number = new Int32Array(16);
   readonly metadata = new Map<number, Metadata>();
+  /** Versions that died up to here are no longer held: see `compacted`. */
+  forgottenThrough = 0;
   #capacity = 16;
   #slots = new Int32Array(32);
   #identities = 0;
@@ -127,6 +129,31 @@ export class StoredRelation {
       this.#indexList.push(index);
     }
     return index;
+  }
+
+  /** True where more than half of the rows are dead, and there are enough of them to be worth the work. */
+  get isMostlyDead(): boolean {
+    return this.count > 256 && this.live * 2 < this.count;
+  }
+
+  /**
+   * The same relation without its dead rows, for readers of this generation and later. This one stays as it is, for
+   * whoever still holds rows of it.
+   */
+  compacted(generation: number): StoredRelation {
+    const fresh = new StoredRelation(this.predicate, this.arity, this.negated);
+    fresh.forgottenThrough = generation;
+    const identity = new Int32Array(this.arity + 1);
+    for (let row = 0; row < this.count; row++) {
+      if (!this.isAlive(row)) continue;
+      for (let position = 0; position <= this.arity; position++)
+        identity[position] = (this.columns[position] as Int32Array)[row] as number;
+      const from = this.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
+      const until = this.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+      const metadata = this.metadata.get(row) ?? null;
+      fresh.append(identity, this.birth[row] as number, this.number[row] as number, from, until, metadata);
+    }
+    return fresh;
   }
 
   #setValidity(row: number, validFrom: number, validUntil: number): void {

@@ -69,6 +69,9 @@ export class Reasoner {
   readonly known = new KnownConclusions();
   /** Moves with every change that an answer can notice. */
   version = 0;
+  /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
+  readers = 0;
+  readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
   #answers: SharedSet;
   #proofs: SharedSet;
@@ -110,16 +113,30 @@ export class Reasoner {
     this.known.clear();
   }
 
+  /** A reader of this generation and time; one of a state before the last change shares no tables. */
   reader(generation: number, time: number, hidden: Reader['hidden'] = null): PinnedReader {
-    return { facts: this.facts, generation, time, hidden, version: this.version };
+    const { generation: changedIn, time: changedAt } = this.#lastChange;
+    const isCurrent = generation >= changedIn && time >= changedAt;
+    return { facts: this.facts, generation, time, hidden, version: isCurrent ? this.version : -1 };
   }
 
   pacer(limits: Omit<Limits, 'memoryBytes'>): Pacer {
     return new Pacer({ ...limits, memoryBytes: this.#memoryBytes }, this.#pause);
   }
 
-  /** Drops the tables that a change of these relations reaches; their rows become known conclusions. */
-  touched(relations: Iterable<string>): void {
+  /** Drops the tables that a write to these relations in this generation reaches; their rows become known. */
+  touched(relations: Iterable<string>, generation: number): void {
+    this.#lastChange.generation = generation;
+    this.#changed(relations);
+  }
+
+  /** Drops the tables reached by the relations in which a validity began or ended up to this time. */
+  passed(relations: Iterable<string>, time: number): void {
+    this.#lastChange.time = time;
+    this.#changed(relations);
+  }
+
+  #changed(relations: Iterable<string>): void {
     this.version++;
     const reached = this.reached(relations);
     for (const shared of [this.#answers, this.#proofs]) {
