@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { ruleProblems } from './check.ts';
+import { parseProgram } from './parse.ts';
+
+test('the examples of the grammar document are read, and are safe', () => {
+  const text = readFileSync(new URL('../../../docs/grammar.md', import.meta.url), 'utf8');
+  const example = /```\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const { statements, errors } = parseProgram(example);
+  expect(errors).toEqual([]);
+  expect(statements).toHaveLength(11);
+  for (const statement of statements)
+    if (statement.kind === 'rule') expect(ruleProblems(statement.rule)).toEqual([]);
+});
