@@ -45,7 +45,7 @@ async function* eventsOf(response: Response): AsyncGenerator<Event, undefined> {
   let text = '';
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    text += decoder.decode(chunk, { stream: true });
     for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
       const fields = new Map(
         text

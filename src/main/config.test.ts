@@ -1,0 +1,188 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  describeVariables,
+  endpointFileOf,
+  type Environment,
+  parseConfig,
+  settingsWithoutEffect,
+  stateFolder,
+} from './config.ts';
+import { StartRefusal } from './start-refusal.ts';
+
+function refusal(environment: Environment): string {
+  try {
+    parseConfig(environment);
+  } catch (error) {
+    if (error instanceof StartRefusal && error.kind === 'configuration') return error.message;
+    throw error;
+  }
+  throw new Error('the configuration was taken');
+}
+
+describe('the configuration', () => {
+  it('has the defaults of the contract', () => {
+    expect(parseConfig({})).toMatchObject({
+      port: 9300,
+      host: '0.0.0.0',
+      apiKey: null,
+      authEnabled: false,
+      serviceAdminUser: 'admin',
+      encryptionKey: null,
+      tlsEnabled: false,
+      tlsPort: 9443,
+      corsAllowedOrigins: ['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'],
+      maxRequestBodyBytes: 10_485_760,
+      storageDir: './data',
+      fsync: 'always',
+      snapshotIntervalMs: 300_000,
+      allowedHosts: [],
+      extractionEnabled: false,
+      llmTemperature: 0.1,
+      llmTimeoutMs: 30_000,
+      replicationMode: 'LEADER',
+      logLevel: 'INFO',
+      rateLimitPerMinute: null,
+    });
+  });
+
+  it('takes the defaults of its host program where the environment says nothing', () => {
+    const defaults = { host: '127.0.0.1', storageDir: '/somewhere', port: 9301 };
+    expect(parseConfig({}, defaults)).toMatchObject(defaults);
+    expect(parseConfig({ HOST: '0.0.0.0', PORT: '1' }, defaults)).toMatchObject({ host: '0.0.0.0', port: 1 });
+  });
+
+  it('counts an empty value as not set', () => {
+    expect(parseConfig({ PORT: '', API_KEY: '' })).toMatchObject({ port: 9300, apiKey: null });
+  });
+
+  it('reads a provider key by either of its names', () => {
+    expect(parseConfig({ ANTHROPIC_API_KEY: 'k1' }).anthropicApiKey).toBe('k1');
+    expect(parseConfig({ LLM_PROVIDER_A_API_KEY: 'k2', ANTHROPIC_API_KEY: 'k1' }).anthropicApiKey).toBe('k2');
+  });
+
+  it.each([
+    ['PORT', '80a'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '1e3'],
+    ['HOST', 'two words'],
+    ['FSYNC', 'ALWAYS'],
+    ['AUTH_ENABLED', 'yes'],
+    ['AUTH_ENABLED', 'TRUE'],
+    ['MAX_REQUEST_BODY_BYTES', '10MB'],
+    ['SNAPSHOT_INTERVAL_MS', '0'],
+    ['LOG_LEVEL', 'info'],
+    ['LOG_FORMAT', 'xml'],
+    ['CORS_ALLOWED_ORIGINS', 'http://a.example,*'],
+    ['CORS_ALLOWED_ORIGINS', 'http://a.example/path'],
+    ['CORS_ALLOWED_ORIGINS', 'a.example'],
+    ['ALLOWED_HOSTS', 'http://a.example'],
+    ['LEADER_URL', 'ftp://a.example'],
+    ['LLM_TEMPERATURE', '3'],
+    ['LOCAL_LLM_BASE_URL', 'localhost'],
+    ['REPLICATION_MODE', 'leader'],
+    ['RATE_LIMIT_PER_MINUTE', '0'],
+    ['MEMORY_BUDGET_BYTES', '1GB'],
+  ])('refuses a bad %s, naming it, what it got (%j) and what it takes', (name, value) => {
+    expect(refusal({ [name]: value })).toMatch(
+      new RegExp(`^${name}: got ${JSON.stringify(value).replace(/[*.]/g, '\\$&')}, takes .+$`),
+    );
+  });
+
+  it.each([
+    ['API_KEY', 'with a space'],
+    ['ENCRYPTION_KEY', 'abc123'],
+    ['ANTHROPIC_API_KEY', 'caf\u00e9-secret'],
+    ['REPLICATION_API_KEY', 'a b'],
+  ])('says of a bad %s only how long it is', (name, value) => {
+    const message = refusal({ [name]: value });
+    expect(message).toContain(`${name}: got ${value.length} characters, takes `);
+    expect(message).not.toContain(value);
+  });
+
+  it('names every bad value at once', () => {
+    expect(refusal({ PORT: 'x', FSYNC: 'y' }).split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    [{ REPLICATION_MODE: 'FOLLOWER' }, 'LEADER_URL'],
+    [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
+    [{ AUTH_ENABLED: 'true' }, 'AUTH_ENABLED'],
+    [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12' }, 'TLS_ENABLED'],
+    [{ ENCRYPTION_KEY: 'ab'.repeat(32) }, 'ENCRYPTION_KEY'],
+    [{ REPLICATION_MODE: 'FOLLOWER', LEADER_URL: 'http://a.example' }, 'REPLICATION_MODE'],
+  ])('refuses what it cannot honour rather than running on without it: %j', (environment, name) => {
+    expect(refusal(environment)).toMatch(new RegExp(`^${name}: `, 'm'));
+  });
+
+  it('names the variables that are set in vain', () => {
+    expect(settingsWithoutEffect({ PORT: '1', LLM_MODEL: 'm', GEMINI_API_KEY: 'k' })).toEqual([
+      'GEMINI_API_KEY',
+      'LLM_MODEL',
+    ]);
+  });
+
+  it('describes every variable of the contract with what it takes', () => {
+    const text = describeVariables();
+    for (const name of contractVariables) expect(text).toMatch(new RegExp(`^  ${name}( |$)`, 'm'));
+    expect(text).toContain('default: 10485760');
+  });
+});
+
+describe('the endpoint file', () => {
+  it('is in the per-user state folder of the platform', () => {
+    expect(stateFolder({ XDG_STATE_HOME: '/state' }, 'linux')).toBe('/state/corollary');
+    expect(stateFolder({}, 'linux')).toBe(join(homedir(), '.local/state/corollary'));
+    expect(stateFolder({}, 'darwin')).toBe(join(homedir(), 'Library/Application Support/corollary'));
+    expect(stateFolder({ LOCALAPPDATA: '/local' }, 'win32')).toBe(join('/local', 'corollary'));
+  });
+
+  it('is where COROLLARY_ENDPOINT_FILE says, for the service and for those that look for it', () => {
+    const environment = { COROLLARY_ENDPOINT_FILE: '/x/here.json' };
+    expect(parseConfig(environment).endpointFile).toBe('/x/here.json');
+    expect(endpointFileOf(environment)).toBe('/x/here.json');
+    expect(endpointFileOf({ XDG_STATE_HOME: '/s' })).toBe('/s/corollary/endpoint.json');
+  });
+});
+
+const contractVariables = [
+  'PORT',
+  'HOST',
+  'API_KEY',
+  'AUTH_ENABLED',
+  'SERVICE_ADMIN_USER',
+  'SERVICE_ADMIN_PASS',
+  'API_KEY_DEFAULT_EXPIRY_DAYS',
+  'ENCRYPTION_KEY',
+  'TLS_ENABLED',
+  'TLS_PORT',
+  'TLS_KEYSTORE_PATH',
+  'TLS_KEYSTORE_PASSWORD',
+  'CORS_ALLOWED_ORIGINS',
+  'MAX_REQUEST_BODY_BYTES',
+  'STORAGE_DIR',
+  'FSYNC',
+  'SNAPSHOT_INTERVAL_MS',
+  'ALLOWED_HOSTS',
+  'MEMORY_BUDGET_BYTES',
+  'MEMORY_DECAY_INTERVAL_MS',
+  'COROLLARY_ENDPOINT_FILE',
+  'LLM_PROVIDER_A_API_KEY',
+  'LLM_PROVIDER_B_API_KEY',
+  'LLM_PROVIDER_C_API_KEY',
+  'LOCAL_LLM_BASE_URL',
+  'LLM_BASE_URL',
+  'EXTRACTION_ENABLED',
+  'LLM_MODEL',
+  'LLM_TEMPERATURE',
+  'REPLICATION_MODE',
+  'LEADER_URL',
+  'REPLICATION_POLL_INTERVAL_MS',
+  'REPLICATION_API_KEY',
+  'LOG_LEVEL',
+  'LOG_FORMAT',
+  'LLM_TIMEOUT_MS',
+  'RATE_LIMIT_PER_MINUTE',
+];

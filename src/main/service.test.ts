@@ -1,0 +1,173 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Readiness } from '../engine/contract/administration.ts';
+import type { Answer } from '../engine/contract/inference.ts';
+import { parseConfig } from './config.ts';
+import { readEndpoint, removeEndpoint, writeEndpoint } from './endpoint-file.ts';
+import { startServiceUnderTest } from './service-under-test.ts';
+import { startService } from './service.ts';
+import { StartRefusal } from './start-refusal.ts';
+import { createLogger } from './telemetry/logger.ts';
+
+const log = createLogger({ level: 'ERROR', format: 'json', write: () => {} });
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'corollary-service-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** The refusal that a start ends with. */
+async function refusalOf(start: Promise<unknown>): Promise<StartRefusal> {
+  const error = await start.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof StartRefusal) return error;
+  throw error ?? new Error('the service has started');
+}
+
+function configFor(environment: Record<string, string>) {
+  return parseConfig({
+    COROLLARY_ENDPOINT_FILE: join(folder, 'state', 'endpoint.json'),
+    HOST: '127.0.0.1',
+    PORT: '0',
+    STORAGE_DIR: join(folder, 'data'),
+    ...environment,
+  });
+}
+
+describe('a start', () => {
+  it('keeps what was written before, after a clean end', async () => {
+    const environment = { STORAGE_DIR: join(folder, 'data') };
+    const first = await startServiceUnderTest(environment);
+    await first.call('POST', '/tell', { predicate: 'kept', args: ['x'] });
+    await first.call('POST', '/teach', { text: 'found(?x) :- kept(?x)' });
+    await first.close();
+    const second = await startServiceUnderTest(environment);
+    const { body } = await second.call<Answer>('POST', '/ask', { predicate: 'found', args: ['?x'] });
+    expect(body.results).toEqual(['found(x)']);
+    await second.close();
+  });
+
+  it('is refused where the port is taken, naming it and what to do', async () => {
+    const first = await startService(configFor({}), { log });
+    const config = configFor({ PORT: String(first.port), STORAGE_DIR: join(folder, 'other') });
+    const refusal = await refusalOf(startService(config, { log }));
+    expect(refusal.kind).toBe('port-taken');
+    expect(refusal.message).toContain(`Port ${first.port}`);
+    expect(refusal.message).toContain('PORT');
+    await first.close();
+  });
+
+  it('is refused where the folder is in use, saying by whom', async () => {
+    const first = await startService(configFor({}), { log });
+    const refusal = await refusalOf(startService(configFor({}), { log }));
+    expect(refusal.kind).toBe('folder-locked');
+    expect(refusal.message).toContain(String(process.pid));
+    expect(refusal.owner).toBe(first.address);
+    await first.close();
+  });
+
+  it('is refused where the host is no address of this machine', async () => {
+    const refusal = await refusalOf(startService(configFor({ HOST: '203.0.113.7' }), { log }));
+    expect(refusal.kind).toBe('configuration');
+    expect(refusal.message).toMatch(/^HOST: /);
+  });
+
+  it('is refused where the storage folder cannot be one', async () => {
+    const file = join(folder, 'a-file');
+    await writeFile(file, '');
+    const refusal = await refusalOf(startService(configFor({ STORAGE_DIR: join(file, 'below') }), { log }));
+    expect(refusal.message).toContain(file);
+  });
+
+  it('warns once where everyone in the network may do everything', async () => {
+    const open = await startServiceUnderTest({ HOST: '0.0.0.0' });
+    const closed = await startServiceUnderTest({ HOST: '0.0.0.0', API_KEY: 'k' });
+    const warnings = (service: typeof open) => service.logged.filter(({ level }) => level === 'WARN');
+    expect(warnings(open)).toHaveLength(1);
+    expect(JSON.stringify(warnings(open))).toContain('authentication is off');
+    expect(warnings(closed)).toEqual([]);
+    await open.close();
+    await closed.close();
+  });
+});
+
+describe('the end', () => {
+  it('lets a running call finish, refuses new ones with NotReady, and answers health all the while', async () => {
+    const service = await startServiceUnderTest();
+    const facts = Array.from({ length: 3000 }, (_, index) => ({
+      predicate: 'edge',
+      args: [index, index + 1],
+    }));
+    await service.call('POST', '/assert/facts', { facts });
+    await service.call('POST', '/teach', { text: 'path(?x, ?y) :- edge(?x, ?y)' });
+    await service.call('POST', '/teach', { text: 'path(?x, ?z) :- path(?x, ?y), path(?y, ?z)' });
+    const question = {
+      predicate: 'path',
+      args: ['?x', '?y'],
+      timeoutMs: 600_000,
+      maxDerivations: 1_000_000_000,
+    };
+    const long = service.call('POST', '/ask', question);
+    await wait(50);
+    const closed = service.close();
+    const refused = await service.call('POST', '/ask', { predicate: 'edge', args: ['1', '?y'] });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { code: 'NotReady', detail: 'the service is shutting down' },
+    });
+    expect((await service.call('GET', '/nowhere')).status).toBe(503);
+    expect((await service.call('GET', '/health')).status).toBe(200);
+    expect((await service.call('GET', '/metrics')).status).toBe(200);
+    const ready = await service.call<Readiness>('GET', '/health/ready');
+    expect(ready).toMatchObject({ status: 503, body: { status: 'not_ready' } });
+    const { status, body } = await long;
+    expect([200, 503]).toContain(status);
+    if (status === 503) expect(body.code).toBe('NotReady');
+    await closed;
+    await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
+  }, 20_000);
+
+  it('may be asked for twice', async () => {
+    const service = await startServiceUnderTest();
+    await Promise.all([service.close(), service.close()]);
+    await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('the endpoint file', () => {
+  it('is there while the service runs, for its user alone, and gone afterwards', async () => {
+    const config = configFor({});
+    const file = config.endpointFile ?? '';
+    const service = await startService(config, { log });
+    expect(await readEndpoint(file)).toMatchObject({ url: service.address, pid: process.pid });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await service.close();
+    expect(await readEndpoint(file)).toBeNull();
+  });
+
+  it("holds no key, and another service's file is left alone", async () => {
+    const config = configFor({ API_KEY: 'the-key' });
+    const file = config.endpointFile ?? '';
+    const service = await startService(config, { log });
+    expect(await readFile(file, 'utf8')).not.toContain('the-key');
+    await writeEndpoint(file, { url: 'http://127.0.0.1:1', pid: 1, version: '0', startedAt: 0 });
+    await service.close();
+    expect(await readEndpoint(file)).toMatchObject({ pid: 1 });
+    await removeEndpoint(join(folder, 'not-there.json'));
+  });
+
+  it('counts as absent where it cannot be read as one', async () => {
+    const file = join(folder, 'endpoint.json');
+    await writeFile(file, '{"url": 7}');
+    expect(await readEndpoint(file)).toBeNull();
+    await writeFile(file, 'broken');
+    expect(await readEndpoint(file)).toBeNull();
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createLogger, plainLine } from './logger.ts';
+
+it('writes JSON lines with time, level and fields', () => {
+  const lines: string[] = [];
+  const log = createLogger({ level: 'INFO', format: 'json', write: (line) => lines.push(line) });
+  log.debug('not shown');
+  log.info({ requestId: 'r1', status: 200 }, 'answered');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.endsWith('\n')).toBe(true);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'INFO',
+    requestId: 'r1',
+    status: 200,
+    msg: 'answered',
+  });
+});
+
+it('writes plain lines for a terminal, the stack of an error below', () => {
+  const lines: string[] = [];
+  const log = createLogger({ level: 'DEBUG', format: 'plain', write: (line) => lines.push(line) });
+  log.warn({ requestId: 'r 1', route: '/tell' }, 'careful');
+  log.error({ err: new TypeError('inside') }, 'a bug');
+  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}careful requestId="r 1" route=\/tell\n$/);
+  expect(lines[1]).toMatch(/ERROR a bug\n {2}TypeError: inside\n {6}at /);
+});
+
+it('keeps one event on one line, whatever a client put into its request id', () => {
+  const line = plainLine(JSON.stringify({ level: 'INFO', msg: 'm', requestId: 'a" b=c' }));
+  expect(line).toBe(' INFO  m requestId="a\\" b=c"\n');
+});
