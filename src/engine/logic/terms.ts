@@ -13,7 +13,6 @@ import {
   isBuiltinName,
   isVariable,
   type Literal,
-  type Rule,
 } from '../contract/language.ts';
 
 /** The variable that matches anything and binds nothing. */
@@ -87,14 +86,6 @@ export function variablesOf(literal: Literal): string[] {
 export function variablesOfBraces(literal: AggregateLiteral): string[] {
   const found = new Set<string>();
   collectBraces(literal, found);
-  return [...found];
-}
-
-/** The variables of a rule, head first, in order of first occurrence, without `?_`. */
-export function variablesOfRule(rule: Rule): string[] {
-  const found = new Set<string>();
-  for (const term of rule.head.args) if (isNamedVariable(term)) found.add(term);
-  for (const literal of rule.body) collect(literal, found);
   return [...found];
 }
 
