@@ -49,19 +49,19 @@ interface HttpCall {
 }
 
 interface RequestParts {
-  params?: Readonly<Record<string, unknown>>;
-  query?: Readonly<Record<string, unknown>>;
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string | null | undefined>>;
   body?: unknown;
 }
 
 /** The HTTP form of a request. Absent and null query parameters are left out. */
 export function httpCallOf(origin: string, spec: OperationSpec, request: RequestParts): HttpCall {
   const path = spec.path.replace(/:([a-z]+)/gi, (_, name: string) =>
-    encodeURIComponent(String(request.params?.[name])),
+    encodeURIComponent(request.params?.[name] ?? ''),
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {}))
-    if (value !== null && value !== undefined) query.set(name, String(value));
+    if (value !== null && value !== undefined) query.set(name, value);
   return {
     url: `${origin}${path}${query.size === 0 ? '' : `?${query}`}`,
     method: spec.method,

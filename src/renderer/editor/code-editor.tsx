@@ -5,7 +5,7 @@
  * the colour scheme, grows with its text where `lines` says so, and gives the Tab key back with Ctrl+M.
  */
 import { useComputedColorScheme } from '@mantine/core';
-import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { useDensity } from '../ui/use-row-height.ts';
 import { monospace } from '../ui/theme.ts';
@@ -76,20 +76,54 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   padding: { top: 8, bottom: 8 },
 };
 
-/** Sets the height to that of the text, between the two bounds of `lines`. */
-function growWithText(
-  editor: monaco.editor.IStandaloneCodeEditor,
-  host: HTMLElement,
-  lines: readonly [number, number],
-) {
-  const lineHeight = editor.getOption(monaco.editor.EditorOption.lineHeight);
-  const [least, greatest] = lines;
+type Editor = monaco.editor.IStandaloneCodeEditor;
+
+/** Keeps the height that of the text, between the two bounds of `lines`. */
+function growWithText(editor: Editor, host: HTMLElement, [least, greatest]: readonly [number, number]): void {
   const padding = 16;
-  const height = Math.min(
-    greatest * lineHeight + padding,
-    Math.max(least * lineHeight + padding, editor.getContentHeight()),
-  );
-  host.style.height = `${height}px`;
+  function grow(): void {
+    const line = editor.getOption(monaco.editor.EditorOption.lineHeight);
+    const height = Math.max(least * line + padding, editor.getContentHeight());
+    host.style.height = `${Math.min(greatest * line + padding, height)}px`;
+  }
+  grow();
+  editor.onDidContentSizeChange(grow);
+}
+
+interface EditorOptions {
+  text: string;
+  label: string;
+  placeholder: string;
+  lines: readonly [number, number] | undefined;
+  onText: (text: string) => void;
+  onSubmit: () => void;
+}
+
+function createEditor(host: HTMLElement, options: EditorOptions): Editor {
+  const { text, label, placeholder, lines, onText, onSubmit } = options;
+  const editor = monaco.editor.create(host, {
+    ...fixedOptions,
+    value: text,
+    language: languageId,
+    ariaLabel: label,
+    placeholder,
+    lineNumbers: lines === undefined ? 'on' : 'off',
+  });
+  if (lines !== undefined) growWithText(editor, host, lines);
+  editor.onDidChangeModelContent(() => onText(editor.getValue()));
+  editor.addAction({
+    id: 'corollary.submit',
+    label: 'Submit',
+    keybindings: [monaco.KeyMod.CtrlCmd | monaco.KeyCode.Enter],
+    run: onSubmit,
+  });
+  return editor;
+}
+
+/** Replaces the text as one step that can be undone. */
+function replaceText(model: monaco.editor.ITextModel, text: string): void {
+  if (model.getValue() !== text)
+    model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
 }
 
 export function CodeEditor(props: CodeEditorProps) {
@@ -98,63 +132,36 @@ export function CodeEditor(props: CodeEditorProps) {
   const scheme = useComputedColorScheme('light');
   const fontSize = useDensity((state) => (state.density === 'compact' ? 12 : 13));
   const host = useRef<HTMLDivElement>(null);
-  const editor = useRef<monaco.editor.IStandaloneCodeEditor | null>(null);
-  const latest = useRef(props);
+  const editor = useRef<Editor | null>(null);
   // What was reported and has not come back as `value` yet: an echo of it must not undo what was typed since.
   const reported = useRef<string[]>([]);
-  useEffect(() => {
-    latest.current = props;
+  const onText = useEffectEvent((text: string) => {
+    reported.current.push(text);
+    props.onChange(text);
+  });
+  const onSubmit = useEffectEvent(() => props.onSubmit?.());
+  const create = useEffectEvent((element: HTMLElement) => {
+    const created = createEditor(element, { text: value, label, placeholder, lines, onText, onSubmit });
+    if (autoFocus) created.focus();
+    return created;
   });
 
   useEffect(() => {
-    const element = host.current;
-    if (element === null) return undefined;
-    const created = monaco.editor.create(element, {
-      ...fixedOptions,
-      value: latest.current.value,
-      language: languageId,
-      ariaLabel: label,
-      placeholder,
-      fontSize,
-      lineNumbers: lines === undefined ? 'on' : 'off',
-    });
+    if (host.current === null) return undefined;
+    const created = create(host.current);
     editor.current = created;
-    const [, greatest] = lines ?? [0, 0];
-    if (lines !== undefined) {
-      growWithText(created, element, lines);
-      created.onDidContentSizeChange(() => growWithText(created, element, lines));
-      created.updateOptions({ scrollbar: { vertical: greatest === 1 ? 'hidden' : 'auto' } });
-    }
-    created.onDidChangeModelContent(() => {
-      const text = created.getValue();
-      reported.current.push(text);
-      latest.current.onChange(text);
-    });
-    created.addAction({
-      id: 'corollary.submit',
-      label: 'Submit',
-      keybindings: [monaco.KeyMod.CtrlCmd | monaco.KeyCode.Enter],
-      run: () => latest.current.onSubmit?.(),
-    });
-    if (autoFocus) created.focus();
     return () => {
       editor.current = null;
       created.getModel()?.dispose();
       created.dispose();
     };
-    // The editor is made once; what can change later is set by the effects below.
   }, []);
 
   useEffect(() => {
     const echo = reported.current.lastIndexOf(value);
-    if (echo >= 0) {
-      reported.current.splice(0, echo + 1);
-      return;
-    }
+    reported.current.splice(0, echo < 0 ? reported.current.length : echo + 1);
     const model = editor.current?.getModel();
-    if (model === null || model === undefined || model.getValue() === value) return;
-    model.pushEditOperations([], [{ range: model.getFullModelRange(), text: value }], () => null);
-    reported.current = [];
+    if (echo < 0 && model !== null && model !== undefined) replaceText(model, value);
   }, [value]);
 
   useEffect(() => {

@@ -117,6 +117,66 @@ function HeaderCell<Row>({ column, index }: { column: Column<Row>; index: number
   );
 }
 
+interface BodyRowProps<Row> {
+  gridId: string;
+  index: number;
+  top: number;
+  row: Row | undefined;
+  columns: readonly Column<Row>[];
+  template: CSSProperties;
+  isSelected: boolean;
+  /** Column of the active cell, where it is in this row; else null. */
+  activeColumn: number | null;
+  onClick: () => void;
+  onDoubleClick: () => void;
+}
+
+function BodyRow<Row>(props: BodyRowProps<Row>) {
+  const { gridId, index, top, row, columns, template, isSelected, activeColumn, onClick, onDoubleClick } =
+    props;
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      className={styles.row}
+      style={{ ...template, transform: `translateY(${top}px)` }}
+      onClick={onClick}
+      onDoubleClick={onDoubleClick}
+    >
+      {columns.map((column, columnIndex) => (
+        <div
+          key={column.id}
+          id={`${gridId}-${index}-${columnIndex}`}
+          role="gridcell"
+          aria-colindex={columnIndex + 1}
+          className={[
+            styles.cell,
+            column.align === 'end' ? styles.end : '',
+            columnIndex === activeColumn ? styles.active : '',
+          ].join(' ')}
+        >
+          {row === undefined ? (
+            <span className={styles.waiting} aria-hidden />
+          ) : (
+            <span className={styles.cellText}>{column.cell(row)}</span>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function HeaderRow<Row>({ columns, template }: { columns: readonly Column<Row>[]; template: CSSProperties }) {
+  return (
+    <div role="row" aria-rowindex={1} className={styles.header} style={template}>
+      {columns.map((column, index) => (
+        <HeaderCell key={column.id} column={column} index={index} />
+      ))}
+    </div>
+  );
+}
+
 export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { label, columns, count, rowAt, selected, onSelect, onOpen, onKey, onVisible } = props;
   const rowHeight = useRowHeight();
@@ -129,6 +189,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const active: Place = { row: clamp(place.row, count - 1), column: clamp(place.column, columns.length - 1) };
   const first = virtual.rows[0]?.index ?? 0;
   const last = (virtual.rows.at(-1)?.index ?? -1) + 1;
+  const activeIsRendered = active.row >= first && active.row < last;
 
   useEffect(() => {
     if (last > first) onVisible?.(first, last);
@@ -137,22 +198,18 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   function onKeyDown(event: KeyboardEvent<HTMLDivElement>): void {
     if (count === 0 || event.target !== event.currentTarget) return;
     const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
-    if (next !== null) {
-      event.preventDefault();
-      setPlace(next);
-      virtual.scrollToRow(next.row);
-      if (next.row !== active.row) onSelect(next.row);
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      onSelect(active.row);
-      onOpen?.(active.row);
-    } else if (event.key === ' ') {
-      event.preventDefault();
-      onSelect(active.row);
-    } else onKey?.(event, active.row);
+    if (next === null && event.key !== 'Enter' && event.key !== ' ') {
+      onKey?.(event, active.row);
+      return;
+    }
+    event.preventDefault();
+    const target = next ?? active;
+    setPlace(target);
+    virtual.scrollToRow(target.row);
+    if (next === null || target.row !== active.row) onSelect(target.row);
+    if (event.key === 'Enter') onOpen?.(active.row);
   }
 
-  const activeIsRendered = active.row >= first && active.row < last;
   return (
     <div
       ref={scrollRef}
@@ -166,49 +223,27 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
       onKeyDown={onKeyDown}
     >
       <div role="rowgroup" className={styles.headerGroup} style={{ minWidth }}>
-        <div role="row" aria-rowindex={1} className={styles.header} style={template}>
-          {columns.map((column, index) => (
-            <HeaderCell key={column.id} column={column} index={index} />
-          ))}
-        </div>
+        <HeaderRow columns={columns} template={template} />
       </div>
       <div role="rowgroup" className={styles.body} style={{ height: virtual.height, minWidth }}>
-        {virtual.rows.map(({ index, top }) => {
-          const row = rowAt(index);
-          return (
-            <div
-              key={index}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={index === selected}
-              className={styles.row}
-              style={{ ...template, transform: `translateY(${top}px)` }}
-              onClick={() => {
-                setPlace({ row: index, column: active.column });
-                onSelect(index);
-              }}
-              onDoubleClick={() => onOpen?.(index)}
-            >
-              {columns.map((column, columnIndex) => (
-                <div
-                  key={column.id}
-                  id={`${gridId}-${index}-${columnIndex}`}
-                  role="gridcell"
-                  aria-colindex={columnIndex + 1}
-                  className={`${styles.cell} ${column.align === 'end' ? styles.end : ''} ${
-                    index === active.row && columnIndex === active.column ? styles.active : ''
-                  }`}
-                >
-                  {row === undefined ? (
-                    <span className={styles.waiting} aria-hidden />
-                  ) : (
-                    <span className={styles.cellText}>{column.cell(row)}</span>
-                  )}
-                </div>
-              ))}
-            </div>
-          );
-        })}
+        {virtual.rows.map(({ index, top }) => (
+          <BodyRow
+            key={index}
+            gridId={gridId}
+            index={index}
+            top={top}
+            row={rowAt(index)}
+            columns={columns}
+            template={template}
+            isSelected={index === selected}
+            activeColumn={index === active.row ? active.column : null}
+            onClick={() => {
+              setPlace({ row: index, column: active.column });
+              onSelect(index);
+            }}
+            onDoubleClick={() => onOpen?.(index)}
+          />
+        ))}
       </div>
     </div>
   );

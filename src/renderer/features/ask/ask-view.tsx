@@ -4,25 +4,120 @@
  * The question that is answered is in the address; what is being typed is a draft of this browser. An answer that
  * came quickly is kept current while "Live" is on; a slow one only says that it has grown old.
  */
-import { Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
-import { IconListSearch, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useLive } from '../../api/live.ts';
+import { Button } from '@mantine/core';
+import { IconListSearch } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey } from '../../api/space.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { useDraft } from '../../ui/use-draft.ts';
-import { formatDuration } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import styles from './ask.module.css';
 import type { AskSearch } from './ask-search.ts';
 import { QuestionList } from './question-list.tsx';
+import { QuestionToolbar } from './question-toolbar.tsx';
 import { Results } from './results.tsx';
-import { type Asking, useAnswer } from './use-answer.ts';
+import { type Asking, type AskState, useAnswer } from './use-answer.ts';
+import { useCurrency } from './use-currency.ts';
+
+const firstLimit = 2_000;
+const greatestLimit = 100_000;
+
+interface Questioning {
+  readonly asking: Asking;
+  readonly draft: string;
+  readonly setDraft: (text: string) => void;
+  /** Asks what is given; the address follows. */
+  readonly onAsk: (text: string) => void;
+  /** Asks the question of the address again. */
+  readonly again: () => void;
+  readonly onMore: () => void;
+}
+
+/** The question of the address is answered: when the view opens, when it changes, when one looks elsewhere. */
+function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void): Questioning {
+  const { space } = useSession();
+  const asking = useAnswer();
+  const { ask } = asking;
+  const [draft, setDraft] = useDraft(`ask.${space.database}.${space.tenant}`, search.question ?? '');
+  const [limit, setLimit] = useState(firstLimit);
+  const { question } = search;
+  const isStoredOnly = search.stored === 'true';
+
+  const show = useEffectEvent((text: string) => setDraft(text));
+  useEffect(() => {
+    if (question === undefined) return;
+    show(question);
+    ask(question, isStoredOnly, limit);
+  }, [question, isStoredOnly, limit, ask]);
+
+  function onAsk(text: string): void {
+    const next = text.trim();
+    if (next === '') return;
+    setLimit(firstLimit);
+    if (next === question) ask(next, isStoredOnly, firstLimit);
+    else onSearch({ ...search, question: next, why: undefined });
+  }
+
+  function again(): void {
+    if (question !== undefined) ask(question, isStoredOnly, limit);
+  }
+
+  return {
+    asking,
+    draft,
+    setDraft,
+    onAsk,
+    again,
+    onMore: () => setLimit((before) => Math.min(greatestLimit, before * 10)),
+  };
+}
+
+interface AnswersProps {
+  state: AskState;
+  isOld: boolean;
+  again: () => void;
+  onMore: () => void;
+  onWhy: (result: string) => void;
+}
+
+function Answers({ state, isOld, again, onMore, onWhy }: AnswersProps) {
+  const { failure, answer, cancelledAfter, runningSince } = state;
+  return (
+    <div className={styles.results} aria-busy={runningSince !== null}>
+      {isOld && (
+        <Banner
+          action={
+            <Button size="compact-xs" variant="default" onClick={again}>
+              Ask again
+            </Button>
+          }
+        >
+          The knowledge has changed since this was answered.
+        </Banner>
+      )}
+      {failure !== null ? (
+        <div className={styles.padded}>
+          <ProblemNotice failure={failure} onRetry={again} />
+        </div>
+      ) : answer !== null ? (
+        <div className={styles.resultsBody}>
+          <Results answer={answer} onWhy={onWhy} onMore={onMore} />
+        </div>
+      ) : (
+        <EmptyState
+          icon={<IconListSearch size={30} stroke={1.3} aria-hidden />}
+          title={cancelledAfter === null ? 'Ask something' : 'Cancelled'}
+        >
+          A question is a pattern like parent(alice, ?child), or several joined by commas. Variables start
+          with a question mark.
+        </EmptyState>
+      )}
+    </div>
+  );
+}
 
 interface AskViewProps {
   search: AskSearch;
@@ -30,117 +125,12 @@ interface AskViewProps {
   renderProof: (question: string, onClose: () => void) => ReactNode;
 }
 
-const firstLimit = 2_000;
-/** Answers that took longer are not asked for again on their own, in milliseconds. */
-const quickMs = 300;
-
-function Elapsed({ since }: { since: number }) {
-  const [now, setNow] = useState(() => performance.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), 100);
-    return () => clearInterval(timer);
-  }, []);
-  return now - since < 300 ? null : <span className="dim number">{formatDuration(now - since)}</span>;
-}
-
-/** Asks again when what the answer stands on may have changed. True where the shown answer has grown old. */
-function useCurrency(asking: Asking, isLive: boolean, again: () => void): boolean {
-  const version = useLive((live) => live.versions.answers);
-  const { answer, runningSince } = asking.state;
-  const answeredAt = useRef(version);
-  const [isOld, setIsOld] = useState(false);
-  useEffect(() => {
-    answeredAt.current = useLive.getState().versions.answers;
-    setIsOld(false);
-  }, [answer]);
-  useEffect(() => {
-    if (version === answeredAt.current || answer === null || runningSince !== null) return;
-    if (isLive && answer.elapsedMs <= quickMs) again();
-    else setIsOld(true);
-    // Asked again for a change, not for a new way of asking.
-  }, [version]);
-  return isOld;
-}
-
-function Toolbar(props: {
-  asking: Asking;
-  isStoredOnly: boolean;
-  onStoredOnly: (isStoredOnly: boolean) => void;
-  isLive: boolean;
-  onLive: (isLive: boolean) => void;
-  onAsk: () => void;
-}) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk } = props;
-  const { runningSince, cancelledAfter } = asking.state;
-  return (
-    <>
-      {runningSince !== null && <Elapsed since={runningSince} />}
-      {cancelledAfter !== null && <span role="status">Cancelled after {formatDuration(cancelledAfter)}</span>}
-      <Tooltip label="Ask again when the knowledge changes, where the answer is quick">
-        <Switch label="Live" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
-      </Tooltip>
-      <SegmentedControl
-        aria-label="Ask"
-        value={isStoredOnly ? 'stored' : 'inference'}
-        onChange={(value) => onStoredOnly(value === 'stored')}
-        data={[
-          { value: 'inference', label: 'With inference' },
-          { value: 'stored', label: 'Stored only' },
-        ]}
-      />
-      {runningSince === null ? (
-        <Button
-          leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          onClick={onAsk}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
-        >
-          Ask
-        </Button>
-      ) : (
-        <Button
-          color="red"
-          variant="light"
-          leftSection={<IconPlayerStop size={14} aria-hidden />}
-          onClick={asking.cancel}
-        >
-          Cancel
-        </Button>
-      )}
-    </>
-  );
-}
-
 export function AskView({ search, onSearch, renderProof }: AskViewProps) {
-  const { space } = useSession();
-  const asking = useAnswer();
-  const { state, ask } = asking;
-  const [draft, setDraft] = useDraft(`ask.${space.database}.${space.tenant}`, search.question ?? '');
+  const questioning = useQuestioning(search, onSearch);
+  const { asking, draft, setDraft, onAsk, again, onMore } = questioning;
   const [isLive, setIsLive] = useState(true);
-  const [limit, setLimit] = useState(firstLimit);
+  const isOld = useCurrency(asking.state, isLive, again);
   const diagnostics = useDiagnostics(draft, 'question');
-  const isStoredOnly = search.stored === 'true';
-  const where = `${space.database} ${space.tenant} ${scopeKey(space.scope)} ${isStoredOnly}`;
-
-  // The question in the address is answered: when the view opens, when it changes, when one looks elsewhere.
-  useEffect(() => {
-    if (search.question === undefined) return;
-    setDraft(search.question);
-    ask(search.question, isStoredOnly, limit);
-    // `where` stands for what else an answer depends on.
-  }, [search.question, where, limit]);
-
-  const again = () => {
-    if (search.question !== undefined) ask(search.question, isStoredOnly, limit);
-  };
-  const isOld = useCurrency(asking, isLive, again);
-
-  function onAsk(text: string): void {
-    const question = text.trim();
-    if (question === '') return;
-    setLimit(firstLimit);
-    if (question === search.question) ask(question, isStoredOnly, firstLimit);
-    else onSearch({ ...search, question, why: undefined });
-  }
 
   const editor = (
     <PaneFrame
@@ -148,9 +138,9 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
       label="Question"
       title={<h1 className={styles.viewTitle}>Ask</h1>}
       actions={
-        <Toolbar
+        <QuestionToolbar
           asking={asking}
-          isStoredOnly={isStoredOnly}
+          isStoredOnly={search.stored === 'true'}
           onStoredOnly={(stored) => onSearch({ ...search, stored: stored ? 'true' : undefined })}
           isLive={isLive}
           onLive={setIsLive}
@@ -169,60 +159,18 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
       />
     </PaneFrame>
   );
-
-  const results = (
-    <div className={styles.results} aria-busy={state.runningSince !== null}>
-      {isOld && (
-        <Banner
-          action={
-            <Button size="compact-xs" variant="default" onClick={again}>
-              Ask again
-            </Button>
-          }
-        >
-          The knowledge has changed since this was answered.
-        </Banner>
-      )}
-      {state.failure !== null ? (
-        <div className={styles.padded}>
-          <ProblemNotice failure={state.failure} onRetry={again} />
-        </div>
-      ) : state.answer !== null ? (
-        <div className={styles.resultsBody}>
-          <Results
-            answer={state.answer}
-            onWhy={(why) => onSearch({ ...search, why })}
-            onMore={() => setLimit((before) => Math.min(100_000, before * 10))}
-          />
-        </div>
-      ) : (
-        <EmptyState
-          icon={<IconListSearch size={30} stroke={1.3} aria-hidden />}
-          title={state.cancelledAfter === null ? 'Ask something' : 'Cancelled'}
-        >
-          A question is a pattern like parent(alice, ?child), or several joined by commas. Variables start
-          with a question mark.
-        </EmptyState>
-      )}
-    </div>
-  );
-
+  const onWhy = (why: string) => onSearch({ ...search, why });
+  const answers = <Answers state={asking.state} isOld={isOld} again={again} onMore={onMore} onWhy={onWhy} />;
+  const main: Pane[] = [
+    { id: 'editor', size: '24%', least: '90px', content: editor },
+    { id: 'results', least: '120px', content: answers },
+  ];
   const panes: Pane[] = [
     { id: 'questions', size: '230px', least: '140px', content: <QuestionList onChoose={onAsk} /> },
     {
       id: 'main',
       least: '320px',
-      content: (
-        <Split
-          id="ask-main"
-          orientation="vertical"
-          label="Resize"
-          panes={[
-            { id: 'editor', size: '24%', least: '90px', content: editor },
-            { id: 'results', least: '120px', content: results },
-          ]}
-        />
-      ),
+      content: <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />,
     },
   ];
   if (search.why !== undefined)

@@ -1,7 +1,7 @@
 /** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof. */
 import { Button, SegmentedControl } from '@mantine/core';
 import { IconCircleCheck, IconCircleOff } from '@tabler/icons-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -19,7 +19,7 @@ interface Row {
 }
 
 /** Tab-separated values with a header, as spreadsheets paste them. */
-export function asTable(answer: Pick<ShownAnswer, 'question' | 'bindings' | 'results'>): string {
+function asTable(answer: ShownAnswer): string {
   const { variables } = answer.question;
   if (variables.length === 0) return answer.results.join('\n');
   const cell = (text: string) => text.replace(/[\t\r\n]+/g, ' ');
@@ -27,8 +27,9 @@ export function asTable(answer: Pick<ShownAnswer, 'question' | 'bindings' | 'res
   return [variables.join('\t'), ...rows].join('\n');
 }
 
-function asJson(answer: ShownAnswer): string {
+function asText(answer: ShownAnswer, form: 'text' | 'json'): string {
   const { results, bindings, truncated, generation } = answer;
+  if (form === 'text') return results.join('\n');
   return JSON.stringify(
     { question: answer.question.text, results, bindings, truncated, generation },
     null,
@@ -93,6 +94,80 @@ function NoAnswer({ answer }: { answer: ShownAnswer }) {
   );
 }
 
+function Summary({ answer }: { answer: ShownAnswer }) {
+  const { results, truncated, elapsedMs, generation, isStoredOnly } = answer;
+  const isYes = answer.question.variables.length === 0 && results.length > 0;
+  return (
+    <span className={styles.summary} role="status">
+      {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
+      <strong>{isYes ? 'Yes, it holds' : formatAmount(results.length, 'answer')}</strong>
+      {truncated && <span>, and there are more</span>}
+      <span className="dim number"> · {formatDuration(elapsedMs)}</span>
+      {generation !== null && <span className="dim number"> · generation {formatCount(generation)}</span>}
+      {isStoredOnly && <span className="dim"> · stored only</span>}
+    </span>
+  );
+}
+
+interface FormsProps {
+  answer: ShownAnswer;
+  form: Form;
+  onForm: (form: Form) => void;
+  onMore: () => void;
+}
+
+function Forms({ answer, form, onForm, onMore }: FormsProps) {
+  return (
+    <>
+      {answer.truncated && (
+        <Button variant="default" onClick={onMore}>
+          Show more
+        </Button>
+      )}
+      <CopyButton
+        label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
+        text={() => (form === 'table' ? asTable(answer) : asText(answer, form))}
+      />
+      <SegmentedControl
+        aria-label="Show the answers as"
+        value={form}
+        onChange={(value) => onForm(value === 'json' ? 'json' : value === 'text' ? 'text' : 'table')}
+        data={[
+          { value: 'table', label: 'Table' },
+          { value: 'text', label: 'Text' },
+          { value: 'json', label: 'JSON' },
+        ]}
+      />
+    </>
+  );
+}
+
+function Table({ answer, onWhy }: { answer: ShownAnswer; onWhy: (result: string) => void }) {
+  const [selected, setSelected] = useState<number | null>(null);
+  const { results, bindings } = answer;
+  const columns = useMemo(() => columnsOf(answer, onWhy), [answer, onWhy]);
+
+  function rowAt(index: number): Row | undefined {
+    const result = results[index];
+    return result === undefined ? undefined : { result, bindings: bindings[index] ?? {} };
+  }
+
+  return (
+    <DataGrid
+      label="Answers"
+      columns={columns}
+      count={results.length}
+      rowAt={rowAt}
+      selected={selected}
+      onSelect={setSelected}
+      onOpen={(index) => {
+        const result = results[index];
+        if (result !== undefined) onWhy(result);
+      }}
+    />
+  );
+}
+
 interface ResultsProps {
   answer: ShownAnswer;
   onWhy: (result: string) => void;
@@ -101,81 +176,24 @@ interface ResultsProps {
 
 export function Results({ answer, onWhy, onMore }: ResultsProps) {
   const [form, setForm] = useState<Form>('table');
-  const [selected, setSelected] = useState<number | null>(null);
-  const { results, bindings } = answer;
-  const columns = useMemo(() => columnsOf(answer, onWhy), [answer, onWhy]);
-  const rowAt = useCallback(
-    (index: number): Row | undefined => {
-      const result = results[index];
-      return result === undefined ? undefined : { result, bindings: bindings[index] ?? {} };
-    },
-    [results, bindings],
-  );
-  const text = form === 'json' ? asJson(answer) : results.join('\n');
-  const isYes = answer.question.variables.length === 0 && results.length > 0;
-
   return (
     <PaneFrame
       scroll="own"
       label="Answers"
-      title={
-        <span className={styles.summary} role="status">
-          {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
-          <strong>{isYes ? 'Yes, it holds' : formatAmount(results.length, 'answer')}</strong>
-          {answer.truncated && <span>, and there are more</span>}
-          <span className="dim number"> · {formatDuration(answer.elapsedMs)}</span>
-          {answer.generation !== null && (
-            <span className="dim number"> · generation {formatCount(answer.generation)}</span>
-          )}
-          {answer.isStoredOnly && <span className="dim"> · stored only</span>}
-        </span>
-      }
-      actions={
-        <>
-          {answer.truncated && (
-            <Button variant="default" onClick={onMore}>
-              Show more
-            </Button>
-          )}
-          <CopyButton
-            label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
-            text={() => (form === 'table' ? asTable(answer) : text)}
-          />
-          <SegmentedControl
-            aria-label="Show the answers as"
-            value={form}
-            onChange={(value) => setForm(value === 'json' ? 'json' : value === 'text' ? 'text' : 'table')}
-            data={[
-              { value: 'table', label: 'Table' },
-              { value: 'text', label: 'Text' },
-              { value: 'json', label: 'JSON' },
-            ]}
-          />
-        </>
-      }
+      title={<Summary answer={answer} />}
+      actions={<Forms answer={answer} form={form} onForm={setForm} onMore={onMore} />}
     >
-      {results.length === 0 && form !== 'json' ? (
+      {answer.results.length === 0 && form !== 'json' ? (
         <NoAnswer answer={answer} />
       ) : form === 'table' ? (
-        <DataGrid
-          label="Answers"
-          columns={columns}
-          count={results.length}
-          rowAt={rowAt}
-          selected={selected}
-          onSelect={setSelected}
-          onOpen={(index) => {
-            const row = rowAt(index);
-            if (row !== undefined) onWhy(row.result);
-          }}
-        />
+        <Table answer={answer} onWhy={onWhy} />
       ) : (
         <pre
           className={styles.raw}
           tabIndex={0}
           aria-label={form === 'json' ? 'Answers as JSON' : 'Answers as text'}
         >
-          {text}
+          {asText(answer, form)}
         </pre>
       )}
     </PaneFrame>

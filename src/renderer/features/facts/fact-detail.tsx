@@ -127,6 +127,51 @@ function Provenance({ fact }: { fact: StoredFact }) {
   );
 }
 
+function Head({ fact, onRetract }: { fact: StoredFact; onRetract: () => void }) {
+  const statement = renderFact(fact);
+  return (
+    <>
+      <div className={styles.atom}>
+        <CodeText text={statement} />
+        <CopyButton text={statement} label="Copy the statement" />
+      </div>
+      <div className={styles.tags}>
+        <Truth value={fact.truthVal} />
+        <Origin derived={fact.derived} />
+        <span className="dim">{fact.scope === null ? 'no scope' : `scope ${fact.scope}`}</span>
+      </div>
+      <div className={styles.actions}>
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/proof" search={{ question: statement }} {...props} />}
+          leftSection={<IconRoute size={14} aria-hidden />}
+        >
+          Why
+        </Button>
+        {!fact.derived && (
+          <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
+            Retract…
+          </Button>
+        )}
+      </div>
+      <dl className={styles.pairs}>
+        <dt>Valid</dt>
+        <dd>
+          <Validity fact={fact} now={Date.now()} />
+        </dd>
+        <dt>Salience</dt>
+        <dd>
+          <Meter value={fact.salience} />
+        </dd>
+        <dt>{fact.derived ? 'Since' : 'Asserted'}</dt>
+        <dd>{formatTime(fact.createdAt)}</dd>
+        <dt>Updated</dt>
+        <dd>{formatTime(fact.updatedAt)}</dd>
+      </dl>
+    </>
+  );
+}
+
 interface FactDetailProps {
   /** The id of a stored fact, or a conclusion as the grid has it. */
   shown: { readonly id: string } | { readonly conclusion: StoredFact };
@@ -160,49 +205,7 @@ export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
         {query.error !== null && <ProblemNotice failure={failureOf(query.error)} />}
         {fact !== undefined && (
           <>
-            <div className={styles.atom}>
-              <CodeText text={renderFact(fact)} />
-              <CopyButton text={renderFact(fact)} label="Copy the statement" />
-            </div>
-            <div className={styles.tags}>
-              <Truth value={fact.truthVal} />
-              <Origin derived={fact.derived} />
-              <span className="dim">{fact.scope === null ? 'no scope' : `scope ${fact.scope}`}</span>
-            </div>
-            <div className={styles.actions}>
-              <Button
-                variant="default"
-                renderRoot={(props) => (
-                  <Link to="/proof" search={{ question: renderFact(fact) }} {...props} />
-                )}
-                leftSection={<IconRoute size={14} aria-hidden />}
-              >
-                Why
-              </Button>
-              {!fact.derived && (
-                <Button
-                  variant="default"
-                  leftSection={<IconTrash size={14} aria-hidden />}
-                  onClick={() => onRetract(fact)}
-                >
-                  Retract…
-                </Button>
-              )}
-            </div>
-            <dl className={styles.pairs}>
-              <dt>Valid</dt>
-              <dd>
-                <Validity fact={fact} now={Date.now()} />
-              </dd>
-              <dt>Salience</dt>
-              <dd>
-                <Meter value={fact.salience} />
-              </dd>
-              <dt>{fact.derived ? 'Since' : 'Asserted'}</dt>
-              <dd>{formatTime(fact.createdAt)}</dd>
-              <dt>Updated</dt>
-              <dd>{formatTime(fact.updatedAt)}</dd>
-            </dl>
+            <Head fact={fact} onRetract={() => onRetract(fact)} />
             <Provenance fact={fact} />
             {query.data !== undefined && id !== null && <StoredParts detail={query.data} />}
           </>

@@ -49,6 +49,24 @@ function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
   );
 }
 
+function TruthField({ form, onForm }: Pick<FactFormFieldsProps, 'form' | 'onForm'>) {
+  return (
+    <div>
+      <span className={styles.label}>Truth</span>
+      <SegmentedControl
+        fullWidth
+        aria-label="Truth"
+        value={String(form.truthVal)}
+        onChange={(value) => onForm({ ...form, truthVal: value === 'true' })}
+        data={[
+          { value: 'true', label: 'It is so' },
+          { value: 'false', label: 'It is explicitly not so' },
+        ]}
+      />
+    </div>
+  );
+}
+
 export function FactFormFields({ form, onForm, problems }: FactFormFieldsProps) {
   const predicates = usePredicates().data ?? [];
   const scopes = useScopes();
@@ -93,19 +111,7 @@ export function FactFormFields({ form, onForm, problems }: FactFormFieldsProps) 
         error={problems['predicate']}
         onChange={onPredicate}
       />
-      <div>
-        <span className={styles.label}>Truth</span>
-        <SegmentedControl
-          fullWidth
-          aria-label="Truth"
-          value={String(form.truthVal)}
-          onChange={(value) => onForm({ ...form, truthVal: value === 'true' })}
-          data={[
-            { value: 'true', label: 'It is so' },
-            { value: 'false', label: 'It is explicitly not so' },
-          ]}
-        />
-      </div>
+      <TruthField form={form} onForm={onForm} />
       <div className={styles.wide}>
         <Arguments form={form} onForm={onForm} problems={problems} />
       </div>

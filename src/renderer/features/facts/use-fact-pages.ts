@@ -2,16 +2,18 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeFieldsOf, scopeKey } from '../../api/space.ts';
+import { scopeFieldsOf } from '../../api/space.ts';
 import { FactPages, type FactPagesState } from './fact-pages.ts';
 import type { FactsSearch } from './facts-search.ts';
 
 export function useFactPages(search: FactsSearch): { pages: FactPages; state: FactPagesState } {
-  const { call, space } = useSession();
+  const {
+    call,
+    space: { scope },
+  } = useSession();
   const { predicate, q, truth, derived, sort = 'predicate', order = 'asc' } = search;
-  const scope = scopeKey(space.scope);
   const pages = useMemo(() => {
-    const { scope: name, unscoped } = scopeFieldsOf(space.scope);
+    const { scope: name, unscoped } = scopeFieldsOf(scope);
     return new FactPages((cursor, isReversed, limit, signal) =>
       call(
         'listFacts',
@@ -32,7 +34,6 @@ export function useFactPages(search: FactsSearch): { pages: FactPages; state: Fa
         { signal },
       ),
     );
-    // `scope` stands for the scope in `space`, whose object is made anew by every navigation.
   }, [call, scope, predicate, q, truth, derived, sort, order]);
 
   useEffect(() => () => pages.close(), [pages]);

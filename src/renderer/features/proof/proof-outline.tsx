@@ -5,7 +5,7 @@
  * where the cursor stands belong to the owner, so that they survive.
  */
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useMemo, useRef } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
@@ -34,20 +34,18 @@ interface ProofOutlineProps {
 /** Deeper levels are not indented further, so that a long chain stays on the screen; they say their number. */
 const greatestIndent = 16;
 
-function Line({
-  row,
-  tree,
-  isUnfolded,
-  onToggle,
-}: {
+interface LineProps {
   row: OutlineRow;
   tree: ProofTree;
   isUnfolded: boolean;
   onToggle: () => void;
-}) {
+}
+
+function LineContent({ row, tree, isUnfolded, onToggle }: LineProps) {
   const { step } = row;
   const { word, tone } = wordOf(step);
   const below = (tree.sizeOf.get(step.id) ?? 1) - 1;
+  const isPointer = row.isReference && step.premises.length > 0;
   return (
     <>
       <span style={{ flex: 'none', width: Math.min(row.level - 1, greatestIndent) * 16 }} aria-hidden />
@@ -55,17 +53,24 @@ function Line({
         <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>
       )}
       {isFoldable(row) ? (
-        <span className={styles.fold} onClick={onToggle} aria-hidden>
+        <span
+          className={styles.fold}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+          aria-hidden
+        >
           {isUnfolded ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
         </span>
       ) : (
         <span className={styles.fold} aria-hidden>
-          {row.isReference && step.premises.length > 0 && <IconCornerLeftUp size={13} />}
+          {isPointer && <IconCornerLeftUp size={13} />}
         </span>
       )}
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
-      {row.isReference && step.premises.length > 0 ? (
+      {isPointer ? (
         <span className="dim">shown above</span>
       ) : (
         <>
@@ -80,22 +85,38 @@ function Line({
   );
 }
 
-export function ProofOutline({ tree, state, onState, onOpen }: ProofOutlineProps) {
-  const { active, unfolded } = state;
-  const rows = useMemo(() => visibleRows(tree, unfolded), [tree, unfolded]);
-  const rowHeight = useRowHeight();
-  const scrollRef = useRef<HTMLDivElement>(null);
-  const id = useId();
-  const virtual = useVirtualRows({ count: rows.length, rowHeight, scrollRef });
-  const activeIndex = rows.findIndex((row) => row.key === active);
-  const { scrollToRow } = virtual;
-  const scroll = useRef(scrollToRow);
-  useEffect(() => {
-    scroll.current = scrollToRow;
-  });
-  useEffect(() => {
-    if (activeIndex >= 0) scroll.current(activeIndex);
-  }, [activeIndex]);
+interface PlacedLineProps extends LineProps {
+  id: string;
+  top: number;
+  isActive: boolean;
+  onClick: () => void;
+  onDoubleClick: () => void;
+}
+
+function Line({ id, top, isActive, onClick, onDoubleClick, ...content }: PlacedLineProps) {
+  const { row, isUnfolded } = content;
+  return (
+    <div
+      id={id}
+      role="treeitem"
+      aria-level={row.level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-selected={isActive}
+      {...(isFoldable(row) ? { 'aria-expanded': isUnfolded } : {})}
+      className={styles.line}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={onClick}
+      onDoubleClick={onDoubleClick}
+    >
+      <LineContent {...content} />
+    </div>
+  );
+}
+
+/** What the pointer and the keys do to the outline. */
+function useOutlineActions({ tree, state, onState, onOpen }: ProofOutlineProps, rows: readonly OutlineRow[]) {
+  const { unfolded } = state;
 
   function toggle(row: OutlineRow): void {
     const next = new Set(unfolded);
@@ -103,34 +124,49 @@ export function ProofOutline({ tree, state, onState, onOpen }: ProofOutlineProps
     onState({ active: row.key, unfolded: next });
   }
 
-  /** To where a step is shown whole, unfolding what hides it. */
-  function follow(row: OutlineRow): void {
-    onState({
-      active: keyOfStep(row.step.id),
-      unfolded: new Set([...unfolded, ...stepsAbove(tree, row.step.id)]),
-    });
-  }
-
+  /** Opens what a step stands for; a reference leads to where the step is shown, unfolding what hides it. */
   function open(row: OutlineRow): void {
-    if (row.isReference) follow(row);
-    else onOpen(row);
+    if (!row.isReference) onOpen(row);
+    else
+      onState({
+        active: keyOfStep(row.step.id),
+        unfolded: new Set([...unfolded, ...stepsAbove(tree, row.step.id)]),
+      });
   }
 
-  function onKeyDown(event: KeyboardEvent): void {
+  function onKeyDown(event: KeyboardEvent, page: number): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const row = rows[Math.max(0, activeIndex)];
+    const row = rows.find((candidate) => candidate.key === state.active) ?? rows[0];
     if (event.key === 'Enter' && row !== undefined) {
       event.preventDefault();
       open(row);
       return;
     }
-    const next = afterKey(event.key, tree, rows, state, virtual.pageSize);
+    const next = afterKey(event.key, tree, rows, state, page);
     if (next === null) return;
     event.preventDefault();
     onState(next);
   }
 
+  return { toggle, open, onKeyDown };
+}
+
+export function ProofOutline(props: ProofOutlineProps) {
+  const { tree, state, onState } = props;
+  const { active, unfolded } = state;
+  const rows = useMemo(() => visibleRows(tree, unfolded), [tree, unfolded]);
+  const { toggle, open, onKeyDown } = useOutlineActions(props, rows);
+  const rowHeight = useRowHeight();
+  const scrollRef = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const virtual = useVirtualRows({ count: rows.length, rowHeight, scrollRef });
+  const activeIndex = rows.findIndex((row) => row.key === active);
   const isRendered = virtual.rows.some((row) => row.index === activeIndex);
+  const showActive = useEffectEvent((index: number) => virtual.scrollToRow(index));
+  useEffect(() => {
+    if (activeIndex >= 0) showActive(activeIndex);
+  }, [activeIndex]);
+
   return (
     <div
       ref={scrollRef}
@@ -139,30 +175,25 @@ export function ProofOutline({ tree, state, onState, onOpen }: ProofOutlineProps
       aria-label="Proof"
       {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
       className={styles.outline}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => onKeyDown(event, virtual.pageSize)}
     >
       <div role="presentation" className={styles.outlineBody} style={{ height: virtual.height }}>
         {virtual.rows.map(({ index, top }) => {
           const row = rows[index];
           if (row === undefined) return null;
-          const isUnfolded = unfolded.has(row.step.id);
           return (
-            <div
+            <Line
               key={row.key}
               id={`${id}-${index}`}
-              role="treeitem"
-              aria-level={row.level}
-              aria-posinset={row.position}
-              aria-setsize={row.siblings}
-              aria-selected={index === activeIndex}
-              {...(isFoldable(row) ? { 'aria-expanded': isUnfolded } : {})}
-              className={styles.line}
-              style={{ transform: `translateY(${top}px)` }}
+              top={top}
+              row={row}
+              tree={tree}
+              isUnfolded={unfolded.has(row.step.id)}
+              isActive={index === activeIndex}
+              onToggle={() => toggle(row)}
               onClick={() => onState({ ...state, active: row.key })}
               onDoubleClick={() => open(row)}
-            >
-              <Line row={row} tree={tree} isUnfolded={isUnfolded} onToggle={() => toggle(row)} />
-            </div>
+            />
           );
         })}
       </div>

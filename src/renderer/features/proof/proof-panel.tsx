@@ -34,7 +34,7 @@ import {
 } from './proof-tree.ts';
 import styles from './proof.module.css';
 import { StepDetail } from './step-detail.tsx';
-import { useProof } from './use-proof.ts';
+import { type ShownProof, useProof } from './use-proof.ts';
 
 function ProofActions({
   tree,
@@ -150,6 +150,67 @@ function Shown({ question, answer, proof, isWhole, actions }: ShownProps) {
   );
 }
 
+/** For a proof that stands beside something else: on its own, or away with it. */
+function BesideActions({ question, onClose }: { question: string; onClose: () => void }) {
+  return (
+    <>
+      <Tooltip label="Open on its own">
+        <ActionIcon
+          aria-label="Open the proof on its own"
+          renderRoot={(props) => <Link to="/proof" search={{ question }} {...props} />}
+        >
+          <IconArrowsMaximize size={15} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Close">
+        <ActionIcon aria-label="Close the proof" onClick={onClose}>
+          <IconX size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+}
+
+/** In place of a proof: it is on its way, failed, or there is none. */
+function NotShown({ question, shown }: { question: string; shown: ShownProof }) {
+  const { error, answer, isLoading, again } = shown;
+  if (error !== null) return <ProblemNotice failure={failureOf(error)} onRetry={again} />;
+  if (isLoading || answer === undefined) return <Loader size={18} aria-label="Proving" />;
+  return (
+    <EmptyState
+      icon={<IconUnlink size={30} stroke={1.3} aria-hidden />}
+      title="It does not hold"
+      actions={
+        <Button variant="default" onClick={again}>
+          Try again
+        </Button>
+      }
+    >
+      {question} does not follow from what is known now.
+    </EmptyState>
+  );
+}
+
+function AgeBanner({ answer, again }: { answer: Answer | undefined; again: () => void }) {
+  return (
+    <Banner
+      action={
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconRefresh size={13} aria-hidden />}
+          onClick={again}
+        >
+          Prove again
+        </Button>
+      }
+    >
+      The knowledge has moved on since this was proved
+      {answer === undefined ? '' : ` (generation ${formatCount(answer.generation)})`}. It is shown as it was.
+    </Banner>
+  );
+}
+
 interface ProofPanelProps {
   question: string;
   /** Present where the panel stands beside something else. */
@@ -157,49 +218,15 @@ interface ProofPanelProps {
 }
 
 export function ProofPanel({ question, onClose }: ProofPanelProps) {
-  const { answer, error, isLoading, isOld, again } = useProof(question);
-  const actions =
-    onClose === undefined ? null : (
-      <>
-        <Tooltip label="Open on its own">
-          <ActionIcon
-            aria-label="Open the proof on its own"
-            renderRoot={(props) => <Link to="/proof" search={{ question }} {...props} />}
-          >
-            <IconArrowsMaximize size={15} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Close">
-          <ActionIcon aria-label="Close the proof" onClick={onClose}>
-            <IconX size={16} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      </>
-    );
+  const shown = useProof(question);
+  const { answer, isOld, again } = shown;
   const proof = answer?.proof;
-  const isHolding = proof !== undefined && proof.roots.length > 0;
+  const actions = onClose === undefined ? null : <BesideActions question={question} onClose={onClose} />;
   return (
     <div className={styles.panel}>
-      {isOld && (
-        <Banner
-          action={
-            <Button
-              size="compact-xs"
-              variant="default"
-              leftSection={<IconRefresh size={13} aria-hidden />}
-              onClick={again}
-            >
-              Prove again
-            </Button>
-          }
-        >
-          The knowledge has moved on since this was proved
-          {answer === undefined ? '' : ` (generation ${formatCount(answer.generation)})`}. It is shown as it
-          was.
-        </Banner>
-      )}
+      {isOld && <AgeBanner answer={answer} again={again} />}
       <div className={styles.panelBody}>
-        {answer !== undefined && isHolding ? (
+        {answer !== undefined && proof !== undefined && proof.roots.length > 0 ? (
           <Shown
             key={`${question} ${answer.generation}`}
             question={question}
@@ -211,23 +238,7 @@ export function ProofPanel({ question, onClose }: ProofPanelProps) {
         ) : (
           <PaneFrame title="Proof" actions={actions} label="Proof">
             <div className={styles.padded}>
-              {error !== null ? (
-                <ProblemNotice failure={failureOf(error)} onRetry={again} />
-              ) : isLoading || answer === undefined ? (
-                <Loader size={18} aria-label="Proving" />
-              ) : (
-                <EmptyState
-                  icon={<IconUnlink size={30} stroke={1.3} aria-hidden />}
-                  title="It does not hold"
-                  actions={
-                    <Button variant="default" onClick={again}>
-                      Try again
-                    </Button>
-                  }
-                >
-                  {question} does not follow from what is known now.
-                </EmptyState>
-              )}
+              <NotShown question={question} shown={shown} />
             </div>
           </PaneFrame>
         )}

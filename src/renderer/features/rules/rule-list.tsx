@@ -1,118 +1,33 @@
 /** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
-import { ActionIcon, Button, Group, Modal, Switch, TextInput, Tooltip } from '@mantine/core';
-import { IconPencil, IconRoute2, IconSearch, IconTrash } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { Button, Group, Modal, TextInput } from '@mantine/core';
+import { IconRoute2, IconSearch } from '@tabler/icons-react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
-import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { ruleColumns } from './rule-columns.tsx';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 
-interface RuleActions {
-  onToggle: (rule: StoredRule) => void;
-  onEdit: (rule: StoredRule) => void;
-  onDelete: (rule: StoredRule) => void;
-}
-
-function ruleColumns({ onToggle, onEdit, onDelete }: RuleActions): Column<StoredRule>[] {
-  const now = Date.now();
-  return [
-    {
-      id: 'enabled',
-      title: 'On',
-      width: 60,
-      cell: (rule) => (
-        <Switch
-          tabIndex={-1}
-          aria-label={`Enabled: ${rule.text}`}
-          checked={rule.enabled}
-          onChange={() => onToggle(rule)}
-        />
-      ),
-    },
-    {
-      id: 'rule',
-      title: 'Rule',
-      width: 320,
-      grow: 3,
-      cell: (rule) => (
-        <span title={rule.text} className={rule.enabled ? '' : styles.disabled}>
-          <CodeText isLine text={rule.text} />
-        </span>
-      ),
-    },
-    {
-      id: 'name',
-      title: 'Name',
-      width: 140,
-      grow: 1,
-      cell: (rule) => <span title={rule.description ?? undefined}>{rule.name}</span>,
-    },
-    {
-      id: 'scope',
-      title: 'Scope',
-      width: 90,
-      cell: (rule) => (rule.scope === null ? <span className="dim">none</span> : rule.scope),
-    },
-    {
-      id: 'fired',
-      title: 'Fired',
-      width: 80,
-      align: 'end',
-      cell: (rule) => (
-        <span
-          className="number"
-          title={`Drew ${formatAmount(rule.fired, 'conclusion')} since the service started`}
-        >
-          {formatCount(rule.fired)}
-        </span>
-      ),
-    },
-    {
-      id: 'created',
-      title: 'Taught',
-      width: 110,
-      cell: (rule) => (
-        <span className="dim" title={formatTime(rule.createdAt)}>
-          {formatRelative(rule.createdAt, now)}
-        </span>
-      ),
-    },
-    {
-      id: 'actions',
-      title: 'Actions',
-      width: 84,
-      cell: (rule) => (
-        <>
-          <Tooltip label="Edit">
-            <ActionIcon size={24} tabIndex={-1} aria-label={`Edit ${rule.text}`} onClick={() => onEdit(rule)}>
-              <IconPencil size={15} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
-          <Tooltip label="Delete">
-            <ActionIcon
-              size={24}
-              tabIndex={-1}
-              aria-label={`Delete ${rule.text}`}
-              onClick={() => onDelete(rule)}
-            >
-              <IconTrash size={15} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
-        </>
-      ),
-    },
-  ];
-}
-
 function DeleteDialog({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
   const remove = useWrite('deleteRule');
+  function onDelete(): void {
+    remove.mutate(
+      { params: { id: rule.id } },
+      {
+        onSuccess: ({ dependentsCount }) => {
+          notifyDone(`Deleted; ${formatAmount(dependentsCount, 'known conclusion')} withdrawn`);
+          onClose();
+        },
+      },
+    );
+  }
   return (
     <Modal opened onClose={onClose} title="Delete this rule?" size="md">
       <p className={styles.deleted}>
@@ -124,25 +39,81 @@ function DeleteDialog({ rule, onClose }: { rule: StoredRule; onClose: () => void
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep it
         </Button>
-        <Button
-          color="red"
-          loading={remove.isPending}
-          onClick={() =>
-            remove.mutate(
-              { params: { id: rule.id } },
-              {
-                onSuccess: ({ dependentsCount }) => {
-                  notifyDone(`Deleted; ${formatAmount(dependentsCount, 'known conclusion')} withdrawn`);
-                  onClose();
-                },
-              },
-            )
-          }
-        >
+        <Button color="red" loading={remove.isPending} onClick={onDelete}>
           Delete
         </Button>
       </Group>
     </Modal>
+  );
+}
+
+interface RuleRowsProps {
+  rules: readonly StoredRule[];
+  /** Id of the rule in the editor. */
+  open: string | undefined;
+  onEdit: (rule: StoredRule) => void;
+  onDelete: (rule: StoredRule) => void;
+}
+
+function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
+  const update = useWrite('updateRule');
+  const [place, setPlace] = useState<number | null>(null);
+  const opened = rules.findIndex((rule) => rule.id === open);
+
+  function onToggle(rule: StoredRule): void {
+    update.mutate(
+      { params: { id: rule.id }, body: { enabled: !rule.enabled } },
+      { onError: (failed) => notifyFailure(failureOf(failed)) },
+    );
+  }
+
+  function onKey(event: KeyboardEvent, index: number): void {
+    const rule = rules[index];
+    if (rule === undefined) return;
+    if (event.key === 'Delete') onDelete(rule);
+    else if (event.key.toLowerCase() === 'e') onToggle(rule);
+  }
+
+  return (
+    <DataGrid
+      label="Rules"
+      columns={ruleColumns({ onToggle, onEdit, onDelete })}
+      count={rules.length}
+      rowAt={(index) => rules[index]}
+      selected={opened >= 0 ? opened : place}
+      onSelect={setPlace}
+      onOpen={(index) => {
+        const rule = rules[index];
+        if (rule !== undefined) onEdit(rule);
+      }}
+      onKey={onKey}
+    />
+  );
+}
+
+function FilterField({ q, onFilter }: { q: string; onFilter: (q: string) => void }) {
+  return (
+    <TextInput
+      className={styles.filter}
+      aria-label="Filter rules"
+      placeholder="Filter"
+      leftSection={<IconSearch size={14} aria-hidden />}
+      value={q}
+      onChange={(event) => onFilter(event.currentTarget.value)}
+    />
+  );
+}
+
+function NoRules({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <EmptyState
+      icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />}
+      title={isFiltered ? 'No rule matches' : 'No rules yet'}
+    >
+      {isFiltered
+        ? 'No rule has this text or name.'
+        : 'A rule says what follows: write one above and teach it.'}
+    </EmptyState>
   );
 }
 
@@ -152,24 +123,13 @@ interface RuleListProps {
 }
 
 export function RuleList({ search, onSearch }: RuleListProps) {
-  const { data, error, refetch, isPending } = useRules();
-  const update = useWrite('updateRule');
+  const { data, error, refetch } = useRules();
   const [deleting, setDeleting] = useState<StoredRule | null>(null);
   const { q = '' } = search;
   const rules = useMemo(() => {
     const wanted = q.toLowerCase();
-    return (data ?? []).filter((rule) => `${rule.text} ${rule.name ?? ''}`.toLowerCase().includes(wanted));
+    return data?.filter((rule) => `${rule.text} ${rule.name ?? ''}`.toLowerCase().includes(wanted));
   }, [data, q]);
-
-  function onToggle(rule: StoredRule): void {
-    update.mutate(
-      { params: { id: rule.id }, body: { enabled: !rule.enabled } },
-      { onError: (failed) => notifyFailure(failureOf(failed)) },
-    );
-  }
-  const onEdit = (rule: StoredRule) => onSearch({ ...search, rule: rule.id });
-  const columns = ruleColumns({ onToggle, onEdit, onDelete: setDeleting });
-  const selected = rules.findIndex((rule) => rule.id === search.rule);
 
   return (
     <PaneFrame
@@ -179,51 +139,29 @@ export function RuleList({ search, onSearch }: RuleListProps) {
       actions={
         <>
           <span className="dim number" role="status">
-            {data === undefined ? '' : formatAmount(rules.length, 'rule')}
+            {rules === undefined ? '' : formatAmount(rules.length, 'rule')}
           </span>
-          <TextInput
-            className={styles.filter}
-            aria-label="Filter rules"
-            placeholder="Filter"
-            leftSection={<IconSearch size={14} aria-hidden />}
-            value={q}
-            onChange={(event) => {
-              const text = event.currentTarget.value;
-              onSearch({ ...search, q: text === '' ? undefined : text });
-            }}
+          <FilterField
+            q={q}
+            onFilter={(text) => onSearch({ ...search, q: text === '' ? undefined : text })}
           />
         </>
       }
     >
-      {error !== null && data === undefined ? (
-        <div className={styles.notice}>
-          <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
-        </div>
-      ) : rules.length === 0 && !isPending ? (
-        <EmptyState
-          icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />}
-          title={q === '' ? 'No rules yet' : 'No rule matches'}
-        >
-          {q === ''
-            ? 'A rule says what follows: write one above and teach it.'
-            : 'No rule has this text or name.'}
-        </EmptyState>
+      {rules === undefined ? (
+        error !== null && (
+          <div className={styles.notice}>
+            <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+          </div>
+        )
+      ) : rules.length === 0 ? (
+        <NoRules isFiltered={q !== ''} />
       ) : (
-        <DataGrid
-          label="Rules"
-          columns={columns}
-          count={rules.length}
-          rowAt={(index) => rules[index]}
-          selected={selected < 0 ? null : selected}
-          onSelect={() => undefined}
-          onOpen={(index) => {
-            const rule = rules[index];
-            if (rule !== undefined) onEdit(rule);
-          }}
-          onKey={(event, index) => {
-            const rule = rules[index];
-            if (event.key === 'Delete' && rule !== undefined) setDeleting(rule);
-          }}
+        <RuleRows
+          rules={rules}
+          open={search.rule}
+          onEdit={(rule) => onSearch({ ...search, rule: rule.id })}
+          onDelete={setDeleting}
         />
       )}
       {deleting !== null && <DeleteDialog rule={deleting} onClose={() => setDeleting(null)} />}

@@ -4,7 +4,8 @@ import { useRules } from '../../api/queries.ts';
 import { Button } from '@mantine/core';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Split } from '../../ui/split.tsx';
-import { EditRule, NewRules } from './rule-editor.tsx';
+import { EditRule } from './edit-rule.tsx';
+import { NewRules } from './new-rules.tsx';
 import { RuleList } from './rule-list.tsx';
 import type { RulesSearch } from './rules-search.ts';
 

@@ -20,17 +20,14 @@ function Setting({ title, hint, children }: { title: string; hint: string; child
   );
 }
 
-function Address({
-  title,
-  hint,
-  address,
-  isLink = false,
-}: {
+interface AddressProps {
   title: string;
   hint: string;
   address: string;
   isLink?: boolean;
-}) {
+}
+
+function Address({ title, hint, address, isLink = false }: AddressProps) {
   return (
     <Setting title={title} hint={hint}>
       {isLink ? (
@@ -45,88 +42,97 @@ function Address({
   );
 }
 
-export function SettingsView() {
+function Appearance() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const density = useDensity((state) => state.density);
+  return (
+    <section>
+      <h2>Appearance</h2>
+      <Setting title="Theme" hint="Light, dark, or what the system says.">
+        <SegmentedControl
+          aria-label="Theme"
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value === 'light' || value === 'dark' ? value : 'auto')}
+          data={[
+            { value: 'light', label: 'Light' },
+            { value: 'dark', label: 'Dark' },
+            { value: 'auto', label: 'System' },
+          ]}
+        />
+      </Setting>
+      <Setting title="Density" hint="How much fits on the screen.">
+        <SegmentedControl
+          aria-label="Density"
+          value={density}
+          onChange={(value) => setDensity(value === 'compact' ? 'compact' : 'normal')}
+          data={[
+            { value: 'normal', label: 'Normal' },
+            { value: 'compact', label: 'Compact' },
+          ]}
+        />
+      </Setting>
+    </section>
+  );
+}
+
+function Keyboard() {
   const singleKeys = usePreferences((state) => state.singleKeys);
+  return (
+    <section>
+      <h2>Keyboard</h2>
+      <Setting
+        title="Shortcuts of one character"
+        hint="Such as ? for the list of shortcuts. Switch them off where speech input types them."
+      >
+        <Switch
+          aria-label="Shortcuts of one character"
+          checked={singleKeys}
+          onChange={(event) => setSingleKeys(event.currentTarget.checked)}
+        />
+      </Setting>
+    </section>
+  );
+}
+
+function Service() {
   const key = useCredential((credential) => credential.key);
-  const { endpoint } = useSession();
+  const { origin } = useSession().endpoint;
   const health = useHealth().data;
+  return (
+    <section>
+      <h2>Service</h2>
+      <Address title="Address" hint={`Version ${health?.version ?? 'unknown'}`} address={origin} />
+      <Address
+        title="Agents (MCP)"
+        hint="Streamable HTTP; with /sse at the end the older transport."
+        address={`${origin}/mcp`}
+      />
+      <Address title="API documentation" hint="In the browser, offline." address={`${origin}/docs`} isLink />
+      <Address
+        title="OpenAPI"
+        hint="Version 3.1, for generators."
+        address={`${origin}/openapi.json`}
+        isLink
+      />
+      {key !== null && (
+        <Setting title="Key" hint="Kept in this tab only.">
+          <Button variant="default" onClick={() => setKey(null)}>
+            Sign out
+          </Button>
+        </Setting>
+      )}
+    </section>
+  );
+}
+
+export function SettingsView() {
   return (
     <div className={styles.page}>
       <div className={styles.column}>
         <h1>Settings</h1>
-        <section>
-          <h2>Appearance</h2>
-          <Setting title="Theme" hint="Light, dark, or what the system says.">
-            <SegmentedControl
-              aria-label="Theme"
-              value={colorScheme}
-              onChange={(value) => setColorScheme(value === 'light' || value === 'dark' ? value : 'auto')}
-              data={[
-                { value: 'light', label: 'Light' },
-                { value: 'dark', label: 'Dark' },
-                { value: 'auto', label: 'System' },
-              ]}
-            />
-          </Setting>
-          <Setting title="Density" hint="How much fits on the screen.">
-            <SegmentedControl
-              aria-label="Density"
-              value={density}
-              onChange={(value) => setDensity(value === 'compact' ? 'compact' : 'normal')}
-              data={[
-                { value: 'normal', label: 'Normal' },
-                { value: 'compact', label: 'Compact' },
-              ]}
-            />
-          </Setting>
-        </section>
-        <section>
-          <h2>Keyboard</h2>
-          <Setting
-            title="Shortcuts of one character"
-            hint="Such as ? for the list of shortcuts. Switch them off where speech input types them."
-          >
-            <Switch
-              aria-label="Shortcuts of one character"
-              checked={singleKeys}
-              onChange={(event) => setSingleKeys(event.currentTarget.checked)}
-            />
-          </Setting>
-        </section>
-        <section>
-          <h2>Service</h2>
-          <Address
-            title="Address"
-            hint={`Version ${health?.version ?? 'unknown'}`}
-            address={endpoint.origin}
-          />
-          <Address
-            title="Agents (MCP)"
-            hint="Streamable HTTP; with /sse at the end the older transport."
-            address={`${endpoint.origin}/mcp`}
-          />
-          <Address
-            title="API documentation"
-            hint="In the browser, offline."
-            address={`${endpoint.origin}/docs`}
-            isLink
-          />
-          <Address
-            title="OpenAPI"
-            hint="Version 3.1, for generators."
-            address={`${endpoint.origin}/openapi.json`}
-            isLink
-          />
-          {key !== null && (
-            <Setting title="Key" hint="Kept in this tab only.">
-              <Button variant="default" onClick={() => setKey(null)}>
-                Sign out
-              </Button>
-            </Setting>
-          )}
-        </section>
+        <Appearance />
+        <Keyboard />
+        <Service />
       </div>
     </div>
   );

@@ -13,7 +13,8 @@ const fixed: readonly { group: string; keys: readonly (readonly [string, string]
       ['Home', 'First column; with Ctrl the first row'],
       ['End', 'Last column; with Ctrl the last row'],
       ['Enter', 'Open the row'],
-      ['Delete', 'Retract the fact'],
+      ['Delete', 'Retract the fact, delete the rule'],
+      ['E', 'Switch the rule on or off'],
     ],
   },
   {

@@ -1,28 +1,26 @@
 /** Runs commands by their keys, wherever the focus is. */
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import type { Command } from '../../ui/command.ts';
 import { isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
 import { usePreferences } from '../../ui/preferences.ts';
 import { isMac } from '../../ui/tags.tsx';
 
 export function useCommandKeys(commands: readonly Command[]): void {
-  const current = useRef(commands);
-  useEffect(() => {
-    current.current = commands;
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const command = commands.find(({ keys }) => {
+      if (keys === undefined || !matchesKeys(event, keys, isMac)) return false;
+      if (!isSingleCharacter(keys)) return true;
+      return usePreferences.getState().singleKeys && !isTextField(event.target);
+    });
+    if (command === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    command.run();
   });
   useEffect(() => {
-    function onKeyDown(event: KeyboardEvent): void {
-      if (event.defaultPrevented) return;
-      const command = current.current.find(({ keys }) => {
-        if (keys === undefined || !matchesKeys(event, keys, isMac)) return false;
-        if (!isSingleCharacter(keys)) return true;
-        return usePreferences.getState().singleKeys && !isTextField(event.target);
-      });
-      if (command === undefined) return;
-      event.preventDefault();
-      command.run();
-    }
-    window.addEventListener('keydown', onKeyDown);
-    return () => window.removeEventListener('keydown', onKeyDown);
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    // Before any editor, which has uses of its own for some of these keys.
+    window.addEventListener('keydown', listener, { capture: true });
+    return () => window.removeEventListener('keydown', listener, { capture: true });
   }, []);
 }

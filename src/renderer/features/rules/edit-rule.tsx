@@ -1,0 +1,155 @@
+/** One stored rule in the editor, with its name and description. */
+import { Button, TextInput } from '@mantine/core';
+import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import type { Diagnostic, StoredRule } from '../../../engine/contract/rules.ts';
+import { renderRule } from '../../../engine/logic/print.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useWrite } from '../../api/queries.ts';
+import { scopeFieldsOfStored } from '../../api/space.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { Keys } from '../../ui/tags.tsx';
+import { EditorBody } from './editor-body.tsx';
+import styles from './rules.module.css';
+import { lessonOf, ruleForEditor } from './teaching.ts';
+import { useValidation } from './use-validation.ts';
+
+interface Edited {
+  readonly text: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+function asStored(rule: StoredRule): Edited {
+  return {
+    text: ruleForEditor({ head: rule.head, body: rule.body }),
+    name: rule.name ?? '',
+    description: rule.description ?? '',
+  };
+}
+
+/** The rule under edit. What the user has not touched follows the stored rule, whoever changes it. */
+function useEdited(rule: StoredRule) {
+  const stored = asStored(rule);
+  const [changes, setChanges] = useState<Partial<Edited>>({});
+  const edited: Edited = { ...stored, ...changes };
+  const isChanged =
+    edited.text !== stored.text || edited.name !== stored.name || edited.description !== stored.description;
+  return { edited, isChanged, change: (part: Partial<Edited>) => setChanges({ ...changes, ...part }) };
+}
+
+/** What is wrong with the text, but for its being a duplicate of the rule that is edited. */
+function useOwnDiagnostics(text: string): readonly Diagnostic[] {
+  const diagnostics = useValidation(text);
+  return useMemo(() => diagnostics.filter(({ code }) => code !== 'duplicate'), [diagnostics]);
+}
+
+function Names({ edited, onChange }: { edited: Edited; onChange: (part: Partial<Edited>) => void }) {
+  return (
+    <div className={styles.names}>
+      <TextInput
+        aria-label="Name"
+        placeholder="Name"
+        value={edited.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        aria-label="Description"
+        placeholder="Description"
+        value={edited.description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+interface ActionsProps {
+  isChanged: boolean;
+  canSave: boolean;
+  isSaving: boolean;
+  onSave: () => void;
+  onClose: () => void;
+}
+
+function Actions({ isChanged, canSave, isSaving, onSave, onClose }: ActionsProps) {
+  return (
+    <>
+      <Button variant="default" leftSection={<IconX size={14} aria-hidden />} onClick={onClose}>
+        {isChanged ? 'Discard' : 'Close'}
+      </Button>
+      <Button
+        leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+        rightSection={<Keys keys="Mod+Enter" look="plain" />}
+        disabled={!canSave}
+        loading={isSaving}
+        onClick={onSave}
+      >
+        Save
+      </Button>
+    </>
+  );
+}
+
+export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
+  const { edited, isChanged, change } = useEdited(rule);
+  const { text, name, description } = edited;
+  const diagnostics = useOwnDiagnostics(text);
+  const save = useWrite('updateRule');
+  const { rules, facts, isReady } = lessonOf(text);
+  const [only] = rules;
+  const isOneRule = isReady && rules.length === 1 && facts.length === 0;
+  const canSave = isOneRule && isChanged && !save.isPending;
+
+  function onSave(): void {
+    if (!canSave || only === undefined) return;
+    const { id, scope, enabled } = rule;
+    const body = { text: renderRule(only), name, description, enabled, ...scopeFieldsOfStored(scope) };
+    save.mutate(
+      { params: { id }, body },
+      {
+        onSuccess: ({ status }) => {
+          notifyDone(status === 'unchanged' ? 'The rule was like that already' : 'Saved');
+          onClose();
+        },
+      },
+    );
+  }
+
+  const notice =
+    save.error !== null ? (
+      <ProblemNotice failure={failureOf(save.error)} />
+    ) : isReady && !isOneRule ? (
+      <span className="dim">Here stands one rule. New ones are taught with the rule closed.</span>
+    ) : undefined;
+
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Rule"
+      title={<h1 className={styles.viewTitle}>Rule</h1>}
+      actions={
+        <Actions
+          isChanged={isChanged}
+          canSave={canSave}
+          isSaving={save.isPending}
+          onSave={onSave}
+          onClose={onClose}
+        />
+      }
+    >
+      <div className={styles.editor}>
+        <Names edited={edited} onChange={change} />
+        <EditorBody
+          label="Rule"
+          text={text}
+          onText={(next) => change({ text: next })}
+          diagnostics={diagnostics}
+          onSubmit={onSave}
+          notice={notice}
+        />
+      </div>
+    </PaneFrame>
+  );
+}
