@@ -44,6 +44,7 @@ export default defineConfig({
       outDir: 'out/renderer',
       emptyOutDir: true,
       assetsInlineLimit: 0,
+      minify: true,
       // The editor is one large chunk, loaded from this machine when it is first opened.
       chunkSizeWarningLimit: 8000,
       rolldownOptions: { input: { index: 'src/renderer/index.html' } },
