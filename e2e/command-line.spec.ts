@@ -1,0 +1,140 @@
+/** The command line as a user meets it: the built program, its output and its exit codes. */
+import { expect } from '@playwright/test';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServiceProcess, test } from './service.ts';
+
+test('tells, teaches and asks, with the proof as indented text', async ({ service }) => {
+  const told = await service.run(['tell', 'parent(alice, bob). parent(bob, carol).']);
+  expect(told).toEqual({ code: 0, stdout: '2 asserted, 0 updated, 0 unchanged\n', stderr: '' });
+  expect((await service.run(['tell', '-parent(carol, alice)'])).stdout).toBe(
+    'asserted  -parent(carol, alice)\n',
+  );
+  const rule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)';
+  expect((await service.run(['teach', rule])).stdout).toBe(`asserted  ${rule}\n`);
+  const asked = await service.run(['ask', 'grandparent(?x, ?who)']);
+  expect(asked).toEqual({ code: 0, stdout: 'grandparent(alice, carol)\n', stderr: '' });
+  expect((await service.run(['ask', '--proof', 'grandparent(alice, ?who)?'])).stdout).toBe(
+    `grandparent(alice, carol)  [by ${rule}]\n` +
+      '  parent(alice, bob)  [stored]\n' +
+      '  parent(bob, carol)  [stored]\n',
+  );
+  expect((await service.run(['ask', '-parent(carol, ?x)'])).stdout).toBe('-parent(carol, alice)\n');
+});
+
+test('reads statements from standard input and answers as JSON where asked to', async ({ service }) => {
+  const { stdout } = await service.run(['tell', '-', '--json'], 'p(a).\np("b, c"). % a comment\n');
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'asserted', asserted: 2 });
+  const asked = await service.run(['ask', '--json', 'p(?x)']);
+  expect(JSON.parse(asked.stdout)).toMatchObject({ results: ['p(a)', 'p("b, c")'], count: 2 });
+});
+
+test('keeps to the database, tenant and scope it is given', async ({ service }) => {
+  await service.run(['tell', 'p(here)', '--tenant', 'one', '--scope', 's']);
+  expect((await service.run(['ask', 'p(?x)', '--tenant', 'one', '--scope', 's'])).code).toBe(0);
+  expect((await service.run(['ask', 'p(?x)', '--tenant', 'one', '--scope', 'other'])).code).toBe(1);
+  expect((await service.run(['ask', 'p(?x)'])).code).toBe(1);
+  const refused = await service.run(['ask', 'p(?x)', '--database', 'nowhere']);
+  expect(refused.code).toBe(4);
+  expect(refused.stderr).toContain('DatabaseNotFound');
+});
+
+test('loads a sample and says what to ask', async ({ service }) => {
+  expect((await service.run(['sample'])).stdout).toContain('family');
+  const loaded = await service.run(['sample', 'family']);
+  expect(loaded.code).toBe(0);
+  const question = /Ask, for example:\n {2}(.+)/.exec(loaded.stdout)?.[1] ?? '';
+  expect((await service.run(['ask', '--proof', question])).code).toBe(0);
+  expect((await service.run(['sample', 'no-such'])).code).toBe(2);
+});
+
+test('says where the service runs, and that it does not', async ({ service }) => {
+  const running = await service.run(['status']);
+  expect(running.code).toBe(0);
+  expect(running.stdout).toContain(`${service.url}/, ready`);
+  await service.stop();
+  const stopped = await service.run(['status']);
+  expect(stopped.code).toBe(3);
+  expect(stopped.stderr).toContain('corollary serve');
+  expect((await service.run(['status', '--url', service.url])).code).toBe(3);
+});
+
+test('has an exit code and plain words for wrong use', async ({ service }) => {
+  for (const words of [
+    ['frobnicate'],
+    ['ask', '--nonsense'],
+    ['tell'],
+    ['serve', 'now'],
+    ['tell', 'p(?x)'],
+    ['tell', 'a(?x) :- b(?x)'],
+    ['teach', 'p(a)'],
+    ['tell', 'p(a'],
+  ]) {
+    const { code, stderr, stdout } = await service.run(words);
+    expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+});
+
+test('prints its version, and its help with every variable', async ({ service }) => {
+  expect((await service.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const help = await service.run(['--help']);
+  expect(help.code).toBe(0);
+  for (const word of ['serve', 'STORAGE_DIR', 'RATE_LIMIT_PER_MINUTE', 'default: 9300'])
+    expect(help.stdout).toContain(word);
+});
+
+test('ends cleanly on SIGTERM, leaving no endpoint file behind', async ({ service }) => {
+  const file = service.environment['COROLLARY_ENDPOINT_FILE'] ?? '';
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ url: service.url, pid: service.pid });
+  expect(await service.stop()).toBe(0);
+  expect(existsSync(file)).toBe(false);
+  expect(service.log.split('\n').filter((line) => /"(ERROR|WARN)"/.test(line))).toEqual([]);
+});
+
+test('says why it cannot start: port, folder, configuration, damage', async ({ service }) => {
+  const port = new URL(service.url).port;
+  const other = join(service.folder, 'other');
+  const taken = await service.run(['serve'], '', { STORAGE_DIR: other, PORT: port });
+  expect(taken.code).toBe(4);
+  expect(taken.stderr).toContain(`Port ${port}`);
+  const locked = await service.run(['serve'], '', { PORT: '0' });
+  expect(locked.code).toBe(5);
+  expect(locked.stderr).toContain(String(service.pid));
+  expect(locked.stderr).toContain(service.url);
+  const wrong = await service.run([], '', { PORT: 'x', ENCRYPTION_KEY: 'tooshort' });
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('PORT: got "x", takes ');
+  expect(wrong.stderr).toContain('ENCRYPTION_KEY: got 8 characters, takes ');
+  for (const { stderr } of [taken, locked, wrong]) expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+test('refuses a damaged log, naming file and offset, and changes nothing', async () => {
+  const service = new ServiceProcess();
+  try {
+    await service.start();
+    for (const name of ['a', 'b', 'c']) await service.run(['tell', `p(${name})`]);
+    await service.stop();
+    const segment = readdirSync(service.storageDir, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.includes('lock'))
+      .map((name) => join(service.storageDir, name))
+      .find((path) => existsSync(path) && readFileSync(path).includes('"p"'));
+    const bytes = readFileSync(segment ?? '');
+    const middle = bytes.indexOf('"a"');
+    bytes.write('"X"', middle);
+    writeFileSync(segment ?? '', bytes);
+    const refused = await service.run(['serve']);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain(segment?.split('/').at(-1) ?? '');
+    expect(refused.stderr).toMatch(/offset \d+/);
+    expect(readFileSync(segment ?? '')).toEqual(bytes);
+    bytes.write('"a"', middle);
+    writeFileSync(segment ?? '', bytes);
+    appendFileSync(segment ?? '', 'torn');
+    await service.start();
+    expect((await service.run(['ask', 'p(?x)'])).stdout).toBe('p(a)\np(b)\np(c)\n');
+    expect(service.log).toMatch(/"WARN"/);
+  } finally {
+    await service.dispose();
+  }
+});
