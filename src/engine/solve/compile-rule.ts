@@ -146,7 +146,7 @@ class MachineBuilder {
     this.#push((atoms[start] as BodyAtom).literal.args, (shape) => deltaStep(delta, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, delta);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
-    return this.#machine();
+    return this.#machine(demandTerms.length === 0 ? this.#rule.demand : null);
   }
 
   explaining(): Machine {
@@ -291,10 +291,16 @@ class MachineBuilder {
     return true;
   }
 
-  #machine(): Machine {
+  #machine(gate: Derived | null = null): Machine {
     const { target, headTerms, rise, tally } = this.#rule;
     const registers = headTerms.map((term) => this.#registers.of(term));
-    return new Machine(this.#steps, { target, registers, rise, tally }, this.#values, this.#context.work);
+    return new Machine(
+      this.#steps,
+      { target, registers, rise, tally },
+      this.#values,
+      this.#context.work,
+      gate,
+    );
   }
 }
 

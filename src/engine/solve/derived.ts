@@ -5,6 +5,8 @@ import type { Reader } from './reader.ts';
 export interface Consumer {
   /** Matches of the whole body since it was made. */
   readonly matches: number;
+  /** True while nothing demands what it would derive: then it need not start. */
+  readonly isIdle: boolean;
   /** Begins with the rows `from` to `to` of the delta, or with `list`; rows up to `done` were joined before. */
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void;
   /** Goes on for about `budget` steps. Returns what is left of it; 0 means that the join is not at its end. */

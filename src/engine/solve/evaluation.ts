@@ -128,6 +128,7 @@ async function joinAll(
   list: readonly number[] | null,
 ): Promise<void> {
   for (const machine of derived.consumers) {
+    if (machine.isIdle) continue;
     machine.start(reader, from, to, list, derived.done);
     let counted = machine.matches;
     while (machine.run(stepsBetweenLooks) === 0) {

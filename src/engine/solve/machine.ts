@@ -311,17 +311,32 @@ export class Machine implements Consumer {
   readonly #emission: Emission;
   readonly #tuple: Int32Array;
   readonly #work: WorkList;
+  readonly #gate: Derived | null;
   #level = -1;
   #boundTo: Reader | null = null;
 
-  /** The first step is the delta. `registers` holds the constants already. */
-  constructor(steps: readonly Step[], emission: Emission, registers: Int32Array, work: WorkList) {
+  /**
+   * The first step is the delta. `registers` holds the constants already. `gate` is a demand without arguments that
+   * is no step of the join: until it is met, the machine has nothing to do.
+   */
+  constructor(
+    steps: readonly Step[],
+    emission: Emission,
+    registers: Int32Array,
+    work: WorkList,
+    gate: Derived | null,
+  ) {
+    this.#gate = gate;
     this.#steps = steps;
     this.#delta = steps[0] as DeltaStep;
     this.#emission = emission;
     this.#tuple = new Int32Array(emission.registers.length);
     this.registers = registers;
     this.#work = work;
+  }
+
+  get isIdle(): boolean {
+    return this.#gate !== null && this.#gate.done === 0;
   }
 
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {

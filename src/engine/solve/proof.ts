@@ -275,6 +275,9 @@ export class ProofBuilder {
     const wanted = viewKey(view);
     for (const table of this.#set.tablesOf(name)) {
       if (viewKey(table.view) !== wanted) continue;
+      // Only what was demanded has its least height.
+      const key = Int32Array.from(table.boundPositions, (position) => tuple[position] as number);
+      if (table.demand.rows.find(key) < 0) continue;
       const row = table.rows.rows.find(tuple);
       if (row < 0) continue;
       return {

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { Caller } from './base/caller.ts';
+import { factSchema } from './contract/facts.ts';
+import { askInputSchema } from './contract/inference.ts';
+import { ruleInputSchema } from './contract/rules.ts';
+import { openEngine } from './open-engine.ts';
+
+/** Cases that random testing found, each as small as it could be made. */
+
+const caller: Caller = {
+  credential: null,
+  role: 'admin',
+  databases: [],
+  tenants: [],
+  database: 'default',
+  tenant: 't',
+  client: null,
+  requestId: 'regression',
+  signal: new AbortController().signal,
+};
+
+const fact = (predicate: string, ...args: string[]) => factSchema.parse({ predicate, args });
+
+test('a free table that nothing demands after a change proves nothing', async () => {
+  const engine = await openEngine({ storageDir: null });
+  const teach = (text: string) => engine.teach(caller, ruleInputSchema.parse({ text }));
+  const ask = (predicate: string, args: string[]) =>
+    engine.ask(caller, askInputSchema.parse({ predicate, args, withProof: true }));
+  await engine.tellAll(caller, [
+    fact('edge', 'a', 'b'),
+    fact('path', 'b', 'a'),
+    fact('node', 'a'),
+    fact('on'),
+  ]);
+  await teach('path(?x, ?z) :- edge(?x, ?y), path(?y, ?z)');
+  await teach('path(?x, ?x) :- node(?x), ready()');
+  await teach('ready() :- on()');
+  await ask('path', ['?x', '?y']);
+  await engine.tellAll(caller, [fact('on'), fact('edge', 'b', 'b'), fact('ready')]);
+  await ask('ready', []);
+  const { proof } = await ask('path', ['a', 'a']);
+  expect(proof?.steps.at(-1)?.rule).toBe('path(?x, ?z) :- edge(?x, ?y), path(?y, ?z)');
+  await engine.close();
+});
+
+test('a rule that is taught again with another `enabled` takes effect', async () => {
+  const engine = await openEngine({ storageDir: null });
+  const teach = (enabled: boolean) =>
+    engine.teach(caller, ruleInputSchema.parse({ text: 'p(?x) :- q(?x)', enabled }));
+  const count = async () =>
+    (await engine.ask(caller, askInputSchema.parse({ predicate: 'p', args: ['?x'] }))).count;
+  await engine.tellAll(caller, [fact('q', 'a')]);
+  await teach(false);
+  expect(await count()).toBe(0);
+  expect((await teach(true)).status).toBe('unchanged');
+  expect(await count()).toBe(1);
+  await engine.close();
+});
