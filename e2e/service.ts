@@ -129,11 +129,11 @@ export class ServiceProcess {
 
 /** Tests that get a service of their own, running when they begin. */
 export const test = base.extend<{ service: ServiceProcess }>({
-  service: async ({}, use) => {
+  service: async ({ browserName: _browserName }, provide) => {
     const service = new ServiceProcess();
     try {
       await service.start();
-      await use(service);
+      await provide(service);
     } finally {
       await service.dispose();
     }

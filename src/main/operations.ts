@@ -27,11 +27,6 @@ type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'e
 
 export type Handlers = { readonly [Name in OperationName]: Handler<Name> };
 
-/** Operations that answer once, with a body. */
-export type AnsweringOperation = {
-  [Name in OperationName]: Operations[Name] extends { stream: 'events' } ? never : Name;
-}[OperationName];
-
 export function createHandlers(service: ServiceState): Handlers {
   return {
     assertFact: (caller, { body }) => service.engine.tell(caller, body),

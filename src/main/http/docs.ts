@@ -72,7 +72,8 @@ void show();
 `;
 
 export function addDocs(app: FastifyInstance): void {
-  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const require = createRequire(import.meta.url);
+  const viewer = dirname(require.resolve('swagger-ui-dist/package.json'));
   const add = (url: string, type: string, content: () => string | Promise<Buffer>): void => {
     app.get(url, { config: { isStatic: true } }, async (_request, reply) =>
       reply
