@@ -23,11 +23,13 @@ const page = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Corollary API</title>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/page.css">
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 </head>
 <body>
 <form id="key-form" hidden>
-<label>This service needs a key: <input id="key" type="password" autocomplete="off" required></label>
+<h1>This service asks for a key</h1>
+<label>API key <input id="key" type="password" autocomplete="off" required></label>
 <button>Show the API</button>
 <span id="key-refused" role="status"></span>
 </form>
@@ -71,6 +73,16 @@ form.addEventListener('submit', (event) => {
 void show();
 `;
 
+const style = `:root { color-scheme: light; font-family: system-ui, sans-serif; }
+body { margin: 0; background: #fff; color: #1f2328; }
+#key-form { max-width: 22rem; margin: 20vh auto 0; padding: 1.5rem; border: 1px solid #d0d7de; border-radius: 8px; }
+#key-form h1 { margin: 0 0 1rem; font-size: 1.1rem; }
+#key-form label { display: block; font-size: 0.9rem; }
+#key-form input { display: block; box-sizing: border-box; width: 100%; margin: 0.25rem 0 1rem; padding: 0.5rem; font: inherit; }
+#key-form button { padding: 0.5rem 1rem; font: inherit; }
+#key-refused { margin-left: 0.75rem; color: #b42318; }
+`;
+
 export function addDocs(app: FastifyInstance): void {
   const require = createRequire(import.meta.url);
   const viewer = dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -83,6 +95,7 @@ export function addDocs(app: FastifyInstance): void {
     );
   };
   add('/docs', 'text/html; charset=utf-8', () => page);
+  add('/docs/page.css', 'text/css; charset=utf-8', () => style);
   add('/docs/start.js', 'text/javascript; charset=utf-8', () => script);
   for (const [name, type] of Object.entries(viewerFiles))
     add(`/docs/${name}`, type, () => readFile(join(viewer, name)));
