@@ -14,7 +14,8 @@ export class Dictionary {
   #count = 0;
   #end = 0;
   readonly #encoder = new TextEncoder();
-  readonly #decoder = new TextDecoder();
+  /** A text may begin with U+FEFF: that is no byte order mark here. */
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #scratch = new Uint8Array(256);
 
   get size(): number {

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { Prng } from './prng.ts';
+import { compareText, compareTexts } from './text-order.ts';
+
+const bytes = new TextEncoder();
+
+/** The order of the UTF-8 bytes, computed from the bytes. */
+function compareBytes(left: string, right: string): number {
+  return Buffer.compare(bytes.encode(left), bytes.encode(right));
+}
+
+const awkward = [
+  '',
+  '\u0000',
+  ' ',
+  'A',
+  'a',
+  'aa',
+  'ab',
+  'é',
+  '\u07ff',
+  '\u0800',
+  '\ud7ff',
+  '\ue000',
+  '\ufeff',
+  '\uffff',
+  '\u{10000}',
+  '\u{1f600}',
+  '\u{10ffff}',
+];
+
+test('order by code point is that of the UTF-8 bytes, where UTF-16 units would say otherwise too', () => {
+  for (const left of awkward)
+    for (const right of awkward)
+      expect(Math.sign(compareText(left, right)), JSON.stringify([left, right])).toBe(
+        compareBytes(left, right),
+      );
+});
+
+test('order by code point is decided at the first difference, however long what is equal before it', () => {
+  const prng = new Prng(7);
+  for (let round = 0; round < 2000; round++) {
+    const text = (): string => Array.from({ length: prng.below(6) }, () => prng.pick(awkward)).join('');
+    const before = text();
+    const [left, right] = [before + text(), before + text()];
+    expect(Math.sign(compareText(left, right)), JSON.stringify([left, right])).toBe(
+      compareBytes(left, right),
+    );
+  }
+});
+
+test('lists of texts are ordered element by element, the beginning of a list before the list', () => {
+  expect(compareTexts([], [])).toBe(0);
+  expect(compareTexts(['a'], ['a', 'b'])).toBeLessThan(0);
+  expect(compareTexts(['a', 'b'], ['a'])).toBeGreaterThan(0);
+  expect(compareTexts(['a', 'c'], ['a', 'b', 'z'])).toBeGreaterThan(0);
+  expect(compareTexts(['ab'], ['a', 'b'])).toBeGreaterThan(0);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { Prng } from '../base/prng.ts';
+import { ChainIndex } from './chain-index.ts';
+
+/** The rows of a chain, in its order. */
+function chain(index: ChainIndex, first: number): number[] {
+  const rows: number[] = [];
+  for (let next = first; next !== 0; next = index.next[next - 1] as number) rows.push(next - 1);
+  return rows;
+}
+
+test('the rows of a key are one chain, the newest first', () => {
+  const columns = [Int32Array.of(7, 8, 7, 7, 8)];
+  const index = new ChainIndex(columns, [0], 5);
+  for (let row = 0; row < 5; row++) index.add(row);
+  expect(chain(index, index.first(Int32Array.of(7)))).toEqual([3, 2, 0]);
+  expect(chain(index, index.firstOf(8))).toEqual([4, 1]);
+  expect(index.firstOf(9)).toBe(0);
+  expect(index.keys).toBe(2);
+});
+
+test('a key of several columns matches only where all of them do', () => {
+  const columns = [Int32Array.of(1, 1, 2, 1), Int32Array.of(9, 9, 9, 9), Int32Array.of(5, 6, 5, 5)];
+  const index = new ChainIndex(columns, [0, 2], 4);
+  for (let row = 0; row < 4; row++) index.add(row);
+  expect(chain(index, index.first(Int32Array.of(1, 5)))).toEqual([3, 0]);
+  expect(chain(index, index.first(Int32Array.of(5, 1)))).toEqual([]);
+});
+
+test('the index follows its owner to larger columns', () => {
+  const columns = [Int32Array.of(1, 2)];
+  const index = new ChainIndex(columns, [0], 2);
+  index.add(0);
+  index.add(1);
+  const larger = new Int32Array(64);
+  larger.set(columns[0] as Int32Array);
+  larger.fill(1, 2);
+  columns[0] = larger;
+  for (let row = 2; row < 64; row++) index.add(row);
+  expect(chain(index, index.firstOf(1))).toHaveLength(63);
+  expect(chain(index, index.firstOf(2))).toEqual([1]);
+});
+
+test('many rows are found by every one of their keys', () => {
+  const prng = new Prng(5);
+  const count = 20_000;
+  const columns = [0, 1].map(() => Int32Array.from({ length: count }, () => prng.below(100)));
+  const index = new ChainIndex(columns, [0, 1], 16);
+  const expected = new Map<string, number[]>();
+  for (let row = 0; row < count; row++) {
+    index.add(row);
+    const key = `${columns[0]?.[row]},${columns[1]?.[row]}`;
+    expected.set(key, [row, ...(expected.get(key) ?? [])]);
+  }
+  expect(index.keys).toBe(expected.size);
+  const wrong = [...expected].filter(
+    ([key, rows]) =>
+      chain(index, index.first(Int32Array.from(key.split(','), Number))).join() !== rows.join(),
+  );
+  expect(wrong).toEqual([]);
+});

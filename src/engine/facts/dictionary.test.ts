@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { Prng } from '../base/prng.ts';
+import { Dictionary } from './dictionary.ts';
+
+const hostile = [
+  '',
+  ' ',
+  '\u0000',
+  'a\u0000b',
+  '\ufeff',
+  '\ufeffwith a mark in front',
+  'with a mark \ufeff inside',
+  '\ufffd',
+  'e\u0301',
+  'é',
+  '\u202e right to left',
+  '\u{10ffff}',
+  '👩‍👩‍👧‍👦',
+  '"quoted", (and) \\ more',
+  '\n\r\t\u2028\u2029',
+  '1',
+  '1.0',
+  '__proto__',
+  'x'.repeat(48),
+  'x'.repeat(49),
+  'é'.repeat(24),
+  'é'.repeat(25),
+  'x'.repeat(47) + 'é',
+  'long '.repeat(20_000),
+  '😀'.repeat(5_000),
+];
+
+test('any text comes back as it went in, whatever its code points', () => {
+  const dictionary = new Dictionary();
+  const ids = hostile.map((text) => dictionary.intern(text));
+  expect(ids).toEqual(hostile.map((_, index) => index));
+  expect(ids.map((id) => dictionary.text(id))).toEqual(hostile);
+  expect(hostile.map((text) => dictionary.find(text))).toEqual(ids);
+});
+
+test('a text has one id, and texts that only look alike have different ones', () => {
+  const dictionary = new Dictionary();
+  const composed = dictionary.intern('é');
+  const decomposed = dictionary.intern('e\u0301');
+  expect(decomposed).not.toBe(composed);
+  expect(dictionary.intern('é')).toBe(composed);
+  expect(dictionary.intern('1')).not.toBe(dictionary.intern('1.0'));
+  expect(dictionary.size).toBe(4);
+});
+
+test('looking for a text makes nothing', () => {
+  const dictionary = new Dictionary();
+  expect(dictionary.find('a')).toBe(-1);
+  expect(dictionary.find('')).toBe(-1);
+  dictionary.intern('a');
+  expect(dictionary.find('b')).toBe(-1);
+  expect(dictionary.size).toBe(1);
+});
+
+test('many texts keep their ids while the arena, the offsets and the table grow', () => {
+  const dictionary = new Dictionary();
+  const count = 200_000;
+  const text = (index: number): string => `constant number ${index}${index % 7 === 0 ? ' é😀' : ''}`;
+  for (let index = 0; index < count; index++) dictionary.intern(text(index));
+  expect(dictionary.size).toBe(count);
+  const prng = new Prng(3);
+  const some = Array.from({ length: 20_000 }, () => prng.below(count));
+  expect(some.filter((index) => dictionary.find(text(index)) !== index)).toEqual([]);
+  expect(some.filter((index) => dictionary.text(index) !== text(index))).toEqual([]);
+});
+
+test('two dictionaries are strangers', () => {
+  const [one, other] = [new Dictionary(), new Dictionary()];
+  one.intern('a');
+  expect(other.intern('b')).toBe(0);
+  expect(one.find('b')).toBe(-1);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { Prng } from '../base/prng.ts';
+import { Tuples } from './tuples.ts';
+
+test('a tuple is held once, and keeps the row it was given', () => {
+  const tuples = new Tuples(2);
+  expect(tuples.insert(Int32Array.of(1, 2))).toBe(0);
+  expect(tuples.insert(Int32Array.of(2, 1))).toBe(1);
+  expect(tuples.insert(Int32Array.of(1, 2))).toBe(-1);
+  expect(tuples.count).toBe(2);
+  expect(tuples.find(Int32Array.of(2, 1))).toBe(1);
+  expect(tuples.find(Int32Array.of(2, 2))).toBe(-1);
+});
+
+test('the tuple without elements is held at most once', () => {
+  const tuples = new Tuples(0);
+  expect(tuples.find(new Int32Array(0))).toBe(-1);
+  expect(tuples.insert(new Int32Array(0))).toBe(0);
+  expect(tuples.insert(new Int32Array(0))).toBe(-1);
+  expect(tuples.find(new Int32Array(0))).toBe(0);
+});
+
+test('many tuples of every arity are found again, and no others', () => {
+  const prng = new Prng(2);
+  for (const arity of [1, 2, 3, 5]) {
+    const tuples = new Tuples(arity);
+    const rows = new Map<string, number>();
+    const wrong: string[] = [];
+    for (let round = 0; round < 30_000; round++) {
+      const tuple = Int32Array.from({ length: arity }, () => prng.below(arity === 1 ? 20_000 : 60));
+      const key = tuple.join(',');
+      const row = rows.get(key);
+      if (tuples.insert(tuple) !== (row === undefined ? rows.size : -1)) wrong.push(key);
+      if (row === undefined) rows.set(key, rows.size);
+    }
+    expect(tuples.count).toBe(rows.size);
+    for (const [key, row] of rows)
+      if (tuples.find(Int32Array.from(key.split(','), Number)) !== row) wrong.push(key);
+    expect(wrong).toEqual([]);
+    expect(tuples.find(new Int32Array(arity).fill(-7))).toBe(-1);
+  }
+});
+
+test('a lesser height lowers a known tuple and says which, an equal or greater one does not', () => {
+  const tuples = new Tuples(1, true);
+  tuples.insert(Int32Array.of(4), 3);
+  expect(tuples.insert(Int32Array.of(4), 3)).toBe(-1);
+  expect(tuples.lowered).toBe(-1);
+  tuples.insert(Int32Array.of(4), 5);
+  expect(tuples.lowered).toBe(-1);
+  tuples.insert(Int32Array.of(4), 2);
+  expect(tuples.lowered).toBe(0);
+  expect(tuples.heights?.of[0]).toBe(2);
+  tuples.insert(Int32Array.of(5), 9);
+  expect(tuples.lowered).toBe(-1);
+});
+
+test('an index that is made late holds the rows before it, and those after', () => {
+  const tuples = new Tuples(2);
+  for (let row = 0; row < 100; row++) tuples.insert(Int32Array.of(row % 10, row));
+  const index = tuples.index([0]);
+  for (let row = 100; row < 200; row++) tuples.insert(Int32Array.of(row % 10, row));
+  const found: number[] = [];
+  for (let next = index.firstOf(3); next !== 0; next = index.next[next - 1] as number) found.push(next - 1);
+  expect(found).toEqual(Array.from({ length: 20 }, (_, at) => 193 - 10 * at));
+  expect(tuples.index([0])).toBe(index);
+});
+
+test('heights survive growth', () => {
+  const tuples = new Tuples(1, true);
+  for (let value = 0; value < 1000; value++) tuples.insert(Int32Array.of(value), value % 13);
+  expect(Array.from({ length: 1000 }, (_, row) => tuples.heights?.of[row])).toEqual(
+    Array.from({ length: 1000 }, (_, row) => row % 13),
+  );
+});

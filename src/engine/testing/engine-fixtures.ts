@@ -1,0 +1,191 @@
+/**
+ * What tests of the engine share: callers, inputs written in the grammar with the contract's defaults filled in,
+ * and an engine whose clock stands still.
+ */
+import { onTestFinished } from 'vitest';
+import type { Caller } from '../base/caller.ts';
+import { ManualClock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
+import { factInputSchema, listFactsQuerySchema, queryInputSchema } from '../contract/facts.ts';
+import type * as facts from '../contract/facts.ts';
+import { retractInputSchema, retractPatternInputSchema } from '../contract/facts.ts';
+import { type Answer, askInputSchema, type Proof } from '../contract/inference.ts';
+import { ruleInputSchema, type RuleOutcome, ruleUpdateSchema } from '../contract/rules.ts';
+import type { Engine } from '../engine.ts';
+import { parseAtom } from '../logic/parse.ts';
+import { type EngineOptions, openEngine } from '../open-engine.ts';
+
+/** Fields of a request beside those that the grammar gives. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** When the clock of a test engine starts: the first instant of 2024. */
+export const startTime = Date.UTC(2024, 0, 1);
+export const second = 1000;
+export const hour = 3_600_000;
+export const day = 86_400_000;
+
+export function testCaller(changes: Partial<Caller> = {}): Caller {
+  return {
+    credential: null,
+    role: 'admin',
+    databases: [],
+    tenants: [],
+    database: 'default',
+    tenant: 'tenant',
+    client: null,
+    requestId: 'request',
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+/** `p(a, b)` or `-p(a, b)` as a fact to assert. */
+export function factInput(text: string, fields: Fields = {}) {
+  const { predicate, args, negated } = parseAtom(text);
+  return factInputSchema.parse({ predicate, args, truthVal: !negated, ...fields });
+}
+
+/** A question: an atom where it is one (constants and variables), else a body in the grammar. */
+export function askInput(text: string, fields: Fields = {}) {
+  return askInputSchema.parse({ text, ...fields });
+}
+
+/** A question as predicate and arguments. */
+export function patternInput(text: string, fields: Fields = {}) {
+  const { predicate, args, negated } = parseAtom(text);
+  return askInputSchema.parse({ predicate, args, negated, ...fields });
+}
+
+/** A retraction of `p(a, b)`; of both truth values unless the text or a field says otherwise. */
+export function retractInput(text: string, fields: Fields = {}): facts.RetractInput {
+  const { predicate, args, negated } = parseAtom(text);
+  return retractInputSchema.parse({ predicate, args, ...(negated ? { truthVal: false } : {}), ...fields });
+}
+
+export function retractPatternInput(text: string, fields: Fields = {}): facts.RetractInput {
+  const { predicate, args, negated } = parseAtom(text);
+  return retractPatternInputSchema.parse({
+    predicate,
+    args,
+    ...(negated ? { truthVal: false } : {}),
+    ...fields,
+  });
+}
+
+/** An engine as one caller meets it, in words as short as tests need. */
+export interface Session {
+  readonly engine: Engine;
+  readonly caller: Caller;
+  readonly clock: ManualClock;
+  tell(text: string, fields?: Fields): Promise<facts.FactOutcome>;
+  tellAll(texts: readonly string[], fields?: Fields): Promise<facts.FactsOutcome>;
+  teach(text: string, fields?: Fields): Promise<RuleOutcome>;
+  changeRule(id: string, fields: Fields): Promise<RuleOutcome>;
+  ask(text: string, fields?: Fields): Promise<Answer>;
+  /** The results of a question. */
+  results(text: string, fields?: Fields): Promise<string[]>;
+  /** The proof of a question with one answer or more. */
+  proof(text: string, fields?: Fields): Promise<Proof>;
+  forget(text: string, fields?: Fields): Promise<facts.RetractOutcome>;
+  forgetPattern(text: string, fields?: Fields): Promise<facts.RetractPatternOutcome>;
+  query(text: string, fields?: Fields): Promise<facts.QueryResult>;
+  /** GET /facts, the query string as an object of texts. */
+  list(query?: Readonly<Record<string, string>>): Promise<facts.FactList>;
+  /** The same engine as another caller meets it. */
+  as(changes: Partial<Caller>): Session;
+}
+
+export function sessionOf(engine: Engine, clock: ManualClock, caller: Caller): Session {
+  const ask = (text: string, fields?: Fields): Promise<Answer> => engine.ask(caller, askInput(text, fields));
+  return {
+    engine,
+    caller,
+    clock,
+    ask,
+    tell: (text, fields) => engine.tell(caller, factInput(text, fields)),
+    tellAll: (texts, fields) =>
+      engine.tellAll(
+        caller,
+        texts.map((text) => factInput(text, fields)),
+      ),
+    teach: (text, fields) => engine.teach(caller, ruleInputSchema.parse({ text, ...fields })),
+    changeRule: (id, fields) => engine.updateRule(caller, id, ruleUpdateSchema.parse(fields)),
+    results: async (text, fields) => (await ask(text, fields)).results,
+    proof: async (text, fields) => {
+      const { proof } = await ask(text, { withProof: true, ...fields });
+      if (proof === undefined) throw new Error('a proof was asked for');
+      return proof;
+    },
+    forget: (text, fields) => engine.forget(caller, retractInput(text, fields)),
+    forgetPattern: (text, fields) => engine.forgetPattern(caller, retractPatternInput(text, fields)),
+    query: (text, fields) => {
+      const { predicate, args, negated } = parseAtom(text);
+      const sign = negated ? { truthVal: false } : {};
+      return engine.query(caller, queryInputSchema.parse({ predicate, args, ...sign, ...fields }));
+    },
+    list: (query = {}) => engine.facts(caller, listFactsQuerySchema.parse(query)),
+    as: (changes) => sessionOf(engine, clock, { ...caller, ...changes }),
+  };
+}
+
+/** An engine in memory unless a folder is given, closed when the test has finished. */
+export async function openSession(options: Partial<EngineOptions> = {}): Promise<Session> {
+  const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock(startTime);
+  const engine = await openEngine({ storageDir: null, ...options, clock });
+  onTestFinished(() => engine.close());
+  return sessionOf(engine, clock, testCaller());
+}
+
+/** The refusal that the promise ends with. Throws where it does not end with one. */
+export async function refusal(promise: Promise<unknown>): Promise<EngineError> {
+  const outcome = await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof EngineError) return outcome;
+  throw new Error(`expected a refusal, got ${outcome === null ? 'an answer' : String(outcome)}`);
+}
+
+/** The proof as lines: every step with what it is and, in brackets, the numbers of its premises. */
+export function proofLines({ steps }: Proof): string[] {
+  return steps.map(({ id, atom, kind, premises }) =>
+    premises.length === 0 ? `${id} ${kind} ${atom}` : `${id} ${kind} ${atom} [${premises.join(' ')}]`,
+  );
+}
+
+/** A way to hold long questions between two slices: they wait while it is shut. */
+export interface Gate {
+  readonly pause: () => Promise<void>;
+  /** Resolves when a question waits at the gate. */
+  reached(): Promise<void>;
+  shut(): void;
+  open(): void;
+}
+
+export function gate(): Gate {
+  let isShut = false;
+  let waiting: (() => void)[] = [];
+  let watchers: (() => void)[] = [];
+  return {
+    pause: async () => {
+      if (!isShut) return new Promise((resolve) => void setImmediate(resolve));
+      const watching = watchers;
+      watchers = [];
+      return new Promise((resolve) => {
+        waiting.push(resolve);
+        for (const watcher of watching) watcher();
+      });
+    },
+    reached: () =>
+      waiting.length > 0 ? Promise.resolve() : new Promise((resolve) => void watchers.push(resolve)),
+    shut: () => {
+      isShut = true;
+    },
+    open: () => {
+      isShut = false;
+      const passing = waiting;
+      waiting = [];
+      for (const resolve of passing) resolve();
+    },
+  };
+}
