@@ -112,4 +112,8 @@ function fail(error: unknown): number {
   return 1;
 }
 
+// The reader of the output may stop early, as `head` does: there is nobody left to write to.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
 process.exitCode = await main().catch(fail);

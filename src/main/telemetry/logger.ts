@@ -31,8 +31,13 @@ export function createLogger(options: LoggerOptions): Logger {
 /** Writes to standard error at once: a line is not lost when the process ends right after it. */
 export function standardErrorWriter(): (line: string) => void {
   const destination = pino.destination({ fd: 2, sync: true });
+  let isRead = true;
+  // Whoever read the log has gone, such as a closed terminal: the service goes on without one.
+  destination.on('error', () => {
+    isRead = false;
+  });
   return (line) => {
-    destination.write(line);
+    if (isRead) destination.write(line);
   };
 }
 
