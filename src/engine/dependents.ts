@@ -17,11 +17,6 @@ import type { Relation } from './solve/table.ts';
  * what does not come back has gone. Candidates from tables that an earlier change had dropped are asked about in the
  * state before the retraction too.
  */
-export interface Withdrawn {
-  /** Rendered, each once, by code point. */
-  readonly atoms: readonly string[];
-  readonly isComplete: boolean;
-}
 
 /** Up to so many candidates are asked about one by one; more of a relation are compared with all of it. */
 const fewCandidates = 20_000;

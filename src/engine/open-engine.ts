@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Engine } from './engine.ts';
 import { KnowledgeEngine } from './knowledge-engine.ts';
@@ -54,7 +53,7 @@ async function start(options: EngineOptions, lock: FolderLock | null): Promise<E
   const { log } = await openLog(backend, {
     fsync: options.fsync ?? 'always',
     now: () => clock.now(),
-    random: (bytes) => randomBytes(bytes),
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     onWarn: options.onWarn ?? (() => {}),
   });
   const state = await recover(log);

@@ -1,6 +1,6 @@
 import { EngineError, invalid } from './base/errors.ts';
 import type { Literal, Rule } from './contract/language.ts';
-import type { RuleInput, RuleUpdate } from './contract/rules.ts';
+import type { RuleInput } from './contract/rules.ts';
 import { checkRule } from './logic/check.ts';
 import { parseRule } from './logic/parse.ts';
 import { renderLiteral } from './logic/print.ts';
@@ -8,12 +8,12 @@ import { isAbsence, isAggregate, isArithmetic } from './logic/terms.ts';
 import type { RuleToKeep } from './state.ts';
 
 /** The rule that is to be kept, parsed and checked by itself. */
-export function ruleToKeep(input: RuleInput | RuleUpdate): RuleToKeep {
+export function ruleToKeep(input: RuleInput): RuleToKeep {
   const { scope, name, description, enabled } = input;
   return { rule: ruleOf(input), scope, name, description, enabled };
 }
 
-function ruleOf(input: RuleInput | RuleUpdate): Rule | null {
+function ruleOf(input: RuleInput): Rule | null {
   let rule: Rule;
   if (input.text !== null) rule = parseRule(input.text);
   else if (input.head === null || input.body === null) return null;

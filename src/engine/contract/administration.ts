@@ -17,7 +17,6 @@ export const healthSchema = z.object({ status: z.literal('ok'), version: z.strin
 
 export const subsystemStates = ['ready', 'off', 'stale', 'failed'] as const;
 export const subsystemStateSchema = z.enum(subsystemStates);
-export type SubsystemState = (typeof subsystemStates)[number];
 
 export const readinessSchema = z.object({
   status: z.enum(['ready', 'not_ready']),

@@ -69,8 +69,6 @@ export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000);
 /** A write counter of a database. */
 export const generationSchema = z.int().min(0);
 export const timeSchema = z.int().describe('Epoch milliseconds');
-/** A name the client chose for its request, or one that was made for it. */
-export const requestIdSchema = z.string();
 
 const withOffset = /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
 const dateTime =

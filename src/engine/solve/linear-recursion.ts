@@ -50,76 +50,98 @@ export function factorLinearRecursion(
     kinds.push(kind);
   }
   if (!kinds.some((kind) => kind.kind === 'right')) return null;
-  const seeds = table.boundPositions.map((_, at) => `?seed ${at}`);
-  const seedAt = new Map(table.boundPositions.map((position, at) => [position, seeds[at] as string]));
-  const parts: FactoredPart[] = [
-    {
-      ruleId: null,
-      target: 'reach',
-      demand: 'demand',
-      view: table.view,
-      headTerms: [...seeds, ...seeds],
-      demandTerms: seeds,
-      body: [],
-      whole: [],
-    },
-  ];
-  const fresh = Array.from({ length: table.arity }, (_, position) => `?${position}`);
-  const exit = (
-    ruleId: string | null,
-    view: ScopeChoice,
-    head: readonly string[],
-    body: readonly Literal[] | null,
-  ): FactoredPart => ({
-    ruleId,
+  const start: FactoredPart = {
+    ...own(table),
+    target: 'reach',
+    demand: 'demand',
+    headTerms: [...seedsOf(table), ...seedsOf(table)],
+    demandTerms: seedsOf(table),
+    body: [],
+  };
+  const parts = rules.map((rule, at) => partOf(table, rule, kinds[at] as Kind));
+  return [start, storedFacts(table), ...parts];
+}
+
+/** What the parts have in common that stand for no rule. */
+function own(table: Table): Pick<FactoredPart, 'ruleId' | 'view' | 'whole'> {
+  return { ruleId: null, view: table.view, whole: [] };
+}
+
+/** Variables for the arguments that were demanded; no rule can name them. */
+function seedsOf(table: Table): string[] {
+  return table.boundPositions.map((_, at) => `?seed ${at}`);
+}
+
+/** The seeds, then those of the terms that stand in bound positions. */
+function reachTerms(table: Table, terms: readonly string[]): string[] {
+  return [...seedsOf(table), ...table.boundPositions.map((position) => terms[position] as string)];
+}
+
+/** The head with the seeds in its bound positions. */
+function seededHead(table: Table, head: readonly string[]): string[] {
+  const seeds = seedsOf(table);
+  return head.map((term, position) => {
+    const at = table.boundPositions.indexOf(position);
+    return at < 0 ? term : (seeds[at] as string);
+  });
+}
+
+/** What a node that is reached has stored, the demanded one has. */
+function storedFacts(table: Table): FactoredPart {
+  const terms = Array.from({ length: table.arity }, (_, position) => `?${position}`);
+  const headTerms = seededHead(table, terms);
+  return {
+    ...own(table),
     target: 'rows',
     demand: 'reach',
-    view,
-    headTerms: head.map((term, position) => seedAt.get(position) ?? term),
-    demandTerms: [...seeds, ...table.boundPositions.map((position) => head[position] as string)],
-    body,
-    whole: body ?? [],
-  });
-  parts.push(exit(null, table.view, fresh, null));
-  for (const [at, { kept, bodyView }] of rules.entries()) {
-    const kind = kinds[at] as Kind;
-    const { head, body } = kept.rule;
-    if (kind.kind === 'exit') parts.push(exit(kept.id, bodyView, head.args, body));
-    else if (kind.kind === 'right')
-      parts.push({
-        ruleId: null,
-        target: 'reach',
-        demand: 'reach',
-        view: bodyView,
-        headTerms: [
-          ...seeds,
-          ...table.boundPositions.map((position) => kind.recursive.args[position] as string),
-        ],
-        demandTerms: [...seeds, ...table.boundPositions.map((position) => head.args[position] as string)],
-        body: body.filter((literal) => literal !== kind.recursive),
-        whole: body,
-      });
-    else
-      parts.push({
-        ruleId: kept.id,
-        target: 'rows',
-        demand: 'rows',
-        view: bodyView,
-        headTerms: head.args,
-        demandTerms: kind.recursive.args,
-        body: body.filter((literal) => literal !== kind.recursive),
-        whole: body,
-      });
+    headTerms,
+    demandTerms: reachTerms(table, terms),
+    body: null,
+  };
+}
+
+function partOf(table: Table, rule: ViewRule, kind: Kind): FactoredPart {
+  const { head, body } = rule.kept.rule;
+  const common = { ruleId: rule.kept.id, view: rule.bodyView, whole: body };
+  if (kind.kind === 'exit') {
+    const headTerms = seededHead(table, head.args);
+    return {
+      ...common,
+      target: 'rows',
+      demand: 'reach',
+      headTerms,
+      demandTerms: reachTerms(table, head.args),
+      body,
+    };
   }
-  return parts;
+  const rest = body.filter((literal) => literal !== kind.recursive);
+  if (kind.kind === 'left')
+    return {
+      ...common,
+      target: 'rows',
+      demand: 'rows',
+      headTerms: head.args,
+      demandTerms: kind.recursive.args,
+      body: rest,
+    };
+  return {
+    ...common,
+    target: 'reach',
+    demand: 'reach',
+    headTerms: reachTerms(table, kind.recursive.args),
+    demandTerms: reachTerms(table, head.args),
+    body: rest,
+  };
 }
 
 /** How the rule recurs, or null where it does in a way that cannot be factored. */
 function kindOf(table: Table, rule: ViewRule, program: Program): Kind | null {
   const { body, head } = rule.kept.rule;
   if (viewKey(rule.bodyView) !== viewKey(table.view)) return { kind: 'exit' };
-  const own = program.component(table.view, table.relation);
-  const recurring = relationsRead(body).filter((relation) => program.component(table.view, relation) === own);
+  const component = program.component(table.view, table.relation);
+  const recurring = relationsRead(body).filter(
+    (relation) => program.component(table.view, relation) === component,
+  );
   if (recurring.length === 0) return { kind: 'exit' };
   if (recurring.length > 1) return null;
   const recursive = body.find(

@@ -6,7 +6,7 @@ import { renderAtom } from '../logic/print.ts';
 import { relationKey } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause } from './evaluation.ts';
 import { type Candidates, KnownConclusions, tupleAt } from './known-conclusions.ts';
-import { Program } from './program.ts';
+import type { Program } from './program.ts';
 import { ProofBuilder } from './proof.ts';
 import {
   copyMatches,
