@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { activation, breakdown, keptUses, used, type Uses } from './salience.ts';
+
+const day = 86_400_000;
+const now = Date.UTC(2024, 0, 1);
+
+function usedOnce(at: number): Uses {
+  return { count: 1, first: at, latest: [at] };
+}
+
+/** The uses at these times, which are in order. */
+function usedAt(times: readonly number[]): Uses {
+  const [first = 0, ...others] = times;
+  return others.reduce(used, usedOnce(first));
+}
+
+function salience(uses: Uses, metadata = {}, at = now): number {
+  return breakdown(uses, metadata, at).salience;
+}
+
+test('a fact used once is at 0.5 after a day', () => {
+  expect(salience(usedOnce(now - day))).toBe(0.5);
+});
+
+test('a fact used once is at 0.15 after a month', () => {
+  expect(salience(usedOnce(now - 30 * day))).toBeCloseTo(0.15, 2);
+});
+
+test('a fact used once falls below 0.05 after 361 days', () => {
+  expect(salience(usedOnce(now - 361 * day))).toBeCloseTo(0.05, 12);
+  expect(salience(usedOnce(now - 361 * day - 1))).toBeLessThan(0.05);
+  expect(salience(usedOnce(now - 361 * day + 60_000))).toBeGreaterThan(0.05);
+});
+
+test('importance 0 gives 0 and importance 1 squares what is missing to 1', () => {
+  const uses = usedOnce(now - 9 * day);
+  expect(salience(uses)).toBeCloseTo(0.25, 12);
+  expect(salience(uses, { importance: 0 })).toBe(0);
+  expect(salience(uses, { importance: 1 })).toBeCloseTo(1 - 0.75 ** 2, 12);
+  expect(salience(uses, { importance: 0.5 })).toBe(salience(uses));
+});
+
+test('confidence is a factor', () => {
+  const uses = usedOnce(now - day);
+  expect(salience(uses, { confidence: 0.4 })).toBeCloseTo(0.2, 12);
+  expect(salience(uses, { confidence: 0 })).toBe(0);
+  expect(salience(uses, { confidence: 1, importance: 1 })).toBeCloseTo(0.75, 12);
+});
+
+test('an importance or confidence that is no number from 0 to 1 is ignored', () => {
+  const uses = usedOnce(now - day);
+  for (const value of [-0.1, 1.1, '0.9', true, null, [0.9], { value: 1 }, Number.NaN])
+    expect(salience(uses, { importance: value, confidence: value }), String(value)).toBe(0.5);
+});
+
+test('an age counts as a second at least', () => {
+  const atOnce = salience(usedOnce(now));
+  expect(atOnce).toBe(salience(usedOnce(now - 1000)));
+  expect(atOnce).toBe(salience(usedOnce(now + day)));
+  expect(salience(usedOnce(now - 1001))).toBeLessThan(atOnce);
+  expect(atOnce).toBeLessThan(1);
+});
+
+test('the eight latest uses count exactly', () => {
+  const times = [20, 16, 9, 8, 4, 3, 2, 1].map((days) => now - days * day);
+  const sum = [20, 16, 9, 8, 4, 3, 2, 1].reduce((total, days) => total + days ** -0.5, 0);
+  expect(activation(usedAt(times), now)).toBeCloseTo(sum / (1 + sum), 12);
+});
+
+test('older uses than the eight latest count by the approximation 2(n - 8) / (sqrt(L) + sqrt(t))', () => {
+  const days = [100, 81, 64, 49, 36, 25, 16, 9, 8, 4, 2, 1];
+  const uses = usedAt(days.map((age) => now - age * day));
+  expect(uses.count).toBe(12);
+  expect(uses.latest).toHaveLength(keptUses);
+  const exact = days.slice(-8).reduce((total, age) => total + age ** -0.5, 0);
+  const sum = exact + (2 * 4) / (Math.sqrt(100) + Math.sqrt(36));
+  expect(activation(uses, now)).toBeCloseTo(sum / (1 + sum), 12);
+});
+
+test('a use makes a fact more salient, time less', () => {
+  let uses = usedOnce(now - 100 * day);
+  for (let age = 90; age >= 0; age -= 10) {
+    const before = activation(uses, now);
+    uses = used(uses, now - age * day);
+    expect(activation(uses, now)).toBeGreaterThan(before);
+  }
+  expect(activation(uses, now + day)).toBeLessThan(activation(uses, now));
+});
+
+test('salience is from 0 to 1, however often a fact is used', () => {
+  let uses = usedOnce(now);
+  for (let round = 0; round < 100_000; round++) uses = used(uses, now);
+  for (const importance of [0, 0.5, 1]) {
+    const value = salience(uses, { importance });
+    expect(value).toBeGreaterThanOrEqual(0);
+    expect(value).toBeLessThanOrEqual(1);
+  }
+});
+
+test('the breakdown shows what salience is made of', () => {
+  const uses = usedAt([now - 4 * day, now - day]);
+  const active = 1.5 / 2.5;
+  const shown = breakdown(uses, { importance: 1, confidence: 0.5 }, now);
+  expect(shown).toMatchObject({ uses: 2, lastUsedAt: now - day, importance: 1, confidence: 0.5 });
+  expect(shown.activation).toBeCloseTo(active, 12);
+  expect(shown.salience).toBeCloseTo((1 - (1 - active) ** 2) * 0.5, 12);
+});

@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import { equalPositions, type FactPattern, FactStore, type FactToStore } from './fact-store.ts';
+
+function fact(predicate: string, args: readonly string[], changes: Partial<FactToStore> = {}): FactToStore {
+  return { predicate, args, truthVal: true, scope: null, ...changes };
+}
+
+/** What matches, as `args@scope`, at the latest generation and this time. */
+function matching(
+  store: FactStore,
+  args: readonly string[],
+  changes: Partial<FactPattern> = {},
+  time = 0,
+  notYetValid = false,
+): string[] {
+  const pattern: FactPattern = { predicate: 'p', args, truthVal: null, scope: { kind: 'all' }, ...changes };
+  const found = store.match(pattern, Number.MAX_SAFE_INTEGER, time, notYetValid);
+  return [...found].map((row) => `${store.argsOf(row).join(',')}@${store.scopeOf(row) ?? ''}`);
+}
+
+test('an id is made of the generation and the place among the new facts of that write', () => {
+  const store = new FactStore(0);
+  const first = store.store(fact('p', ['a']), 1, 0);
+  const ids = ['b', 'c'].map((arg) => store.idOf(store.store(fact('q', [arg]), 4, 0)));
+  expect([store.idOf(first), ...ids]).toEqual(['f1-0', 'f4-0', 'f4-1']);
+  const found = store.byId('f4-1');
+  expect(found === null ? null : store.argsOf(found)).toEqual(['c']);
+});
+
+test('an id that this tenant never gave names nothing', () => {
+  const store = new FactStore(0);
+  store.store(fact('p', ['a']), 3, 0);
+  store.store(fact('p', ['b']), 5, 0);
+  const others = ['f3-1', 'f4-0', 'f2-0', 'f6-0', 'f5-1', 'f3', 'f-3-0', 'F3-0', 'f3-0 ', 'f03-0x', '', 'r3'];
+  expect(others.filter((id) => store.byId(id) !== null)).toEqual([]);
+});
+
+test('an update is a new version of the same fact: same id, same assertion', () => {
+  const store = new FactStore(0);
+  const stored = store.store(fact('p', ['a']), 1, 0);
+  const updated = store.store(fact('p', ['a'], { metadata: { importance: 1 } }), 2, 0);
+  expect(updated.status).toBe('updated');
+  expect(store.idOf(updated)).toBe(store.idOf(stored));
+  expect(store.assertedIn(updated)).toBe(1);
+  expect(store.byId('f1-0')?.row).toBe(updated.row);
+  expect(store.size).toBe(1);
+});
+
+test('what is not given is kept, what is given is replaced, metadata whole', () => {
+  const store = new FactStore(0);
+  store.store(fact('p', ['a'], { validFrom: 5, validUntil: 50, metadata: { a: 1, b: 2 } }), 1, 0);
+  const updated = store.store(fact('p', ['a'], { metadata: { b: 3 } }), 2, 0);
+  expect(store.metadataOf(updated)).toEqual({ b: 3 });
+  expect(updated.relation.validFrom?.[updated.row]).toBe(5);
+  expect(updated.relation.validUntil?.[updated.row]).toBe(50);
+  const opened = store.store(fact('p', ['a'], { validFrom: 'always', validUntil: 'never' }), 3, 0);
+  expect(opened.relation.validFrom?.[opened.row]).toBe(Number.NEGATIVE_INFINITY);
+  expect(opened.relation.validUntil?.[opened.row]).toBe(Number.POSITIVE_INFINITY);
+  expect(store.metadataOf(opened)).toEqual({ b: 3 });
+});
+
+test('giving what is there already changes nothing, whatever the order of the keys of metadata', () => {
+  const store = new FactStore(0);
+  const metadata = { list: [1, { x: null }], deep: { a: 1, b: 'two' } };
+  store.store(fact('p', ['a'], { metadata, validUntil: 9 }), 1, 0);
+  const again = { deep: { b: 'two', a: 1 }, list: [1, { x: null }] };
+  expect(store.store(fact('p', ['a'], { metadata: again, validUntil: 9 }), 2, 0).status).toBe('unchanged');
+  expect(store.store(fact('p', ['a']), 2, 0).status).toBe('unchanged');
+  const others = [{ ...again, list: [{ x: null }, 1] }, { ...again, deep: { a: '1', b: 'two' } }, {}];
+  for (const [at, changed] of others.entries())
+    expect(store.store(fact('p', ['a'], { metadata: changed }), 3 + at, 0).status).toBe('updated');
+});
+
+test('scope, truth value, arity and predicate are part of what a fact is', () => {
+  const store = new FactStore(0);
+  const facts = [
+    fact('p', ['a']),
+    fact('p', ['a'], { truthVal: false }),
+    fact('p', ['a'], { scope: 's' }),
+    fact('p', ['a', 'a']),
+    fact('p', []),
+    fact('q', ['a']),
+    fact('P', ['a']),
+  ];
+  expect(facts.map((each) => store.store(each, 1, 0).status)).toEqual(facts.map(() => 'asserted'));
+  expect(store.size).toBe(facts.length);
+});
+
+test('a fact whose validity has ended counts as not stored: asserted again, it is a new one', () => {
+  const store = new FactStore(0);
+  store.store(fact('p', ['a'], { validUntil: 100, metadata: { old: true } }), 1, 0);
+  expect(store.store(fact('p', ['a']), 2, 99).status).toBe('unchanged');
+  const again = store.store(fact('p', ['a']), 2, 100);
+  expect(again.status).toBe('asserted');
+  expect(store.idOf(again)).toBe('f2-0');
+  expect(store.metadataOf(again)).toEqual({});
+  expect(store.countStored(100)).toBe(1);
+});
+
+test('a fact retracted and asserted again is a new one', () => {
+  const store = new FactStore(0);
+  store.retract(store.store(fact('p', ['a'], { metadata: { old: true } }), 1, 0), 2);
+  expect(store.changedAt('p', ['a'], true, null)).toBe(2);
+  const again = store.store(fact('p', ['a']), 3, 0);
+  expect(store.idOf(again)).toBe('f3-0');
+  expect(store.assertedIn(again)).toBe(3);
+  expect(store.changesOf(again)).toEqual([]);
+  expect(store.metadataOf(again)).toEqual({});
+  expect(store.changedAt('p', ['a'], true, null)).toBe(3);
+});
+
+test('ended validity counts until it is replaced in size, and never in what counts as stored', () => {
+  const store = new FactStore(0);
+  store.store(fact('p', ['a'], { validUntil: 100 }), 1, 0);
+  store.store(fact('p', ['b'], { validFrom: 500 }), 1, 0);
+  expect([store.countStored(99), store.countStored(100)]).toEqual([2, 1]);
+  expect(store.size).toBe(2);
+});
+
+test('a pattern matches by constants, by repeated variables, and anything with ?_', () => {
+  const store = new FactStore(0);
+  for (const args of [
+    ['a', 'a'],
+    ['a', 'b'],
+    ['b', 'b'],
+    ['b', 'c'],
+  ])
+    store.store(fact('p', args), 1, 0);
+  expect(matching(store, ['?x', '?y'])).toEqual(['a,a@', 'a,b@', 'b,b@', 'b,c@']);
+  expect(matching(store, ['?x', '?x'])).toEqual(['a,a@', 'b,b@']);
+  expect(matching(store, ['?_', '?_'])).toHaveLength(4);
+  expect(matching(store, ['b', '?y'])).toEqual(['b,b@', 'b,c@']);
+  expect(matching(store, ['?x', 'b'])).toEqual(['a,b@', 'b,b@']);
+  expect(matching(store, ['never', '?y'])).toEqual([]);
+  expect(matching(store, ['?x'])).toEqual([]);
+});
+
+test('a pattern sees all scopes, one scope, or the facts without scope', () => {
+  const store = new FactStore(0);
+  for (const scope of [null, 's', 't']) store.store(fact('p', ['a'], { scope }), 1, 0);
+  expect(matching(store, ['?x'])).toEqual(['a@', 'a@s', 'a@t']);
+  expect(matching(store, ['?x'], { scope: { kind: 'scope', scope: 's' } })).toEqual(['a@s']);
+  expect(matching(store, ['a'], { scope: { kind: 'unscoped' } })).toEqual(['a@']);
+  expect(matching(store, ['a'], { scope: { kind: 'scope', scope: 'never' } })).toEqual([]);
+});
+
+test('what is not valid yet matches only where stored facts are asked for, what has ended never', () => {
+  const store = new FactStore(0);
+  store.store(fact('p', ['soon'], { validFrom: 10 }), 1, 0);
+  store.store(fact('p', ['gone'], { validUntil: 5 }), 1, 0);
+  store.store(fact('p', ['now']), 1, 0);
+  expect(matching(store, ['?x'], {}, 5)).toEqual(['now@']);
+  expect(matching(store, ['?x'], {}, 5, true)).toEqual(['soon@', 'now@']);
+  expect(matching(store, ['?x'], {}, 10)).toEqual(['soon@', 'now@']);
+});
+
+test('the instants at which visibility changes are noted, those past already are not', () => {
+  const store = new FactStore(0);
+  store.store(fact('p', ['a'], { validFrom: 50, validUntil: 90 }), 1, 60);
+  store.store(fact('q', ['a'], { validFrom: 70 }), 1, 60);
+  expect(store.boundaries.next).toBe(70);
+  expect([...store.boundaries.takeUntil(90)].sort()).toEqual(['p/1', 'q/1']);
+});
+
+test('compaction lets go of dead versions; the living keep ids, versions and history', () => {
+  const store = new FactStore(0);
+  for (let at = 0; at < 500; at++) store.store(fact('p', [`a${at}`]), 1, 0);
+  store.store(fact('p', ['a3'], { metadata: { kept: true } }), 2, 0);
+  for (const row of [...store.match(pattern('p', 1), 2, 0)])
+    if (store.argsOf(row)[0] !== 'a3') store.retract(row, 3);
+  store.compact(['p/1'], 3);
+  expect(matching(store, ['?x'])).toEqual(['a3@']);
+  const kept = store.byId('f1-3');
+  expect(kept === null ? null : [store.argsOf(kept), store.metadataOf(kept), store.idOf(kept)]).toEqual([
+    ['a3'],
+    { kept: true },
+    'f1-3',
+  ]);
+  expect(store.byId('f1-4')).toBeNull();
+  expect(store.changedAt('p', ['a4'], true, null)).toBe(3);
+  expect(store.idOf(store.store(fact('p', ['a4']), 4, 0))).toBe('f4-0');
+});
+
+function pattern(predicate: string, arity: number): FactPattern {
+  const args = Array.from({ length: arity }, () => '?_');
+  return { predicate, args, truthVal: null, scope: { kind: 'all' } };
+}
+
+test('pairs of equal positions follow the first occurrence of a variable', () => {
+  expect(equalPositions(['?x', 'a', '?y', '?x', '?_', '?_', '?x'])).toEqual([
+    [0, 3],
+    [0, 6],
+  ]);
+});
