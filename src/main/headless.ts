@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The program without a window: `serve`, and the commands that talk to a running service.
  *
