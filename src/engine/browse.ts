@@ -4,6 +4,7 @@ import type { FactList, ListFactsQuery, StoredFact } from './contract/facts.ts';
 import type { Proof } from './contract/inference.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
+import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import type { Matches } from './solve/question.ts';
 import { ProofBuilder } from './solve/proof.ts';
@@ -28,17 +29,28 @@ export interface BrowseContext {
   readonly pacer: Pacer;
 }
 
-/** An entry before it is written out: where it stands in the order, and what it is. */
-interface Entry {
+/** Where an entry stands in the order: compared from the first field to the last. */
+interface Place {
   readonly sort: number;
-  /** Number of a stored fact; conclusions come after, in the order of their atoms. */
+  /** Number of a stored fact; conclusions come after all of those. */
   readonly tie: number;
+  /** The atom of a conclusion, '' of a stored fact. */
+  readonly atom: string;
+}
+
+/** An entry before it is written out: where it stands, and what it is. */
+interface Entry extends Place {
   readonly fact: FactRow | null;
   readonly conclusion: StoredFact | null;
 }
 
-export function storedFact(context: BrowseContext, fact: FactRow): StoredFact {
-  const { database, tenant, reader } = context;
+/** The stored fact as it is shown, its salience as of `time`. */
+export function storedFact(
+  context: BrowseContext,
+  fact: FactRow,
+  time: number = context.reader.time,
+): StoredFact {
+  const { database, tenant } = context;
   const { facts, uses } = tenant;
   const { createdAt, updatedAt } = database.timesOf(facts, fact);
   const from = fact.relation.validFrom?.[fact.row] ?? Number.NEGATIVE_INFINITY;
@@ -55,42 +67,91 @@ export function storedFact(context: BrowseContext, fact: FactRow): StoredFact {
     createdAt,
     updatedAt,
     importId: null,
-    salience: uses.salience(fact, createdAt, reader.time).salience,
+    salience: uses.salience(fact, createdAt, time).salience,
     derived: false,
     provenance: null,
   };
 }
 
 export async function listFacts(context: BrowseContext, query: ListFactsQuery): Promise<FactList> {
-  const scope = scopeChoice(query);
-  const entries = await storedEntries(context, query, scope);
-  if (query.derived && query.predicate !== null) entries.push(...(await conclusions(context, query, scope)));
+  const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
+  const listing: Listing = {
+    context,
+    query,
+    view: scopeChoice(query),
+    relations: listedRelations(context, query),
+    time: after?.time ?? context.reader.time,
+  };
+  const entries = await storedEntries(listing);
+  if (query.derived && query.predicate !== null)
+    for (const entry of await conclusions(listing, query.predicate)) entries.push(entry);
   const direction = query.order === 'asc' ? 1 : -1;
-  const compare = (left: Entry, right: Entry): number =>
-    direction * (left.sort - right.sort || left.tie - right.tie);
   const order = await sortedOrder(
     entries.length,
-    (left, right) => compare(entries[left] as Entry, entries[right] as Entry),
+    (left, right) => direction * comparePlaces(entries[left] as Entry, entries[right] as Entry),
     context.pacer,
   );
-  const after = query.cursor === null ? null : readCursor(query.cursor);
   let start = 0;
   if (after !== null) {
+    const place = placeOf(after, listing.relations);
     let end = order.length;
     while (start < end) {
       const middle = (start + end) >>> 1;
       const entry = entries[order[middle] as number] as Entry;
-      if (direction * (entry.sort - after.sort || entry.tie - after.tie) <= 0) start = middle + 1;
+      if (direction * comparePlaces(entry, place) <= 0) start = middle + 1;
       else end = middle;
     }
   }
   const page = Array.from(order.subarray(start, start + query.limit), (at) => entries[at] as Entry);
   const last = page.at(-1);
+  const hasMore = last !== undefined && start + page.length < order.length;
   return {
-    facts: page.map((entry) => entry.conclusion ?? storedFact(context, entry.fact as FactRow)),
+    facts: page.map((entry) => entry.conclusion ?? storedFact(context, entry.fact as FactRow, listing.time)),
     total: entries.length,
-    nextCursor: last !== undefined && start + page.length < order.length ? writeCursor(last) : null,
+    nextCursor: hasMore ? writeCursor(last, listing) : null,
   };
+}
+
+/** What one listing goes by from its first page to its last. */
+interface Listing {
+  readonly context: BrowseContext;
+  readonly query: ListFactsQuery;
+  readonly view: ScopeChoice;
+  /** In the order of `sort=predicate`, the place of a relation being its index. */
+  readonly relations: readonly RelationName[];
+  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
+  readonly time: number;
+}
+
+interface RelationName {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+}
+
+/** The relations that the query can list, stored and concluded, in order, each once. */
+function listedRelations({ tenant, reader }: BrowseContext, query: ListFactsQuery): RelationName[] {
+  const named = new Map<string, RelationName>();
+  const concluded = query.derived ? reader.program.conclusionsOf(query.predicate ?? '') : [];
+  for (const { predicate, arity, negated } of [...tenant.facts.relations.values(), ...concluded])
+    if (
+      (query.predicate === null || predicate === query.predicate) &&
+      (query.truthVal === null || negated !== query.truthVal)
+    )
+      named.set(relationKey(predicate, arity, negated), { predicate, arity, negated });
+  return [...named.values()].sort(compareRelations);
+}
+
+function compareRelations(left: RelationName, right: RelationName): number {
+  return (
+    compareText(left.predicate, right.predicate) ||
+    left.arity - right.arity ||
+    Number(left.negated) - Number(right.negated)
+  );
+}
+
+function comparePlaces(left: Place, right: Place): number {
+  return left.sort - right.sort || left.tie - right.tie || compareText(left.atom, right.atom);
 }
 
 export function scopeChoice(choice: { scope: string | null; unscoped: boolean }): ScopeChoice {
@@ -99,25 +160,17 @@ export function scopeChoice(choice: { scope: string | null; unscoped: boolean })
 }
 
 /** Stored facts that the query takes, with the value that they are sorted by. */
-async function storedEntries(
-  context: BrowseContext,
-  query: ListFactsQuery,
-  scope: ScopeChoice,
-): Promise<Entry[]> {
+async function storedEntries(listing: Listing): Promise<Entry[]> {
+  const { context, query, view, relations } = listing;
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
   const wantedScope =
-    scope.kind === 'all' ? null : scope.kind === 'unscoped' ? 0 : facts.scopeNumber(scope.scope);
+    view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
   const part = query.q?.toLowerCase() ?? null;
-  const relations = [...facts.relations.values()]
-    .filter((relation) => query.predicate === null || relation.predicate === query.predicate)
-    .filter((relation) => query.truthVal === null || relation.negated !== query.truthVal)
-    .sort(
-      (a, b) =>
-        compareText(a.predicate, b.predicate) || a.arity - b.arity || Number(a.negated) - Number(b.negated),
-    );
   const entries: Entry[] = [];
-  for (const [place, relation] of relations.entries()) {
+  for (const [place, { predicate, arity, negated }] of relations.entries()) {
+    const relation = facts.relation(predicate, arity, negated);
+    if (relation === null) continue;
     const scopes = relation.columns[relation.arity] as Int32Array;
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
@@ -125,8 +178,8 @@ async function storedEntries(
       const fact = { relation, row };
       if (!isListed(context, fact) || (wantedScope !== null && scopes[row] !== wantedScope)) continue;
       if (part !== null && !rendered(context, fact).toLowerCase().includes(part)) continue;
-      const sort = query.sort === 'predicate' ? place : sortValue(context, fact, query.sort);
-      entries.push({ sort, tie: relation.number[row] as number, fact, conclusion: null });
+      const sort = query.sort === 'predicate' ? place : sortValue(listing, fact, query.sort);
+      entries.push({ sort, tie: relation.number[row] as number, atom: '', fact, conclusion: null });
     }
   }
   return entries;
@@ -140,16 +193,16 @@ function isListed({ reader }: BrowseContext, { relation, row }: FactRow): boolea
 }
 
 function sortValue(
-  context: BrowseContext,
+  { context, time }: Listing,
   fact: FactRow,
   sort: Exclude<ListFactsQuery['sort'], 'predicate'>,
 ): number {
-  const { database, tenant, reader } = context;
+  const { database, tenant } = context;
   if (sort === 'validUntil')
     return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
   const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
   if (sort === 'createdAt') return createdAt;
-  return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, reader.time).salience;
+  return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, time).salience;
 }
 
 function rendered({ tenant }: BrowseContext, fact: FactRow): string {
@@ -157,38 +210,27 @@ function rendered({ tenant }: BrowseContext, fact: FactRow): string {
   return renderAtom({ predicate, args: tenant.facts.argsOf(fact), negated });
 }
 
-/** The derivable conclusions of the query's predicate that are not stored, of every arity and truth value. */
-async function conclusions(
-  context: BrowseContext,
-  query: ListFactsQuery,
-  scope: ScopeChoice,
-): Promise<Entry[]> {
-  const { reasoner } = context;
-  const found: StoredFact[] = [];
-  for (const of of reasoner.program.conclusionsOf(query.predicate as string)) {
-    if (query.truthVal !== null && of.negated === query.truthVal) continue;
-    const args = Array.from({ length: of.arity }, (_, position) => `?v${position}`);
-    found.push(
-      ...(await conclusionsOf(context, { predicate: of.predicate, args, negated: of.negated }, scope)),
-    );
-  }
+/** After the number of every stored fact. */
+const tieOfConclusions = 2 ** 32;
+
+/** The derivable conclusions of the predicate that are not stored, of every arity and truth value. */
+async function conclusions(listing: Listing, predicate: string): Promise<Entry[]> {
+  const { context, query, relations } = listing;
+  const { sort } = query;
   const part = query.q?.toLowerCase() ?? null;
-  const firstTie = 2 ** 32;
-  const listed = found
-    .map((conclusion) => ({ conclusion, atom: atomOf(conclusion) }))
-    .filter(({ atom }) => part === null || atom.toLowerCase().includes(part))
-    .sort((left, right) => compareText(left.atom, right.atom));
-  return listed.map(({ conclusion }, at) => ({
-    sort:
-      query.sort === 'predicate'
-        ? 0
-        : query.sort === 'validUntil'
-          ? (conclusion.validUntil ?? Number.MAX_VALUE)
-          : conclusion[query.sort],
-    tie: firstTie + at,
-    fact: null,
-    conclusion,
-  }));
+  const entries: Entry[] = [];
+  for (const of of context.reader.program.conclusionsOf(predicate)) {
+    const place = relations.findIndex((relation) => compareRelations(relation, of) === 0);
+    if (place < 0) continue;
+    const args = Array.from({ length: of.arity }, (_, position) => `?v${position}`);
+    for (const conclusion of await conclusionsOf(listing, { predicate, args, negated: of.negated })) {
+      const atom = atomOf(conclusion);
+      if (part !== null && !atom.toLowerCase().includes(part)) continue;
+      const value = sort === 'predicate' ? place : (conclusion[sort] ?? Number.MAX_VALUE);
+      entries.push({ sort: value, tie: tieOfConclusions, atom, fact: null, conclusion });
+    }
+  }
+  return entries;
 }
 
 function atomOf(fact: StoredFact): string {
@@ -196,11 +238,11 @@ function atomOf(fact: StoredFact): string {
 }
 
 async function conclusionsOf(
-  context: BrowseContext,
+  listing: Listing,
   atom: { predicate: string; args: string[]; negated: boolean },
-  view: ScopeChoice,
 ): Promise<StoredFact[]> {
-  const { reasoner, reader, pacer } = context;
+  const { view } = listing;
+  const { reasoner, reader, pacer } = listing.context;
   const asked = question(view, [{ ...atom, naf: false }]);
   const { matches } = await reasoner.answer(asked, reader, pacer, {
     offset: 0,
@@ -215,7 +257,7 @@ async function conclusionsOf(
         rows.push(row);
     return { rows, proof: await builder.prove(matches, rows), facts: builder.facts };
   });
-  const supports = supportOf(context, derived.proof, derived.facts);
+  const supports = supportOf(listing, derived.proof, derived.facts);
   return derived.proof.roots.map((root, at) => {
     const step = derived.proof.steps[root] as Proof['steps'][number];
     const premises = step.premises.map((premise) => derived.proof.steps[premise]?.atom ?? '');
@@ -267,13 +309,13 @@ function both(left: Support, right: Support): Support {
 }
 
 /** The support of every step, each from those before it. `facts` are those of the fact steps, in their order. */
-function supportOf(context: BrowseContext, proof: Proof, facts: readonly FactRow[]): Support[] {
+function supportOf({ context, time }: Listing, proof: Proof, facts: readonly FactRow[]): Support[] {
   let next = 0;
   const support: Support[] = [];
   for (const step of proof.steps) {
     let own = noSupport;
     if (step.kind === 'fact') {
-      const fact = storedFact(context, facts[next++] as FactRow);
+      const fact = storedFact(context, facts[next++] as FactRow, time);
       const from = fact.validFrom ?? Number.NEGATIVE_INFINITY;
       own = { ...fact, from, until: fact.validUntil ?? Number.POSITIVE_INFINITY };
     }
@@ -290,20 +332,53 @@ function argsAt(matches: Matches, row: number): string[] {
   );
 }
 
-function writeCursor(entry: Entry): string {
-  return `${entry.sort}~${entry.tie}`;
+/** A place as a cursor names it: by the relation's name where its place can move. */
+interface Cursor {
+  readonly sort: ListFactsQuery['sort'];
+  readonly value: number | RelationName;
+  readonly tie: number;
+  readonly atom: string;
+  readonly time: number;
 }
 
-function readCursor(cursor: string): { sort: number; tie: number } {
-  const parts = cursor.split('~').map(Number);
-  const [sort, tie] = parts;
-  if (
-    parts.length !== 2 ||
-    sort === undefined ||
-    tie === undefined ||
-    !Number.isFinite(sort) ||
-    !Number.isFinite(tie)
-  )
-    throw invalid('cursor', 'a cursor is what nextCursor of the page before gave');
-  return { sort, tie };
+function writeCursor({ sort, tie, atom }: Place, { query, relations, time }: Listing): string {
+  const relation = query.sort === 'predicate' ? relations[sort] : undefined;
+  const value = relation === undefined ? sort : [relation.predicate, relation.arity, relation.negated];
+  return JSON.stringify([query.sort, value, tie, atom, time]);
+}
+
+function placeOf({ value, tie, atom }: Cursor, relations: readonly RelationName[]): Place {
+  if (typeof value === 'number') return { sort: value, tie, atom };
+  const at = relations.findIndex((relation) => compareRelations(relation, value) >= 0);
+  if (at < 0) return { sort: relations.length, tie, atom };
+  const isThere = compareRelations(relations[at] as RelationName, value) === 0;
+  return { sort: isThere ? at : at - 0.5, tie, atom };
+}
+
+function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
+  const refused = invalid(
+    'cursor',
+    'a cursor is what nextCursor of the page before gave, for the same query',
+  );
+  let parts: unknown;
+  try {
+    parts = JSON.parse(cursor);
+  } catch {
+    throw refused;
+  }
+  if (!Array.isArray(parts)) throw refused;
+  const [sort, place, tie, atom, time] = parts as unknown[];
+  const value = sort === 'predicate' ? relationNamed(place) : place;
+  if (sort !== wanted || typeof tie !== 'number' || typeof atom !== 'string' || typeof time !== 'number')
+    throw refused;
+  if (value === null || (typeof value !== 'number' && typeof value !== 'object')) throw refused;
+  return { sort: wanted, value: value as number | RelationName, tie, atom, time };
+}
+
+function relationNamed(place: unknown): RelationName | null {
+  if (!Array.isArray(place)) return null;
+  const [predicate, arity, negated] = place as unknown[];
+  return typeof predicate === 'string' && typeof arity === 'number' && typeof negated === 'boolean'
+    ? { predicate, arity, negated }
+    : null;
 }

@@ -56,7 +56,6 @@ test('an importance or confidence that is no number from 0 to 1 is ignored', () 
 test('an age counts as a second at least', () => {
   const atOnce = salience(usedOnce(now));
   expect(atOnce).toBe(salience(usedOnce(now - 1000)));
-  expect(atOnce).toBe(salience(usedOnce(now + day)));
   expect(salience(usedOnce(now - 1001))).toBeLessThan(atOnce);
   expect(atOnce).toBeLessThan(1);
 });
@@ -75,6 +74,13 @@ test('older uses than the eight latest count by the approximation 2(n - 8) / (sq
   const exact = days.slice(-8).reduce((total, age) => total + age ** -0.5, 0);
   const sum = exact + (2 * 4) / (Math.sqrt(100) + Math.sqrt(36));
   expect(activation(uses, now)).toBeCloseTo(sum / (1 + sum), 12);
+});
+
+test('a use counts from its time on', () => {
+  const uses = usedAt([now - day, now + day]);
+  expect(salience(uses, {}, now)).toBe(0.5);
+  expect(salience(uses, {}, now + 2 * day)).toBeGreaterThan(0.5);
+  expect(salience(usedOnce(now + day), {}, now)).toBe(0);
 });
 
 test('a use makes a fact more salient, time less', () => {

@@ -37,11 +37,11 @@ export function used(uses: Uses, time: number): Uses {
   return { count: uses.count + 1, first: uses.first, latest };
 }
 
-/** A, 0..1, at the time `now`. */
+/** A, 0..1, at the time `now`; uses after it do not count. */
 export function activation(uses: Uses, now: number): number {
   const age = (time: number): number => Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
   let sum = 0;
-  for (const time of uses.latest) sum += age(time) ** -0.5;
+  for (const time of uses.latest) if (time <= now) sum += age(time) ** -0.5;
   const older = uses.count - uses.latest.length;
   const oldest = uses.latest[0];
   if (older > 0 && oldest !== undefined)
