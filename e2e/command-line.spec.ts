@@ -92,6 +92,12 @@ test('ends cleanly on SIGTERM, leaving no endpoint file behind', async ({ servic
   expect(service.log.split('\n').filter((line) => /"(ERROR|WARN)"/.test(line))).toEqual([]);
 });
 
+test('goes on when nobody reads its output any more', async ({ service }) => {
+  service.closeOutput();
+  for (let asked = 0; asked < 3; asked++) expect((await service.run(['status'])).code).toBe(0);
+  expect(await service.stop()).toBe(0);
+});
+
 test('says why it cannot start: port, folder, configuration, damage', async ({ service }) => {
   const port = new URL(service.url).port;
   const other = join(service.folder, 'other');

@@ -97,6 +97,12 @@ export class ServiceProcess {
     await this.#end('SIGKILL');
   }
 
+  /** Closes the pipes that its output goes to, as a terminal that is closed does. */
+  closeOutput(): void {
+    this.#child?.stdout?.destroy();
+    this.#child?.stderr?.destroy();
+  }
+
   /** Runs a command of the program beside it, such as `['ask', 'p(?x)']`. */
   async run(words: readonly string[], input = '', environment: Record<string, string> = {}): Promise<Ended> {
     const child = spawn(process.execPath, [program, ...words], {

@@ -72,10 +72,12 @@ export interface ChildReport {
   load: number;
   solve: number;
   bytesPerFact?: number;
+  /** Where the child did more than it is measured for: its peak before that. */
+  peakBytes?: number;
 }
 
 export function readReport(measured: Measured): Outcome {
   const line = measured.stdout.trimEnd().split('\n').at(-1) ?? '';
   const report = JSON.parse(line) as ChildReport;
-  return { ...report, peakBytes: measured.peakBytes };
+  return { peakBytes: measured.peakBytes, ...report };
 }

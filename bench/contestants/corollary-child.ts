@@ -87,14 +87,25 @@ async function ask(engine: Engine, [predicate, ...args]: BenchAtom, limit: numbe
   return count;
 }
 
-async function askOnce(engine: Engine, goal: BenchAtom): Promise<{ seconds: number; answers: number }> {
-  const start = cpuSeconds();
-  await ask(engine, goal, 1);
-  const seconds = cpuSeconds() - start;
-  return { seconds, answers: await ask(engine, goal, null) };
+/** What was found, the CPU seconds on the clock, and the peak of memory up to then. */
+interface Findings {
+  readonly answers: number;
+  readonly solve: number;
+  readonly peakBytes: number;
 }
 
-async function lookUp(engine: Engine, predicate: string): Promise<{ seconds: number; answers: number }> {
+function peakBytes(): number {
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+async function askOnce(engine: Engine, goal: BenchAtom): Promise<Findings> {
+  const start = cpuSeconds();
+  await ask(engine, goal, 1);
+  const measured = { solve: cpuSeconds() - start, peakBytes: peakBytes() };
+  return { ...measured, answers: await ask(engine, goal, null) };
+}
+
+async function lookUp(engine: Engine, predicate: string): Promise<Findings> {
   const keys = readRows(folder, 'probe').map(([key]) => key);
   const start = cpuSeconds();
   let answers = 0;
@@ -110,34 +121,45 @@ async function lookUp(engine: Engine, predicate: string): Promise<{ seconds: num
     });
     answers += found.length;
   }
-  return { seconds: cpuSeconds() - start, answers };
+  return { solve: cpuSeconds() - start, peakBytes: peakBytes(), answers };
 }
 
-async function change(engine: Engine, task: ChildTask): Promise<{ seconds: number; answers: number }> {
+/** The changes twice: first on the clock, then once more for the number of answers after each. */
+async function change(engine: Engine, task: ChildTask): Promise<Findings> {
   const relation = present(task.relations[0], 'a change needs a relation');
-  let answers = (await askOnce(engine, task.goal)).answers;
+  const rows = readRows(folder, 'probe');
   const times: number[] = [];
-  for (const row of readRows(folder, 'probe')) {
-    const atom: BenchAtom = [relation, ...row];
+  await ask(engine, task.goal, 1);
+  for (const row of rows) {
     const start = cpuSeconds();
-    await engine.forget(caller, {
-      predicate: relation,
-      args: [...row],
-      scope: null,
-      unscoped: false,
-      truthVal: null,
-      dryRun: false,
-      dependents: 'known',
-      ifGeneration: null,
-      timeoutMs: 10_000,
-    });
+    await takeAway(engine, [relation, ...row]);
     await ask(engine, task.goal, 1);
     times.push(cpuSeconds() - start);
-    answers += await ask(engine, task.goal, null);
-    await engine.tell(caller, { ...fact(atom), ifGeneration: null });
+    await engine.tell(caller, { ...fact([relation, ...row]), ifGeneration: null });
     await ask(engine, task.goal, 1);
   }
-  return { seconds: median(times), answers };
+  const measured = { solve: median(times), peakBytes: peakBytes() };
+  let answers = await ask(engine, task.goal, null);
+  for (const row of rows) {
+    await takeAway(engine, [relation, ...row]);
+    answers += await ask(engine, task.goal, null);
+    await engine.tell(caller, { ...fact([relation, ...row]), ifGeneration: null });
+  }
+  return { ...measured, answers };
+}
+
+async function takeAway(engine: Engine, [predicate, ...args]: BenchAtom): Promise<void> {
+  await engine.forget(caller, {
+    predicate,
+    args,
+    scope: null,
+    unscoped: false,
+    truthVal: null,
+    dryRun: false,
+    dependents: 'known',
+    ifGeneration: null,
+    timeoutMs: 10_000,
+  });
 }
 
 async function run(): Promise<ChildReport> {
@@ -150,16 +172,14 @@ async function run(): Promise<ChildReport> {
   const load = cpuSeconds() - start;
   if (task.kind === 'load') {
     const bytesPerFact = (heldBytes() - before) / facts;
-    const { seconds, answers } = await lookUp(engine, task.goal[0]);
+    const found = await lookUp(engine, task.goal[0]);
     const stored = (await engine.predicates(caller)).predicates.reduce((sum, each) => sum + each.facts, 0);
     await engine.close();
-    return { answers: answers + stored, load, solve: seconds, bytesPerFact };
+    return { ...found, answers: found.answers + stored, load, bytesPerFact };
   }
-  const { seconds, answers } = await (task.kind === 'ask'
-    ? askOnce(engine, task.goal)
-    : change(engine, task));
+  const found = await (task.kind === 'ask' ? askOnce(engine, task.goal) : change(engine, task));
   await engine.close();
-  return { answers, load, solve: seconds };
+  return { ...found, load };
 }
 
 process.stdout.write(`${JSON.stringify(await run())}\n`);

@@ -17,7 +17,8 @@ import type { DatabaseState, TenantState } from './state.ts';
  *
  * A page is found by the place of its first entry in the order, not by its number, so that facts that come and go
  * between two pages neither repeat nor hide others. Facts that are stored but not valid yet are listed too: they
- * can be changed and retracted.
+ * can be changed and retracted. Descending is ascending read backwards, ties included, so that a reader can page from
+ * either end.
  */
 export interface BrowseContext {
   readonly database: DatabaseState;
@@ -66,7 +67,7 @@ export async function listFacts(context: BrowseContext, query: ListFactsQuery): 
   if (query.derived && query.predicate !== null) entries.push(...(await conclusions(context, query, scope)));
   const direction = query.order === 'asc' ? 1 : -1;
   const compare = (left: Entry, right: Entry): number =>
-    direction * (left.sort - right.sort) || left.tie - right.tie;
+    direction * (left.sort - right.sort || left.tie - right.tie);
   const order = await sortedOrder(
     entries.length,
     (left, right) => compare(entries[left] as Entry, entries[right] as Entry),
@@ -79,7 +80,7 @@ export async function listFacts(context: BrowseContext, query: ListFactsQuery): 
     while (start < end) {
       const middle = (start + end) >>> 1;
       const entry = entries[order[middle] as number] as Entry;
-      if ((direction * (entry.sort - after.sort) || entry.tie - after.tie) <= 0) start = middle + 1;
+      if (direction * (entry.sort - after.sort || entry.tie - after.tie) <= 0) start = middle + 1;
       else end = middle;
     }
   }

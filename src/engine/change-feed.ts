@@ -24,49 +24,81 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes that `concerns` takes, from now on or after `lastId`. Where that one is no longer remembered the first
-   * is `reset`. Ends when the signal aborts.
+   * Changes that `concerns` takes, from this call on or after `lastId`. Where that one is no longer remembered the
+   * first is `reset`. Ends when the signal aborts or the reader leaves.
    */
-  async *stream(
+  stream(
     concerns: (change: Change) => boolean,
     lastId: string | null,
     reset: () => Change,
     signal: AbortSignal,
-  ): AsyncGenerator<Change> {
-    let waiting: Change[] = lastId === null ? [] : this.#after(lastId, concerns, reset);
-    let wake: (() => void) | null = null;
-    const stop = this.subscribe((change) => {
-      if (!concerns(change)) return;
-      if (waiting.length >= mostWaiting) waiting = [reset()];
-      else waiting.push(change);
-      wake?.();
-    });
-    const onAbort = (): void => wake?.();
-    signal.addEventListener('abort', onAbort);
-    try {
-      while (!signal.aborted) {
-        const batch = waiting;
-        waiting = [];
-        for (const change of batch) {
-          yield change;
-          if (signal.aborted) return;
-        }
-        if (waiting.length > 0) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (signal.aborted || waiting.length > 0) resolve();
-        });
-        wake = null;
-      }
-    } finally {
-      stop();
-      signal.removeEventListener('abort', onAbort);
-    }
+  ): AsyncIterableIterator<Change> {
+    const missed = lastId === null ? [] : this.#after(lastId, concerns, reset);
+    const subscription = new Subscription(missed, reset, signal);
+    if (!signal.aborted)
+      subscription.onEnd = this.subscribe((change) => {
+        if (concerns(change)) subscription.add(change);
+      });
+    return subscription;
   }
 
   #after(lastId: string, concerns: (change: Change) => boolean, reset: () => Change): Change[] {
     const mine = this.#recent.filter(concerns);
     const at = mine.findLastIndex((change) => change.id === lastId);
     return at < 0 ? [reset()] : mine.slice(at + 1);
+  }
+}
+
+/** One subscriber's changes, from the feed to whoever reads them. */
+class Subscription implements AsyncIterableIterator<Change> {
+  onEnd: () => void = () => {};
+  #waiting: Change[];
+  #wake: (() => void) | null = null;
+  #isOver = false;
+  readonly #reset: () => Change;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.#end();
+
+  constructor(waiting: Change[], reset: () => Change, signal: AbortSignal) {
+    this.#waiting = waiting;
+    this.#reset = reset;
+    this.#signal = signal;
+    if (signal.aborted) this.#end();
+    else signal.addEventListener('abort', this.#onAbort);
+  }
+
+  add(change: Change): void {
+    if (this.#waiting.length >= mostWaiting) this.#waiting = [this.#reset()];
+    else this.#waiting.push(change);
+    this.#wake?.();
+  }
+
+  async next(): Promise<IteratorResult<Change>> {
+    while (!this.#isOver) {
+      const change = this.#waiting.shift();
+      if (change !== undefined) return { done: false, value: change };
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<Change>> {
+    this.#end();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#waiting = [];
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.onEnd();
+    this.#wake?.();
   }
 }

@@ -25,20 +25,25 @@ export function noSuchFact(id: string): EngineError {
   );
 }
 
+const longestHistory = 10;
+
 export async function factDetail(context: BrowseContext, fact: FactRow): Promise<FactDetail> {
   const { database, tenant, reader } = context;
   const stored = storedFact(context, fact);
   const asserted = tenant.facts.assertedIn(fact);
-  const generations = [asserted, ...tenant.facts.changesOf(fact)];
+  const updates = tenant.facts
+    .changesOf(fact)
+    .map((generation) => ({ generation, change: 'updated' as const }));
+  const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-longestHistory);
   return {
     ...stored,
     dependents: await dependentsOf(context, fact),
     salienceBreakdown: tenant.uses.salience(fact, stored.createdAt, reader.time),
-    history: generations.map((generation) => ({
+    history: changes.map(({ generation, change }) => ({
       time: database.timeOf(generation),
       generation,
       requestId: database.requestOf(generation),
-      change: generation === asserted ? 'asserted' : 'updated',
+      change,
     })),
   };
 }

@@ -1,6 +1,12 @@
 import { EngineError, invalid } from './base/errors.ts';
 import type { FactInput } from './contract/facts.ts';
-import type { FactStore, FactToStore } from './facts/fact-store.ts';
+import {
+  type Bounds,
+  boundsAfter,
+  type FactStore,
+  type FactToStore,
+  openBounds,
+} from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
 
 /** From a fact as a client gives it to one as it is logged: times resolved, only what was given. */
@@ -35,11 +41,32 @@ function clears(fact: FactToStore): boolean {
   return fact.validFrom === 'always' || fact.validUntil === 'never';
 }
 
-/** Refuses a validity that ends before it begins, with what is stored in place of what is not given. */
-export function checkValidity(fact: FactToStore, facts: FactStore | null, time: number, path: string): void {
-  const from = typeof fact.validFrom === 'number' ? fact.validFrom : Number.NEGATIVE_INFINITY;
-  const until = typeof fact.validUntil === 'number' ? fact.validUntil : Number.POSITIVE_INFINITY;
-  const bounds = facts === null ? { from, until } : facts.boundsAfter(fact, time);
+/** Refuses a validity that ends before it begins, as far as the fact itself gives both bounds. */
+export function checkValidity(fact: FactToStore, path: string): void {
+  refuseReversed(boundsAfter(fact, openBounds), path);
+}
+
+/**
+ * Refuses a validity that ends before it begins, with what is stored in place of what is not given: each fact as it
+ * would be stored after those before it. `facts` is null where the tenant has none yet.
+ */
+export function checkValidities(
+  writes: readonly FactToStore[],
+  facts: FactStore | null,
+  time: number,
+  pathOf: (index: number) => string,
+): void {
+  const earlier = new Map<string, Bounds>();
+  for (const [index, fact] of writes.entries()) {
+    const identity = JSON.stringify([fact.predicate, fact.truthVal, fact.scope, ...fact.args]);
+    const stored = earlier.get(identity) ?? facts?.boundsOf(fact, time) ?? openBounds;
+    const bounds = boundsAfter(fact, stored.until > time ? stored : openBounds);
+    refuseReversed(bounds, pathOf(index));
+    earlier.set(identity, bounds);
+  }
+}
+
+function refuseReversed(bounds: Bounds, path: string): void {
   if (bounds.until <= bounds.from)
     throw invalid(
       `${path}validUntil`,

@@ -1,7 +1,13 @@
 import { present } from './base/assert.ts';
 import type { FactInput, FactOutcome } from './contract/facts.ts';
 import { renderAtom } from './logic/print.ts';
-import { checkUnchanged, checkValidity, dependsOnStored, factToStore } from './prepare-facts.ts';
+import {
+  checkUnchanged,
+  checkValidities,
+  checkValidity,
+  dependsOnStored,
+  factToStore,
+} from './prepare-facts.ts';
 import type { Operation, Report } from './state.ts';
 import type { FactStore } from './facts/fact-store.ts';
 
@@ -21,15 +27,15 @@ export function factWrite(
   pathOf: (index: number) => string,
 ): FactWrite {
   const facts = inputs.map((input) => factToStore(input, now));
-  for (const [index, fact] of facts.entries()) checkValidity(fact, null, now, pathOf(index));
+  for (const [index, fact] of facts.entries()) checkValidity(fact, pathOf(index));
   const operation: Operation = { kind: 'assert', tenant, facts };
-  const doubtful = [...facts.entries()].filter(([, fact]) => dependsOnStored(fact));
-  if (doubtful.length === 0 && ifGeneration === null) return { operation };
+  const isDoubtful = facts.some(dependsOnStored);
+  if (!isDoubtful && ifGeneration === null) return { operation };
   return {
     operation,
     check: (time) => {
       const store = storeOf();
-      for (const [index, fact] of doubtful) checkValidity(fact, store, time, pathOf(index));
+      if (isDoubtful) checkValidities(facts, store, time, pathOf);
       if (ifGeneration !== null) for (const fact of facts) checkUnchanged(store, fact, ifGeneration);
     },
   };

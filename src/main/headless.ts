@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The program without a window: `serve`, and the commands that talk to a running service.
  *
@@ -54,8 +55,11 @@ function talk(command: Command): Promise<number> {
   });
 }
 
+let isServing = false;
+
 /** Runs the service until it is told to end; answers the exit code. */
 async function serve(): Promise<number> {
+  isServing = true;
   const config = parseConfig(process.env);
   const log = loggerFor(config);
   const ignored = settingsWithoutEffect(process.env);
@@ -112,8 +116,9 @@ function fail(error: unknown): number {
   return 1;
 }
 
-// The reader of the output may stop early, as `head` does: there is nobody left to write to.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
+// Whoever reads the output may stop early, as `head` does or a terminal that is closed. A command then has
+// nobody left to write to, and ends; a running service goes on.
+process.stdout.on('error', () => {
+  if (!isServing) process.exit(0);
 });
 process.exitCode = await main().catch(fail);

@@ -45,6 +45,14 @@ export type ScopeChoice =
   | { readonly kind: 'unscoped' }
   | { readonly kind: 'scope'; readonly scope: string };
 
+/** When a fact is valid: from, inclusive, until, exclusive; infinite where it is open. */
+export interface Bounds {
+  readonly from: number;
+  readonly until: number;
+}
+
+export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
 export class FactStore {
@@ -63,7 +71,7 @@ export class FactStore {
   readonly #relationNumbers = new Map<StoredRelation, number>();
   /** Writes that asserted something, ascending: the generation and the number of its first new fact. */
   readonly #writes: { generation: number; first: number }[] = [];
-  /** Facts that changed after their assertion, by number: the generations of those changes, the last nine. */
+  /** Facts that changed after their assertion, by number: the generations of those changes, the last ten. */
   readonly #changes = new Map<number, number[]>();
 
   constructor(createdAt: number) {
@@ -140,7 +148,7 @@ export class FactStore {
         return this.#update(relation, known, identity, fact, generation, time);
       relation.kill(known, generation);
     }
-    const { from, until } = boundsOf(fact, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    const { from, until } = boundsAfter(fact, openBounds);
     const number = this.#newNumber(relation, generation);
     const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
     this.#rowOf[number] = row;
@@ -154,13 +162,14 @@ export class FactStore {
     this.#noteChange(fact.relation.number[fact.row] as number, generation);
   }
 
-  /** Bounds that the fact would have after `store`; used to refuse a validity that ends before it begins. */
-  boundsAfter(fact: FactToStore, time: number): { from: number; until: number } {
+  /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
+  boundsOf(fact: FactToStore, time: number): Bounds {
     const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
-    const kept = known !== null && this.isStored(known, time) ? known : null;
-    const keptFrom = kept?.relation.validFrom?.[kept.row] ?? Number.NEGATIVE_INFINITY;
-    const keptUntil = kept?.relation.validUntil?.[kept.row] ?? Number.POSITIVE_INFINITY;
-    return boundsOf(fact, keptFrom, keptUntil);
+    if (known === null || !this.isStored(known, time)) return openBounds;
+    return {
+      from: known.relation.validFrom?.[known.row] ?? Number.NEGATIVE_INFINITY,
+      until: known.relation.validUntil?.[known.row] ?? Number.POSITIVE_INFINITY,
+    };
   }
 
   /**
@@ -223,7 +232,7 @@ export class FactStore {
     };
   }
 
-  /** Generations of the last changes of a fact after its assertion, ascending, at most nine. */
+  /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
     return this.#changes.get(fact.relation.number[fact.row] as number) ?? [];
   }
@@ -307,7 +316,7 @@ export class FactStore {
     const oldFrom = relation.validFrom?.[known] ?? Number.NEGATIVE_INFINITY;
     const oldUntil = relation.validUntil?.[known] ?? Number.POSITIVE_INFINITY;
     const oldMetadata = relation.metadata.get(known) ?? null;
-    const { from, until } = boundsOf(fact, oldFrom, oldUntil);
+    const { from, until } = boundsAfter(fact, { from: oldFrom, until: oldUntil });
     const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
     if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
       return { status: 'unchanged', relation, row: known };
@@ -395,7 +404,7 @@ export class FactStore {
   #noteChange(number: number, generation: number): void {
     const changes = this.#changes.get(number) ?? [];
     changes.push(generation);
-    if (changes.length > 9) changes.shift();
+    if (changes.length > 10) changes.shift();
     this.#changes.set(number, changes);
   }
 }
@@ -414,8 +423,8 @@ export function equalPositions(args: readonly string[]): [number, number][] {
 }
 
 /** The bounds of validity that a fact gives, the kept ones where it gives none. */
-function boundsOf(fact: FactToStore, keptFrom: number, keptUntil: number): { from: number; until: number } {
-  const { validFrom = keptFrom, validUntil = keptUntil } = fact;
+export function boundsAfter(fact: FactToStore, kept: Bounds): Bounds {
+  const { validFrom = kept.from, validUntil = kept.until } = fact;
   return {
     from: validFrom === 'always' ? Number.NEGATIVE_INFINITY : validFrom,
     until: validUntil === 'never' ? Number.POSITIVE_INFINITY : validUntil,

@@ -2,7 +2,7 @@
  * A proof as indented text: what holds, and below it what it rests on.
  *
  * A step that was already shown is named again but not unfolded, so the text is never longer than the proof has
- * premises; and it is written without recursion, so that a long chain is no danger.
+ * premises; and it is written without recursion and with bounded indentation, so that a long chain is no danger.
  */
 import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
 import { present } from '../../engine/index.ts';
@@ -23,7 +23,7 @@ export function proofText(proof: Proof): string[] {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const step = present(steps.get(next.id), 'a proof holds every step that it names');
     const isRepeated = shown.has(step.id) && step.premises.length > 0;
-    lines.push(`${'  '.repeat(next.depth)}${step.atom}  [${isRepeated ? 'shown above' : reason(step)}]`);
+    lines.push(`${indentation(next.depth)}${step.atom}  [${isRepeated ? 'shown above' : reason(step)}]`);
     if (isRepeated) continue;
     shown.add(step.id);
     for (const premise of step.premises.toReversed()) waiting.push({ id: premise, depth: next.depth + 1 });
@@ -31,6 +31,13 @@ export function proofText(proof: Proof): string[] {
   if (proof.truncated === true) lines.push('… the proof is longer than what is shown');
   return lines;
 }
+
+/** Two spaces a level; past the deepest that can be read the level stands as a number. */
+function indentation(depth: number): string {
+  return depth <= deepestIndented ? '  '.repeat(depth) : `${'  '.repeat(deepestIndented)}${depth}: `;
+}
+
+const deepestIndented = 40;
 
 function reason(step: ProofStep): string {
   const within = step.scope === null ? '' : ` in ${step.scope}`;

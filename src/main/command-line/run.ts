@@ -119,7 +119,9 @@ async function status(client: Client, command: Command, terminal: Terminal): Pro
   for (const [part, state] of Object.entries(readiness.subsystems))
     if (!isReady || state === 'failed' || state === 'stale') terminal.print(`  ${part}: ${state}`);
   for (const { name, tenants, facts, rules } of databases)
-    terminal.print(`  database ${name}: ${tenants} tenants, ${facts} facts, ${rules} rules`);
+    terminal.print(
+      `  database ${name}: ${count(tenants, 'tenant')}, ${count(facts, 'fact')}, ${count(rules, 'rule')}`,
+    );
   return isReady ? 0 : 1;
 }
 
@@ -128,6 +130,10 @@ async function sample(client: Client, command: Command, terminal: Terminal): Pro
   if (name === undefined) for (const line of await listSamples(client)) terminal.print(line);
   else for (const line of await loadSample(client, name, command.scope)) terminal.print(line);
   return 0;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** The words of the command as one text, or standard input where they are `-`. */

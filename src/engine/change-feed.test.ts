@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import { ChangeFeed } from './change-feed.ts';
+import type { Change } from './engine.ts';
+
+function change(id: string, changes: Partial<Change> = {}): Change {
+  const data = { generation: Number(id.split('.')[0]), time: 0, requestId: null };
+  return { id, kind: 'fact.asserted', database: 'default', tenant: 't', data, ...changes };
+}
+
+const reset = (): Change => change('99.0', { kind: 'reset' });
+const everything = (_change: Change): boolean => true;
+
+/** A reader of the feed: what it has taken so far, and the next so many. */
+function reader(feed: ChangeFeed, lastId: string | null = null, concerns = everything) {
+  const controller = new AbortController();
+  const stream = feed.stream(concerns, lastId, reset, controller.signal)[Symbol.asyncIterator]();
+  const take = async (count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const next = await stream.next();
+      if (next.done === true) return ids;
+      ids.push(next.value.kind === 'reset' ? 'reset' : next.value.id);
+    }
+    return ids;
+  };
+  return { take, stream, stop: () => controller.abort() };
+}
+
+test('a subscriber gets the changes from the moment it subscribed, in their order', async () => {
+  const feed = new ChangeFeed();
+  feed.publish(change('1.0'));
+  const { take } = reader(feed);
+  for (const id of ['2.0', '2.1', '3.0']) feed.publish(change(id));
+  expect(await take(3)).toEqual(['2.0', '2.1', '3.0']);
+});
+
+test('a subscriber that waits is woken by the next change', async () => {
+  const feed = new ChangeFeed();
+  const { take } = reader(feed);
+  const taken = take(2);
+  await new Promise((resolve) => void setImmediate(resolve));
+  feed.publish(change('1.0'));
+  await new Promise((resolve) => void setImmediate(resolve));
+  feed.publish(change('2.0'));
+  expect(await taken).toEqual(['1.0', '2.0']);
+});
+
+test('every subscriber gets every change that concerns it, and no other', async () => {
+  const feed = new ChangeFeed();
+  const [one, other] = ['t', 'u'].map((tenant) => reader(feed, null, (each) => each.tenant === tenant));
+  for (const [id, tenant] of [
+    ['1.0', 't'],
+    ['2.0', 'u'],
+    ['3.0', 't'],
+    ['4.0', 'u'],
+  ] as const)
+    feed.publish(change(id, { tenant }));
+  expect(await one?.take(2)).toEqual(['1.0', '3.0']);
+  expect(await other?.take(2)).toEqual(['2.0', '4.0']);
+});
+
+test('who comes back with the last id it saw gets all that came after it', async () => {
+  const feed = new ChangeFeed();
+  for (const id of ['1.0', '1.1', '1.2', '2.0']) feed.publish(change(id));
+  const { take } = reader(feed, '1.1');
+  feed.publish(change('3.0'));
+  expect(await take(3)).toEqual(['1.2', '2.0', '3.0']);
+});
+
+test('who comes back with the very last id gets nothing twice', async () => {
+  const feed = new ChangeFeed();
+  feed.publish(change('1.0'));
+  const { take } = reader(feed, '1.0');
+  feed.publish(change('2.0'));
+  expect(await take(1)).toEqual(['2.0']);
+});
+
+test('an id that is not remembered, or was never given, begins with a reset', async () => {
+  const feed = new ChangeFeed();
+  feed.publish(change('1.0'));
+  for (const lastId of ['7.0', 'nonsense', '', '1.00']) {
+    const { take } = reader(feed, lastId);
+    feed.publish(change('2.0'));
+    expect(await take(2)).toEqual(['reset', '2.0']);
+  }
+});
+
+test('an id of a change that does not concern the subscriber begins with a reset', async () => {
+  const feed = new ChangeFeed();
+  feed.publish(change('1.0', { tenant: 'u' }));
+  feed.publish(change('2.0'));
+  expect(await reader(feed, '1.0', (each) => each.tenant === 't').take(1)).toEqual(['reset']);
+});
+
+test('the latest ten thousand changes are remembered at least', async () => {
+  const feed = new ChangeFeed();
+  for (let generation = 1; generation <= 25_000; generation++) feed.publish(change(`${generation}.0`));
+  expect(await reader(feed, '15000.0').take(2)).toEqual(['15001.0', '15002.0']);
+  expect(await reader(feed, '1.0').take(1)).toEqual(['reset']);
+});
+
+test('a subscriber who falls too far behind gets a reset in place of what it missed, then what comes after', async () => {
+  const feed = new ChangeFeed();
+  const { take } = reader(feed);
+  for (let generation = 1; generation <= 10_001; generation++) feed.publish(change(`${generation}.0`));
+  feed.publish(change('10002.0'));
+  expect(await take(2)).toEqual(['reset', '10002.0']);
+});
+
+test('the stream ends when its signal aborts, whether it waits or not', async () => {
+  const feed = new ChangeFeed();
+  const waiting = reader(feed);
+  const taken = waiting.take(5);
+  await new Promise((resolve) => void setImmediate(resolve));
+  waiting.stop();
+  expect(await taken).toEqual([]);
+  const idle = reader(feed);
+  feed.publish(change('1.0'));
+  feed.publish(change('1.1'));
+  expect(await idle.take(1)).toEqual(['1.0']);
+  idle.stop();
+  expect(await idle.take(1)).toEqual([]);
+});
+
+test('a stream whose signal had aborted before it began is empty', async () => {
+  const feed = new ChangeFeed();
+  feed.publish(change('1.0'));
+  const late = reader(feed, 'unknown');
+  late.stop();
+  expect(await late.take(1)).toEqual([]);
+});
+
+test('a reader that leaves early is no longer kept up', async () => {
+  const feed = new ChangeFeed();
+  const { take, stream } = reader(feed);
+  feed.publish(change('1.0'));
+  expect(await take(1)).toEqual(['1.0']);
+  await stream.return?.();
+  feed.publish(change('2.0'));
+  expect(await take(1)).toEqual([]);
+});
+
+test('a listener is called in the same turn, until it stops', () => {
+  const feed = new ChangeFeed();
+  const seen: string[] = [];
+  const stop = feed.subscribe(({ id }) => void seen.push(id));
+  feed.publish(change('1.0'));
+  stop();
+  feed.publish(change('2.0'));
+  expect(seen).toEqual(['1.0']);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { Prng } from '../base/prng.ts';
+import { compareText } from '../base/text-order.ts';
+import { Dictionary } from '../facts/dictionary.ts';
+import { Constants } from './constants.ts';
+import { Pacer } from './evaluation.ts';
+import { rowsByText, sortedOrder } from './sorted.ts';
+
+function pacer(): Pacer {
+  return new Pacer(
+    {
+      timeoutMs: 60_000,
+      maxDerivations: Number.POSITIVE_INFINITY,
+      memoryBytes: Number.POSITIVE_INFINITY,
+      signal: new AbortController().signal,
+    },
+    () => Promise.resolve(),
+  );
+}
+
+/** Random rows of texts as ids, and the texts themselves. */
+function randomRows(seed: number, count: number, width: number, distinct: number) {
+  const prng = new Prng(seed);
+  const dictionary = new Dictionary();
+  const ids = new Int32Array(count * width);
+  const texts: string[][] = [];
+  for (let row = 0; row < count; row++) {
+    const columns = Array.from(
+      { length: width },
+      () => `${prng.below(distinct)}${prng.pick(['', 'é', '😀'])}`,
+    );
+    for (const [column, text] of columns.entries()) ids[row * width + column] = dictionary.intern(text);
+    texts.push(columns);
+  }
+  return { ids, texts, constants: new Constants(dictionary) };
+}
+
+test('numbers are put in order, equal ones in their own, however many', async () => {
+  for (const count of [0, 1, 2, 4096, 4097, 30_000]) {
+    const prng = new Prng(count);
+    const keys = Array.from({ length: count }, () => prng.below(count / 3 + 1));
+    const order = await sortedOrder(
+      count,
+      (left, right) => (keys[left] as number) - (keys[right] as number),
+      pacer(),
+    );
+    const expected = keys
+      .map((key, at) => ({ key, at }))
+      .sort((left, right) => left.key - right.key || left.at - right.at)
+      .map(({ at }) => at);
+    expect(Array.from(order)).toEqual(expected);
+  }
+});
+
+test('rows come in the order of their texts by code point, column by column', async () => {
+  const { ids, texts, constants } = randomRows(1, 9000, 2, 60);
+  const order = await rowsByText(ids, 9000, 2, constants, pacer(), 9000, (row) => row);
+  const expected = [...texts.keys()].sort((left, right) => {
+    const [a, b] = [texts[left] as string[], texts[right] as string[]];
+    return (
+      compareText(a[0] as string, b[0] as string) ||
+      compareText(a[1] as string, b[1] as string) ||
+      left - right
+    );
+  });
+  expect(Array.from(order)).toEqual(expected);
+});
+
+test('where only the first rows are wanted they are the first of the whole order', async () => {
+  const { ids, constants } = randomRows(2, 6000, 2, 2000);
+  const whole = await rowsByText(ids, 6000, 2, constants, pacer(), 6000);
+  for (const wanted of [0, 1, 2, 10, 700, 749, 750, 751, 5999, 6000])
+    expect(Array.from(await rowsByText(ids, 6000, 2, constants, pacer(), wanted)), String(wanted)).toEqual(
+      Array.from(whole.subarray(0, wanted)),
+    );
+});
+
+test('no row and one row are in order already', async () => {
+  const { ids, constants } = randomRows(3, 1, 1, 5);
+  expect(Array.from(await rowsByText(new Int32Array(0), 0, 1, constants, pacer(), 0))).toEqual([]);
+  expect(Array.from(await rowsByText(ids, 1, 1, constants, pacer(), 1))).toEqual([0]);
+  expect(Array.from(await rowsByText(ids, 1, 1, constants, pacer(), 0))).toEqual([]);
+});
+
+test('sorting stops when the client has gone', async () => {
+  const gone = new AbortController();
+  gone.abort();
+  const limits = { timeoutMs: 60_000, maxDerivations: 1, memoryBytes: 1, signal: gone.signal };
+  const stopped = new Pacer(limits, () => Promise.resolve());
+  await expect(sortedOrder(10, () => 0, stopped)).rejects.toThrow('the client has gone');
+});

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { parseArguments, UsageError } from './arguments.ts';
+
+it('serves where nothing is asked for', () => {
+  expect(parseArguments([]).name).toBe('serve');
+});
+
+it('reads a command with its words and options, in any order', () => {
+  expect(parseArguments(['--tenant', 't', 'ask', 'p(?x)', '--proof', '--scope=s'])).toEqual({
+    name: 'ask',
+    words: ['p(?x)'],
+    url: null,
+    database: 'default',
+    tenant: 't',
+    scope: 's',
+    json: false,
+    proof: true,
+  });
+});
+
+it('takes a text that starts with a minus for a text', () => {
+  expect(parseArguments(['ask', '-flies(?x)', '--json']).words).toEqual(['-flies(?x)']);
+  expect(parseArguments(['tell', '--', '-rain']).words).toEqual(['-rain']);
+});
+
+it('prefers help and version to everything', () => {
+  expect(parseArguments(['ask', '--help']).name).toBe('help');
+  expect(parseArguments(['-v']).name).toBe('version');
+});
+
+it.each([[['frobnicate']], [['ask', '--nope']], [['ask', '-x']], [['serve', 'x']], [['ask', '--url']]])(
+  'refuses %j in words',
+  (argv) => {
+    expect(() => parseArguments(argv)).toThrow(UsageError);
+  },
+);

@@ -1,0 +1,84 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Problem } from '../../engine/contract/problems.ts';
+import { EngineError } from '../../engine/index.ts';
+import { createAuthenticator } from '../auth/api-key.ts';
+import { parseConfig } from '../config.ts';
+import { createDispatcher } from '../dispatch.ts';
+import { findInstallation } from '../installation.ts';
+import { createHandlers } from '../operations.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { createHttpApp, type HttpApp } from './app.ts';
+
+/** The HTTP layer as it is while the engine is being opened: there is none yet. */
+let http: HttpApp;
+let address: string;
+
+beforeAll(async () => {
+  const state = {
+    get engine(): never {
+      throw new EngineError('NotReady', 'not yet');
+    },
+    version: '1.0.0',
+    uptimeMs: () => 1,
+    readiness: () => {
+      const subsystems = {
+        engine: 'off',
+        storage: 'off',
+        replication: 'off',
+        mcp: 'off',
+        llm: 'off',
+      } as const;
+      return { status: 'not_ready' as const, subsystems };
+    },
+  };
+  const sources = { counters: () => null, isStorageReady: () => false, uptimeMs: state.uptimeMs };
+  http = await createHttpApp({
+    ...findInstallation(),
+    log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
+    settings: parseConfig({}),
+    dispatcher: createDispatcher(createHandlers(state), { checkOutputs: true, onCall: () => {} }),
+    metrics: createMetrics(sources, []),
+    phase: () => 'starting',
+    hasDatabase: () => state.engine,
+    authenticate: createAuthenticator('a-key'),
+  });
+  await http.app.listen({ host: '127.0.0.1', port: 0 });
+  address = `http://127.0.0.1:${(http.app.server.address() as AddressInfo).port}`;
+});
+
+afterAll(() => http.app.close());
+
+it.each([
+  ['POST', '/ask', {}],
+  ['GET', '/databases', {}],
+  ['GET', '/', {}],
+  ['GET', '/openapi.json', {}],
+  ['GET', '/nowhere', {}],
+  ['PUT', '/ask', {}],
+  ['GET', '/facts/%ff', {}],
+  ['POST', '/ask', { origin: 'https://evil.example', 'content-type': 'text/plain' }],
+])('answers 503 NotReady before everything else: %s %s %j', async (method, path, headers) => {
+  const response = await fetch(address + path, { method, headers });
+  const problem = (await response.json()) as Problem;
+  expect(response.status).toBe(503);
+  expect(problem).toMatchObject({ code: 'NotReady', status: 503 });
+  expect(response.headers.get('x-request-id')).toBe(problem.requestId);
+});
+
+it('answers health, readiness and metrics all the same', async () => {
+  const health = await fetch(`${address}/health`);
+  expect({ status: health.status, body: await health.json() }).toMatchObject({
+    status: 200,
+    body: { status: 'ok' },
+  });
+  const ready = await fetch(`${address}/health/ready`);
+  expect({ status: ready.status, body: await ready.json() }).toMatchObject({
+    status: 503,
+    body: { status: 'not_ready', subsystems: { engine: 'off' } },
+  });
+  const metrics = await fetch(`${address}/metrics`, { headers: { 'x-api-key': 'a-key' } });
+  expect(metrics.status).toBe(200);
+  expect((await fetch(`${address}/metrics`)).status).toBe(401);
+});
