@@ -72,7 +72,7 @@ export async function everyConclusion(
 ): Promise<Candidates[]> {
   const found: Candidates[] = [];
   await reasoner.evaluate(reader, false, async (set) => {
-    for (const of of reasoner.program.conclusionsAmong(relations))
+    for (const of of reader.program.conclusionsAmong(relations))
       for (const view of views) {
         const relation: Relation = { view, ...of };
         if (!set.isDerived(view, relationKey(of.predicate, of.arity, of.negated))) continue;
@@ -111,7 +111,6 @@ async function collectLost(
 ): Promise<void> {
   const { view, predicate, arity, negated, rows, count } = candidate;
   const of: Relation = { view, predicate, arity, negated };
-  if (!set.isDerived(view, candidate.relation)) return;
   const positions = candidate.table?.boundPositions ?? (count > fewCandidates ? [] : allPositions(arity));
   const table = set.table(of, positions);
   const keys = candidate.table?.demand.rows ?? (positions.length === 0 ? null : rows);

@@ -64,7 +64,7 @@ export async function dependentsAmongAll(
   retracted: readonly FactRow[],
 ): Promise<DependentsPart> {
   const { reasoner, pacer } = after;
-  const relations = reasoner.reached(relationsOf(retracted));
+  const relations = before.reader.program.reachedFrom(relationsOf(retracted));
   return withinLimits(async () => {
     const candidates = await everyConclusion(
       reasoner,

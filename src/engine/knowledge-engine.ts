@@ -199,8 +199,7 @@ export class KnowledgeEngine implements Engine {
     const operation: Operation = { kind: 'forgetRule', id };
     const watch = this.#watch(caller, defaultLimits, ({ reasoner }) => {
       const concluded = relationOf(this.#requireRule(caller, id).rule.head);
-      // What the tables hold was derived with the rule; what is known from before them can no longer be told.
-      return reasoner.candidates(reasoner.reached([concluded])).filter((each) => each.isCertain);
+      return reasoner.candidates(reasoner.reached([concluded]));
     });
     try {
       const check = (): void => void this.#requireRule(caller, id);
@@ -213,7 +212,8 @@ export class KnowledgeEngine implements Engine {
         before,
       });
       const { context, candidates } = watch.seen();
-      const part = await dependentsPart(this.#after(caller, context, generation), context, candidates, []);
+      const after = this.#after(context, generation, this.#programOf(context.database));
+      const part = await dependentsPart(after, context, candidates, []);
       return { status: 'retracted', dependentsCount: part.dependentsCount, generation };
     } finally {
       watch.end();
@@ -362,7 +362,7 @@ export class KnowledgeEngine implements Engine {
       const report = await this.#write(check === undefined ? write : { ...write, check });
       const { context, candidates } = watch.seen();
       const retracted = report.changes.map((change) => change.fact);
-      const after = this.#after(caller, context, report.generation);
+      const after = this.#after(context, report.generation, context.reader.program);
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
@@ -445,10 +445,10 @@ export class KnowledgeEngine implements Engine {
     };
   }
 
-  /** The context after a write: its generation, the rules as they are now, at the time of the one before. */
-  #after(caller: Caller, before: BrowseContext, generation: number): BrowseContext {
-    const reasoner = this.#reasonerOf(before.database, before.tenant, caller.tenant);
-    return { ...before, reasoner, reader: reasoner.reader(generation, before.reader.time) };
+  /** The context after a write: its generation and these rules, at the time of the one before. */
+  #after(before: BrowseContext, generation: number, program: Program): BrowseContext {
+    const { reasoner, reader } = before;
+    return { ...before, reader: reasoner.reader(generation, reader.time, null, program) };
   }
 
   /** Pins a reader for the caller: the state as it is now. */

@@ -28,6 +28,7 @@ import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
 import { EmptyState } from './ui/notices.tsx';
+import { noteSearch } from './ui/last-searches.ts';
 import { writeStored } from './ui/stored-state.ts';
 
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
@@ -193,7 +194,10 @@ export const router = createRouter({
   defaultPreload: false,
 });
 
-router.subscribe('onResolved', ({ toLocation }) => writeStored(lastAddressKey, toLocation.href));
+router.subscribe('onResolved', ({ toLocation }) => {
+  writeStored(lastAddressKey, toLocation.href);
+  noteSearch(toLocation.pathname, toLocation.search);
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

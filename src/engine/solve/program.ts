@@ -112,6 +112,13 @@ export class Program {
     return reached;
   }
 
+  /** The relations themselves and all that is concluded from any of them. */
+  reachedFrom(relations: Iterable<string>): Set<string> {
+    const reached = new Set<string>();
+    for (const relation of relations) for (const each of this.reached(relation)) reached.add(each);
+    return reached;
+  }
+
   /** Two relations are mutually recursive in a view exactly when their components are equal. */
   component(view: ScopeChoice, relation: string): number {
     const key = viewKey(view);

@@ -30,6 +30,8 @@ import type { Table } from './table.ts';
  * dropped.
  */
 export interface PinnedReader extends Reader {
+  /** The rules it was pinned with. */
+  readonly program: Program;
   /** The reasoner's state of change when the reader was made. */
   readonly version: number;
 }
@@ -113,11 +115,19 @@ export class Reasoner {
     this.known.clear();
   }
 
-  /** A reader of this generation and time; one of a state before the last change shares no tables. */
-  reader(generation: number, time: number, hidden: Reader['hidden'] = null): PinnedReader {
+  /**
+   * A reader of this generation and time, under the rules as they are now unless others are given; one of a state
+   * before the last change shares no tables.
+   */
+  reader(
+    generation: number,
+    time: number,
+    hidden: Reader['hidden'] = null,
+    program: Program = this.#program,
+  ): PinnedReader {
     const { generation: changedIn, time: changedAt } = this.#lastChange;
-    const isCurrent = generation >= changedIn && time >= changedAt;
-    return { facts: this.facts, generation, time, hidden, version: isCurrent ? this.version : -1 };
+    const isCurrent = generation >= changedIn && time >= changedAt && program === this.#program;
+    return { facts: this.facts, generation, time, hidden, program, version: isCurrent ? this.version : -1 };
   }
 
   pacer(limits: Omit<Limits, 'memoryBytes'>): Pacer {
@@ -150,9 +160,7 @@ export class Reasoner {
 
   /** The relations themselves and all that is concluded from them. */
   reached(relations: Iterable<string>): Set<string> {
-    const reached = new Set<string>();
-    for (const relation of relations) for (const each of this.#program.reached(relation)) reached.add(each);
-    return reached;
+    return this.#program.reachedFrom(relations);
   }
 
   /**
@@ -186,10 +194,9 @@ export class Reasoner {
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
     if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {
-      const own = new TableSet(this.facts, this.#program, withHeights, this.#tallies);
-      const program = this.#program;
+      const own = new TableSet(this.facts, reader.program, withHeights, this.#tallies);
       const result = await work(own);
-      if (reader.hidden === null && this.#program === program)
+      if (reader.hidden === null && this.#program === reader.program)
         for (const table of own.tables.values()) this.#keep(table, own);
       return result;
     }

@@ -153,39 +153,39 @@ export function proofLines({ steps }: Proof): string[] {
   );
 }
 
-/** A way to hold long questions between two slices: they wait while it is shut. */
+/** A way to hold a long question between two slices while others go on. */
 export interface Gate {
+  /** For the engine's `pause`. */
   readonly pause: () => Promise<void>;
-  /** Resolves when a question waits at the gate. */
-  reached(): Promise<void>;
-  shut(): void;
-  open(): void;
+  /** Holds the next question that pauses, and resolves when it does. */
+  hold(): Promise<void>;
+  /** Lets it go on. */
+  release(): void;
 }
 
 export function gate(): Gate {
-  let isShut = false;
-  let waiting: (() => void)[] = [];
-  let watchers: (() => void)[] = [];
+  let onHeld: (() => void) | null = null;
+  let onRelease: (() => void) | null = null;
   return {
-    pause: async () => {
-      if (!isShut) return new Promise((resolve) => void setImmediate(resolve));
-      const watching = watchers;
-      watchers = [];
-      return new Promise((resolve) => {
-        waiting.push(resolve);
-        for (const watcher of watching) watcher();
-      });
-    },
-    reached: () =>
-      waiting.length > 0 ? Promise.resolve() : new Promise((resolve) => void watchers.push(resolve)),
-    shut: () => {
-      isShut = true;
-    },
-    open: () => {
-      isShut = false;
-      const passing = waiting;
-      waiting = [];
-      for (const resolve of passing) resolve();
-    },
+    pause: () =>
+      new Promise((resolve) => {
+        const held = onHeld;
+        onHeld = null;
+        if (held === null) setImmediate(resolve);
+        else {
+          onRelease = resolve;
+          held();
+        }
+      }),
+    hold: () =>
+      new Promise((resolve) => {
+        onHeld = resolve;
+      }),
+    release: () => onRelease?.(),
   };
+}
+
+/** The facts of a chain: `edge(n0, n1)` to `edge(n<count - 1>, n<count>)`. */
+export function chainOf(count: number, predicate = 'edge'): string[] {
+  return Array.from({ length: count }, (_, at) => `${predicate}(n${at}, n${at + 1})`);
 }

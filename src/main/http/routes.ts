@@ -15,6 +15,7 @@ import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered }
 import { streamEvents } from './events.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
+import { sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 
 /** Operations that take a transaction; on the others its header is refused. */
@@ -92,20 +93,19 @@ async function answerOperation(
   const input = { ...checkInput(name, { query, body: bodyOf(request, bytes) }), params };
   if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
   const task = activity.startCall();
-  const onClose = (): void => {
+  // The call lasts until its answer is out: a large one is written after the handler has returned it.
+  reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) task.cancel();
-  };
-  reply.raw.on('close', onClose);
+    task.done();
+  });
   try {
     const caller = callerFor(request, place, task.signal);
     const output = await host.dispatcher.run(name, caller, input);
     reply.code(spec.status ?? 200);
     if (name === 'ready' && (output as { status: string }).status !== 'ready') reply.code(503);
-    return reply.type('application/json; charset=utf-8').send(JSON.stringify(output));
+    return sendJson(reply, output);
   } catch (error) {
     throw task.signal.aborted ? afterAbort(task, error) : error;
-  } finally {
-    task.done();
   }
 }
 

@@ -91,7 +91,8 @@ export function useWrite<Name extends OperationName>(name: Name, stale: readonly
     mutationFn: (request) => call(name, request),
     onSuccess: (outcome) => {
       if (typeof outcome === 'object' && 'generation' in outcome) noteGeneration(outcome.generation);
-      invalidate(client, endpoint, stale);
+      // A moment later, so that what its writer closes in answer (a retracted fact) is not asked for again.
+      setTimeout(() => invalidate(client, endpoint, stale), 50);
     },
   });
 }

@@ -108,8 +108,13 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     ariaLabel: label,
     placeholder,
     lineNumbers: lines === undefined ? 'on' : 'off',
+    // In a dialog Tab leads on, as from every field.
+    tabFocusMode: lines !== undefined,
   });
   if (lines !== undefined) growWithText(editor, host, lines);
+  // Escape closes the editor's own widgets, never the dialog around it with what was typed.
+  for (const input of host.querySelectorAll('textarea, [role="textbox"]'))
+    input.setAttribute('data-mantine-stop-propagation', 'true');
   editor.onDidChangeModelContent(() => onText(editor.getValue()));
   editor.addAction({
     id: 'corollary.submit',

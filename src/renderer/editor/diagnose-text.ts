@@ -5,10 +5,8 @@
  */
 import type { Rule } from '../../engine/contract/language.ts';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { bodyProblems } from '../../engine/logic/check.ts';
 import { diagnose } from '../../engine/logic/diagnose.ts';
-import { parseProgram } from '../../engine/logic/parse.ts';
-import type { LiteralSource, Range } from '../../engine/logic/source.ts';
+import type { Range } from '../../engine/logic/source.ts';
 
 export type TextMode = 'program' | 'question';
 
@@ -43,45 +41,35 @@ function withoutHead(range: Range): Range {
   };
 }
 
-function sourceAt(body: readonly LiteralSource[], path: readonly number[]): LiteralSource | undefined {
-  const [first, ...rest] = path;
-  const source = first === undefined ? undefined : body[first];
-  return source === undefined || rest.length === 0 ? source : sourceAt(source.body, rest);
-}
+/** What `diagnose` says of a rule that makes no sense for a question. */
+const ofRulesOnly: ReadonlySet<Diagnostic['code']> = new Set([
+  'singleton_variable',
+  'negative_cycle',
+  'duplicate',
+]);
 
-function diagnoseQuestion(text: string): Diagnostic[] {
+function diagnoseQuestion(text: string, knowledge: CheckedAgainst): Diagnostic[] {
+  // A question mark at the end is taken for what it is; the places stay.
   const question = text.replace(/\)\s*\?\s*$/, (end) => `)${' '.repeat(end.length - 1)}`);
-  const { statements, errors, lines } = parseProgram(head + question, { maxErrors: 20 });
-  const diagnostics = errors.map(
-    (error): Diagnostic => ({
-      severity: 'error',
-      code: error.code,
-      message: error.message,
-      ...withoutHead(error.range),
-    }),
-  );
-  const [first, second] = statements;
-  if (second !== undefined)
-    diagnostics.push({
+  const { diagnostics, rules, facts } = diagnose(head + question, knowledge);
+  const found = diagnostics
+    .filter((diagnostic) => !ofRulesOnly.has(diagnostic.code))
+    .filter(({ endLine, endColumn }) => endLine > 1 || endColumn > head.length)
+    .map((diagnostic) => ({ ...diagnostic, ...withoutHead(diagnostic) }));
+  if (rules + facts > 1)
+    found.push({
       severity: 'error',
       code: 'syntax',
       message: 'one question at a time: join conditions with commas',
-      ...withoutHead(lines.range(second.span)),
+      startLine: 1,
+      startColumn: 1,
+      endLine: 1,
+      endColumn: 2,
     });
-  if (first?.kind !== 'rule') return diagnostics;
-  for (const problem of bodyProblems(first.rule.body)) {
-    const span = sourceAt(first.body, problem.path)?.span ?? first.span;
-    diagnostics.push({
-      severity: 'error',
-      code: problem.variable === null ? 'syntax' : 'unsafe_variable',
-      message: problem.message,
-      ...withoutHead(lines.range(span)),
-    });
-  }
-  return diagnostics;
+  return found;
 }
 
 export function diagnoseText(text: string, mode: TextMode, knowledge: CheckedAgainst): Diagnostic[] {
   if (text.trim() === '') return [];
-  return mode === 'question' ? diagnoseQuestion(text) : diagnose(text, knowledge).diagnostics;
+  return mode === 'question' ? diagnoseQuestion(text, knowledge) : diagnose(text, knowledge).diagnostics;
 }

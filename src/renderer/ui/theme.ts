@@ -90,6 +90,7 @@ export const theme = createTheme({
     Modal: Modal.extend({
       defaultProps: {
         centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
         overlayProps: { backgroundOpacity: 0.4 },
         transitionProps: { duration: 120 },
       },

@@ -11,7 +11,7 @@ import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { Origin, renderFact, Truth, Validity } from './fact-columns.tsx';
@@ -202,8 +202,13 @@ export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
       }
     >
       <div className={styles.detail}>
-        {query.error !== null && <ProblemNotice failure={failureOf(query.error)} />}
-        {fact !== undefined && (
+        {query.error !== null &&
+          (failureOf(query.error).code === 'FactNotFound' ? (
+            <EmptyState title="This fact is gone">It was retracted, or its validity has ended.</EmptyState>
+          ) : (
+            <ProblemNotice failure={failureOf(query.error)} />
+          ))}
+        {fact !== undefined && query.error === null && (
           <>
             <Head fact={fact} onRetract={() => onRetract(fact)} />
             <Provenance fact={fact} />

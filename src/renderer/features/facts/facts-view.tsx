@@ -77,7 +77,15 @@ export function FactsView({ search, onSearch }: FactsViewProps) {
   return (
     <>
       <Split id="facts" orientation="horizontal" label="Resize" panes={panes} />
-      {retracting !== null && <RetractDialog fact={retracting} onClose={() => setRetracting(null)} />}
+      {retracting !== null && (
+        <RetractDialog
+          fact={retracting}
+          onClose={() => setRetracting(null)}
+          onRetracted={() => {
+            if (retracting.id === search.fact) choose(null);
+          }}
+        />
+      )}
       {isAdding && (
         <Suspense fallback={null}>
           <AddFactsDialog predicate={search.predicate} onClose={() => setIsAdding(false)} />

@@ -27,7 +27,7 @@ function Preview({ outcome }: { outcome: RetractOutcome }) {
         <strong>{formatAmount(dependentsCount, 'conclusion')}</strong> would no longer hold
         {dependentsComplete ? ':' : ', and there may be more:'}
       </p>
-      <ul className={styles.dependents}>
+      <ul className={styles.dependents} tabIndex={0} aria-label="Conclusions that would no longer hold">
         {dependents.map((atom) => (
           <li key={atom}>
             <CodeText text={atom} />
@@ -42,9 +42,10 @@ function Preview({ outcome }: { outcome: RetractOutcome }) {
 interface RetractDialogProps {
   fact: StoredFact;
   onClose: () => void;
+  onRetracted: () => void;
 }
 
-export function RetractDialog({ fact, onClose }: RetractDialogProps) {
+export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps) {
   const { call, endpoint } = useSession();
   const retract = useWrite('retract');
   const body = {
@@ -70,6 +71,7 @@ export function RetractDialog({ fact, onClose }: RetractDialogProps) {
         onSuccess: (outcome) => {
           notifyDone(outcome.status === 'absent' ? 'It was already gone.' : `Retracted ${renderFact(fact)}`);
           onClose();
+          onRetracted();
         },
       },
     );

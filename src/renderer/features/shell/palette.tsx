@@ -1,50 +1,134 @@
-/** The palette: every command, predicate, rule, question and scope by name. */
-import { Spotlight, type SpotlightActionGroupData } from '@mantine/spotlight';
+/**
+ * The palette: every command, predicate, rule, question and scope by name.
+ *
+ * Follows the ARIA combobox pattern: the focus stays in the field, arrows move among what is found, Enter runs it.
+ */
+import { Modal } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Command } from '../../ui/command.ts';
 import { Keys } from '../../ui/tags.tsx';
+import styles from './palette.module.css';
+import { findCommands, groupCommands } from './palette-search.ts';
 
-/** The commands by group, in the order in which the groups first occur. */
-export function groupCommands(commands: readonly Command[]): { group: string; commands: Command[] }[] {
-  const groups = new Map<string, Command[]>();
-  for (const command of commands) {
-    const list = groups.get(command.group);
-    if (list === undefined) groups.set(command.group, [command]);
-    else list.push(command);
+const greatestCount = 60;
+
+interface FoundProps {
+  id: string;
+  found: readonly Command[];
+  active: number;
+  onRun: (command: Command) => void;
+}
+
+function Found({ id, found, active, onRun }: FoundProps) {
+  return groupCommands(found).map(({ group, commands }) => (
+    <div key={group} role="group" aria-label={group}>
+      <div className={styles.group} aria-hidden>
+        {group}
+      </div>
+      {commands.map((command) => {
+        const index = found.indexOf(command);
+        return (
+          <div
+            key={command.id}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === active}
+            className={styles.option}
+            onClick={() => onRun(command)}
+          >
+            <span className={styles.icon}>{command.icon}</span>
+            <span className={styles.title}>{command.title}</span>
+            {command.detail !== undefined && <span className={styles.detail}>{command.detail}</span>}
+            {command.keys !== undefined && <Keys keys={command.keys} />}
+          </div>
+        );
+      })}
+    </div>
+  ));
+}
+
+/** The groups in one order, so that arrows move as the eye does. */
+function asShown(found: readonly Command[]): Command[] {
+  return groupCommands(found).flatMap(({ commands }) => commands);
+}
+
+interface PaletteProps {
+  commands: readonly Command[];
+  onClose: () => void;
+}
+
+export function Palette({ commands, onClose }: PaletteProps) {
+  const id = useId();
+  const listRef = useRef<HTMLDivElement>(null);
+  const [typed, setTyped] = useState('');
+  const [place, setPlace] = useState(0);
+  const found = asShown(findCommands(commands, typed, greatestCount));
+  const active = Math.min(place, found.length - 1);
+
+  useEffect(() => {
+    listRef.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [active, typed]);
+
+  function run(command: Command): void {
+    onClose();
+    command.run();
   }
-  return [...groups].map(([group, list]) => ({ group, commands: list }));
-}
 
-function actionsOf(commands: readonly Command[]): SpotlightActionGroupData[] {
-  return groupCommands(commands).map(({ group, commands: list }) => ({
-    group,
-    actions: list.map((command) => ({
-      id: command.id,
-      label: command.title,
-      keywords: [command.group],
-      onClick: command.run,
-      ...(command.detail === undefined ? {} : { description: command.detail }),
-      ...(command.icon === undefined ? {} : { leftSection: command.icon }),
-      ...(command.keys === undefined ? {} : { rightSection: <Keys keys={command.keys} /> }),
-    })),
-  }));
-}
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const command = found[active];
+    if (step !== 0 && found.length > 0) setPlace((active + step + found.length) % found.length);
+    else if (event.key === 'Enter' && command !== undefined) run(command);
+    else return;
+    event.preventDefault();
+  }
 
-export function Palette({ commands }: { commands: readonly Command[] }) {
   return (
-    <Spotlight
-      actions={actionsOf(commands)}
-      shortcut={null}
-      limit={40}
-      scrollable
-      overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
-      maxHeight="60vh"
-      nothingFound="Nothing of that name"
-      searchProps={{
-        leftSection: <IconSearch size={17} aria-hidden />,
-        placeholder: 'Commands, predicates, rules, questions, scopes',
-        'aria-label': 'Search commands, predicates, rules, questions and scopes',
-      }}
-    />
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      centered={false}
+      size="lg"
+      padding={0}
+      yOffset="12vh"
+      aria-label="Search everything"
+    >
+      <div className={styles.field}>
+        <IconSearch size={17} aria-hidden />
+        <input
+          data-autofocus
+          role="combobox"
+          aria-expanded
+          aria-controls={`${id}-list`}
+          aria-autocomplete="list"
+          {...(active >= 0 ? { 'aria-activedescendant': `${id}-${active}` } : {})}
+          aria-label="Commands, predicates, rules, questions, scopes"
+          placeholder="Commands, predicates, rules, questions, scopes"
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            setPlace(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div
+        ref={listRef}
+        id={`${id}-list`}
+        role="listbox"
+        aria-label="Found"
+        tabIndex={-1}
+        className={styles.list}
+      >
+        <Found id={id} found={found} active={active} onRun={run} />
+      </div>
+      {found.length === 0 && (
+        <p role="status" className={styles.nothing}>
+          Nothing of that name
+        </p>
+      )}
+    </Modal>
   );
 }

@@ -2,6 +2,7 @@
 import { IconListSearch, IconRoute2, IconSettings, IconTable } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useLastSearch } from '../../ui/last-searches.ts';
 import styles from './shell.module.css';
 
 interface Tool {
@@ -17,9 +18,11 @@ const tools: readonly Tool[] = [
 ];
 
 function RailLink({ to, title, icon }: Tool) {
+  const search = useLastSearch(to);
   return (
     <Link
       to={to}
+      search={search}
       className={styles.tool ?? ''}
       activeProps={{ className: styles.toolActive ?? '' }}
       activeOptions={{ includeSearch: false }}

@@ -4,7 +4,6 @@
  * It follows the changes of the space it shows; views below only say what they need.
  */
 import { Tooltip, UnstyledButton } from '@mantine/core';
-import { spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
@@ -25,6 +24,54 @@ import { SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { useCommandKeys } from './use-command-keys.ts';
 
+function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
+  return (
+    <header className={styles.titleBar}>
+      <span className={styles.brand}>
+        <img src={icon} alt="" width={20} height={20} />
+        Corollary
+      </span>
+      <SpaceSwitchers goTo={goTo} />
+      <span className={styles.gap} />
+      <Tooltip label="Search everything">
+        <UnstyledButton className={styles.search} onClick={onSearch}>
+          <IconSearch size={14} aria-hidden />
+          <span>Search</span>
+          <Keys keys="Mod+K" />
+        </UnstyledButton>
+      </Tooltip>
+      <span className={styles.gap} />
+      <ConnectionStatus />
+    </header>
+  );
+}
+
+/** The view, with what is to be said about the connection over it. */
+function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void; children: ReactNode }) {
+  const isMissing = useLive(
+    ({ stream }) => stream.kind === 'waiting' && stream.failure.code === 'DatabaseNotFound',
+  );
+  return (
+    <div className={styles.content}>
+      {!isMissing && <ConnectionBanner onRetry={onRetry} />}
+      <main className={styles.view}>{isMissing ? <MissingDatabase goTo={goTo} /> : children}</main>
+    </div>
+  );
+}
+
+/** Follows the changes of the space that is shown. */
+function useFollowing(): { retryNow: () => void } {
+  const { endpoint } = useSession();
+  const client = useQueryClient();
+  const stream = useRef<EventStream | null>(null);
+  useEffect(() => {
+    const opened = followChanges(client, endpoint);
+    stream.current = opened;
+    return () => opened.close();
+  }, [client, endpoint]);
+  return { retryNow: () => stream.current?.retryNow() };
+}
+
 interface ShellProps {
   commands: readonly Command[];
   goTo: GoTo;
@@ -32,20 +79,9 @@ interface ShellProps {
 }
 
 export function Shell({ commands, goTo, children }: ShellProps) {
-  const { endpoint } = useSession();
-  const client = useQueryClient();
-  const stream = useRef<EventStream | null>(null);
-  const isMissing = useLive(
-    ({ stream: state }) => state.kind === 'waiting' && state.failure.code === 'DatabaseNotFound',
-  );
+  const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
-
-  useEffect(() => {
-    const opened = followChanges(client, endpoint);
-    stream.current = opened;
-    return () => opened.close();
-  }, [client, endpoint]);
-
+  const [paletteIsOpen, setPaletteIsOpen] = useState(false);
   const all = useMemo<Command[]>(
     () => [
       {
@@ -55,7 +91,13 @@ export function Shell({ commands, goTo, children }: ShellProps) {
         keys: '?',
         run: () => setHelpIsOpen(true),
       },
-      { id: 'palette', title: 'Search everything', group: 'Workbench', keys: 'Mod+K', run: spotlight.toggle },
+      {
+        id: 'palette',
+        title: 'Search everything',
+        group: 'Workbench',
+        keys: 'Mod+K',
+        run: () => setPaletteIsOpen((isOpen) => !isOpen),
+      },
       ...commands,
     ],
     [commands],
@@ -64,37 +106,17 @@ export function Shell({ commands, goTo, children }: ShellProps) {
 
   return (
     <div className={styles.shell}>
-      <header className={styles.titleBar}>
-        <span className={styles.brand}>
-          <img src={icon} alt="" width={20} height={20} />
-          Corollary
-        </span>
-        <SpaceSwitchers goTo={goTo} />
-        <span className={styles.gap} />
-        <Tooltip label="Search everything">
-          <UnstyledButton className={styles.search} onClick={spotlight.open}>
-            <IconSearch size={14} aria-hidden />
-            <span>Search</span>
-            <Keys keys="Mod+K" />
-          </UnstyledButton>
-        </Tooltip>
-        <span className={styles.gap} />
-        <ConnectionStatus />
-      </header>
+      <TitleBar goTo={goTo} onSearch={() => setPaletteIsOpen(true)} />
       <Rail />
-      <div className={styles.content}>
-        {isMissing ? (
-          <main className={styles.view}>
-            <MissingDatabase goTo={goTo} />
-          </main>
-        ) : (
-          <>
-            <ConnectionBanner onRetry={() => stream.current?.retryNow()} />
-            <main className={styles.view}>{children}</main>
-          </>
-        )}
-      </div>
-      <Palette commands={all.filter((command) => command.id !== 'palette')} />
+      <Content goTo={goTo} onRetry={retryNow}>
+        {children}
+      </Content>
+      {paletteIsOpen && (
+        <Palette
+          commands={all.filter((command) => command.id !== 'palette')}
+          onClose={() => setPaletteIsOpen(false)}
+        />
+      )}
       {helpIsOpen && <ShortcutsDialog commands={all} onClose={() => setHelpIsOpen(false)} />}
       <SignIn />
     </div>

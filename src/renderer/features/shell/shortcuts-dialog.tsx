@@ -2,7 +2,7 @@
 import { Modal } from '@mantine/core';
 import type { Command } from '../../ui/command.ts';
 import { Keys } from '../../ui/tags.tsx';
-import { groupCommands } from './palette.tsx';
+import { groupCommands } from './palette-search.ts';
 import styles from './shell.module.css';
 
 const fixed: readonly { group: string; keys: readonly (readonly [string, string])[] }[] = [

@@ -1,0 +1,63 @@
+/** Accessibility: no view has a serious or critical finding, in the light and in the dark. */
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
+
+async function check(page: Page, view: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
+  expect(found, `findings in ${view}`).toEqual([]);
+}
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`nothing grave is found in any view, ${colorScheme}`, async ({ page, service }) => {
+    test.setTimeout(240_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await open(page, service);
+    await expect(page.getByRole('button', { name: 'Open the sample A family' })).toBeVisible();
+    await check(page, 'the start');
+
+    await openSample(page, service);
+    await check(page, 'the start with a sample');
+
+    await goTo(page, 'Facts');
+    await page.getByRole('option', { name: /^mother/ }).click();
+    await rowsOf(page, 'Facts').nth(2).click();
+    await expect(page.getByRole('region', { name: 'Detail' })).toContainText('History');
+    await check(page, 'Facts');
+    await page.getByRole('button', { name: 'Retract…' }).click();
+    await expect(page.getByRole('dialog')).toContainText('would no longer hold');
+    await check(page, 'the question before a retraction');
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Add facts' }).click();
+    await page.getByRole('tab', { name: 'Form' }).click();
+    await check(page, 'the form of a fact');
+    await page.keyboard.press('Escape');
+
+    await goTo(page, 'Rules');
+    await write(page, 'New rules and facts', 'odd(?x) :- parent(?x, ?y), ?z < 3.');
+    await expect(page.getByRole('list', { name: 'Problems' })).toBeVisible();
+    await check(page, 'Rules');
+
+    await open(page, service, '/ask?question=ancestor(?who, ada)&why=ancestor(agnes, ada)');
+    await expect(rowsOf(page, 'Answers').first()).toBeVisible();
+    await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
+    await check(page, 'Ask with a proof');
+
+    await open(page, service, '/proof?question=ancestor(agnes, ada)');
+    await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
+    await check(page, 'Proof');
+
+    await goTo(page, 'Settings');
+    await check(page, 'Settings');
+    await page.keyboard.press('?');
+    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+    await check(page, 'the shortcuts');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
+    await check(page, 'the palette');
+  });

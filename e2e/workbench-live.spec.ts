@@ -1,0 +1,102 @@
+/** The workbench keeps up: with changes made elsewhere, with a service that goes and comes, with many facts. */
+import { expect } from '@playwright/test';
+import { open, openSample, rowsOf, test } from './workbench.ts';
+
+const headers = { 'X-Tenant-ID': 'default' };
+
+test('a change made elsewhere shows in facts, answers and the age of a proof', async ({ page, service }) => {
+  await openSample(page, service);
+  await open(page, service, '/ask?question=parent(ruth, ?who)&why=parent(ruth, anna)');
+  await expect(rowsOf(page, 'Answers')).toHaveCount(3);
+  await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
+
+  await page.request.post(`${service.url}/tell`, {
+    headers,
+    data: { predicate: 'mother', args: ['ruth', 'zoe'] },
+  });
+  await expect(rowsOf(page, 'Answers').filter({ hasText: 'zoe' })).toBeVisible();
+  await expect(page.getByText('The knowledge has moved on since this was proved')).toBeVisible();
+  await page.getByRole('button', { name: 'Prove again' }).click();
+  await expect(page.getByText('The knowledge has moved on since this was proved')).toBeHidden();
+
+  await open(page, service, '/facts?predicate=mother&q=zoe');
+  await expect(rowsOf(page, 'Facts')).toHaveCount(1);
+  await page.request.post(`${service.url}/forget`, {
+    headers,
+    data: { predicate: 'mother', args: ['ruth', 'zoe'] },
+  });
+  await expect(page.getByText('No fact matches')).toBeVisible();
+});
+
+test('while the service is away the workbench says so, and goes on when it is back', async ({
+  page,
+  service,
+  watched,
+}) => {
+  await openSample(page, service);
+  await open(page, service, '/facts?predicate=mother');
+  await expect(rowsOf(page, 'Facts').first()).toBeVisible();
+  await service.stop();
+  await expect(page.getByText('The service cannot be reached.')).toBeVisible();
+  await expect(page.getByText('Not connected')).toBeVisible();
+  // What was shown stays, and what is asked for says what failed and its request id.
+  await expect(rowsOf(page, 'Facts').first()).toBeVisible();
+  await page.getByRole('option', { name: /^father/ }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'Request workbench-' })).toBeVisible();
+
+  await service.start();
+  await expect(page.getByText('The service cannot be reached.')).toBeHidden({ timeout: 20_000 });
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await expect(rowsOf(page, 'Facts').first()).toBeVisible();
+  // The browser itself reports every refused connection; those are the point of this test.
+  const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|503/;
+  watched.complaints.splice(
+    0,
+    Number.POSITIVE_INFINITY,
+    ...watched.complaints.filter((text) => !refused.test(text)),
+  );
+});
+
+test('ten thousand facts have true counts, and the last row is one key away', async ({ page, service }) => {
+  const facts = Array.from({ length: 10_000 }, (_, index) => ({
+    predicate: 'item',
+    args: [String(index).padStart(5, '0')],
+  }));
+  await page.request.post(`${service.url}/assert/facts`, { headers, data: { facts } });
+  await open(page, service, '/facts?predicate=item');
+  const grid = page.getByRole('grid', { name: 'Facts' });
+  await expect(grid).toHaveAttribute('aria-rowcount', '10001');
+  await expect(rowsOf(page, 'Facts').first()).toContainText('00000');
+  expect(await rowsOf(page, 'Facts').count()).toBeLessThan(120);
+
+  await grid.focus();
+  await page.keyboard.press('ControlOrMeta+End');
+  const last = grid.locator('[aria-rowindex="10001"]');
+  await expect(last).toContainText('09999');
+  await page.keyboard.press('PageUp');
+  await expect(grid.locator('[aria-selected="true"]')).not.toHaveAttribute('aria-rowindex', '10001');
+  await page.keyboard.press('ControlOrMeta+Home');
+  await expect(grid.locator('[aria-rowindex="2"]')).toContainText('00000');
+});
+
+test('a proof of thousands of steps is an outline of which only what is seen exists', async ({
+  page,
+  service,
+}) => {
+  const length = 2_000;
+  const facts = Array.from({ length }, (_, index) => ({
+    predicate: 'next',
+    args: [`p${index}`, `p${index + 1}`],
+  }));
+  await page.request.post(`${service.url}/assert/facts`, { headers, data: { facts } });
+  for (const text of ['reach(?x, ?y) :- next(?x, ?y)', 'reach(?x, ?z) :- next(?x, ?y), reach(?y, ?z)'])
+    await page.request.post(`${service.url}/teach`, { headers, data: { text } });
+  await open(page, service, `/proof?question=reach(p0, p${length})`);
+  const tree = page.getByRole('tree', { name: 'Proof' });
+  await expect(tree.getByRole('treeitem').first()).toContainText(`reach(p0, p${length})`);
+  await page.getByRole('button', { name: 'Unfold all' }).click();
+  await tree.focus();
+  await page.keyboard.press('End');
+  await expect(tree.locator('[aria-selected="true"]')).toContainText(`next(p${length - 1}, p${length})`);
+  expect(await tree.getByRole('treeitem').count()).toBeLessThan(120);
+});

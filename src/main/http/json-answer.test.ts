@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Answer } from '../../engine/contract/inference.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { jsonSlices } from './json-answer.ts';
+
+let service: ServiceUnderTest;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+  const facts = Array.from({ length: 5000 }, (_, index) => ({
+    predicate: 'many',
+    args: [index, 'caf\u00e9 "1"'],
+  }));
+  await service.call('POST', '/assert/facts', { facts });
+});
+
+afterAll(() => service.close());
+
+async function sliced(value: unknown): Promise<string> {
+  let text = '';
+  for await (const slice of jsonSlices(value)) text += slice;
+  return text;
+}
+
+const long = Array.from({ length: 2500 }, (_, index) => ({ index, text: '",]}' }));
+
+it.each([
+  [
+    {
+      results: long,
+      bindings: [],
+      count: 7,
+      absent: undefined,
+      proof: { roots: [], steps: long },
+      last: null,
+    },
+  ],
+  [long],
+  [{ absent: undefined, deep: { a: { b: long } }, long }],
+  [[]],
+  [{}],
+  [{ results: long.slice(0, 1000) }],
+  [{ results: long.slice(0, 1001) }],
+])('writes in slices what JSON.stringify writes at once', async (value) => {
+  expect(await sliced(value)).toBe(JSON.stringify(value));
+});
+
+it('answers large questions whole', async () => {
+  const question = { predicate: 'many', args: ['?n', '?text'], withProof: true };
+  const { body, headers } = await service.call<Answer>('POST', '/ask', question);
+  expect(body.count).toBe(5000);
+  expect([body.results.length, body.bindings.length, body.proof?.steps.length]).toEqual([5000, 5000, 5000]);
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.get('x-request-id')).not.toBeNull();
+});
+
+it('answers large queries whole, arrays being their whole body', async () => {
+  const { body } = await service.call('POST', '/query', { predicate: 'many', args: ['?n', '?text'] });
+  expect(body).toHaveLength(5000);
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { parseRule } from '../../engine/logic/parse.ts';
+import { diagnoseText } from './diagnose-text.ts';
+
+const knowledge = {
+  predicates: [
+    { name: 'parent', arity: 2 },
+    { name: 'ancestor', arity: 2 },
+    { name: 'question', arity: 1 },
+  ],
+  rules: [{ rule: parseRule('ancestor(?x, ?y) :- parent(?x, ?y)'), scope: null }],
+};
+
+function of(text: string, mode: 'program' | 'question' = 'question') {
+  return diagnoseText(text, mode, knowledge).map(
+    ({ code, startLine, startColumn }) => `${code} ${startLine}:${startColumn}`,
+  );
+}
+
+describe('what is wrong with a question', () => {
+  test('a good question has no complaints, whatever occurs in it once', () => {
+    expect(of('parent(?x, ?y), ancestor(?y, nora)')).toEqual([]);
+    expect(of('parent(?x, bob)?')).toEqual([]);
+  });
+
+  test('a place is that in the question', () => {
+    expect(of('parent(?x, ?y) parent(?y, ?z)')).toEqual(['syntax 1:16']);
+    expect(of('parent(?x, ?y),\n ?z < 3')).toEqual(['unsafe_variable 2:2']);
+  });
+
+  test('an unknown predicate and another number of arguments are told', () => {
+    const complaints = of('parnt(?x, ?y), parent(?x)');
+    expect(complaints.some((complaint) => complaint.endsWith('1:1'))).toBe(true);
+    expect(complaints).toContain('arity_drift 1:16');
+  });
+
+  test('several statements are not one question', () => {
+    expect(of('parent(?x, bob). parent(a, b).')).toContain('syntax 1:1');
+  });
+
+  test('nothing written is nothing wrong', () => {
+    expect(of('  ')).toEqual([]);
+  });
+});
+
+test('a program is diagnosed as the service does', () => {
+  expect(of('odd(?x) :- parent(?x, ?y), ?z < 3.', 'program').join(' ')).toContain('unsafe_variable');
+});

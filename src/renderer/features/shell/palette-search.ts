@@ -1,0 +1,36 @@
+/** Finding commands by what is typed: every word must occur; those that begin with it come first. */
+import type { Command } from '../../ui/command.ts';
+
+/** The commands by group, in the order in which the groups first occur. */
+export function groupCommands(commands: readonly Command[]): { group: string; commands: Command[] }[] {
+  const groups = new Map<string, Command[]>();
+  for (const command of commands) {
+    const list = groups.get(command.group);
+    if (list === undefined) groups.set(command.group, [command]);
+    else list.push(command);
+  }
+  return [...groups].map(([group, list]) => ({ group, commands: list }));
+}
+
+/** 0 where the title begins with what is typed, 1 where a word does, 2 elsewhere, null for no match. */
+function rank(command: Command, typed: string, words: readonly string[]): number | null {
+  const title = command.title.toLowerCase();
+  const all = `${title} ${command.detail?.toLowerCase() ?? ''} ${command.group.toLowerCase()}`;
+  if (!words.every((word) => all.includes(word))) return null;
+  if (title.startsWith(typed)) return 0;
+  return title.split(/[\s(,_/]+/).some((word) => word.startsWith(typed)) ? 1 : 2;
+}
+
+/** The matching commands, best first, at most `limit`; commands of equal rank keep their order. */
+export function findCommands(commands: readonly Command[], typed: string, limit: number): Command[] {
+  const wanted = typed.trim().toLowerCase();
+  if (wanted === '') return commands.slice(0, limit);
+  const words = wanted.split(/\s+/);
+  const ranked = commands
+    .map((command) => ({ command, rank: rank(command, wanted, words) }))
+    .filter((entry) => entry.rank !== null);
+  return ranked
+    .sort((left, right) => (left.rank ?? 0) - (right.rank ?? 0))
+    .slice(0, limit)
+    .map(({ command }) => command);
+}
