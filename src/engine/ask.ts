@@ -5,8 +5,7 @@ import { type BrowseContext, scopeChoice } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
 import { checkBody } from './logic/check.ts';
 import { parseBody } from './logic/parse.ts';
-import { isBuiltin } from './logic/terms.ts';
-import { checkEvaluable } from './prepare-rules.ts';
+import { isPositiveAtom } from './logic/terms.ts';
 import { instance, isNamed, question, renderInstance } from './solve/question.ts';
 import type { AnswerPage } from './solve/reasoner.ts';
 import { sees } from './solve/reader.ts';
@@ -15,7 +14,6 @@ import { sees } from './solve/reader.ts';
 export function bodyOf(input: AskInput): Literal[] {
   const body = input.text !== null ? parseBody(input.text) : (input.body ?? patternOf(input));
   checkBody(body);
-  checkEvaluable(body);
   return body;
 }
 
@@ -74,11 +72,13 @@ async function written(
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
   for (const [at, row] of page.page.entries()) {
-    const constantOf = (variable: string): string =>
-      textOf(ids[row * width + present(place.get(variable), 'a variable of the question')] as number);
+    const constantOf = (variable: string): string | undefined => {
+      const at = place.get(variable);
+      return at === undefined ? undefined : textOf(ids[row * width + at] as number);
+    };
     results.push(renderInstance(asked, constantOf));
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
-    for (const variable of named) binding[variable.slice(1)] = constantOf(variable);
+    for (const variable of named) binding[variable.slice(1)] = constantOf(variable) ?? '';
     bindings.push(binding);
     for (const literal of instance(asked, constantOf)) noteUsed(context, view, literal, used);
     if ((at & 0x3ff) === 0x3ff) await context.pacer.breathe();
@@ -93,7 +93,7 @@ function noteUsed(
   literal: Literal,
   used: Map<string, FactRow>,
 ): void {
-  if ('aggregate' in literal || isBuiltin(literal)) return;
+  if (!isPositiveAtom(literal)) return;
   const { facts } = context.tenant;
   for (const [scope, name] of facts.scopeNames.entries()) {
     if (view.kind === 'unscoped' && scope !== 0) break;

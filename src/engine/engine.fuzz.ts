@@ -23,6 +23,7 @@ import {
   type RandomUpdate,
   randomUpdate,
   randomView,
+  richFlavour,
   startCase,
   type Vocabulary,
 } from './testing/generators.ts';
@@ -45,6 +46,10 @@ const firstSeed = Number(process.env['SEED'] ?? 1);
 const updatesPerCase = 12;
 
 const flavours: Record<string, Flavour> = {
+  absence: { ...plainFlavour, defaultNegation: true, negation: true },
+  numbers: { ...plainFlavour, arithmetic: true, comparisons: true },
+  groups: { ...plainFlavour, aggregates: true, comparisons: true },
+  rich: richFlavour,
   plain: plainFlavour,
   joins: { ...plainFlavour, facts: 30, rules: 8, relations: 4, constants: 4 },
   signs: { ...plainFlavour, negation: true, comparisons: true, disabledRules: true },

@@ -28,7 +28,7 @@ import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
 import { relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
-import { ruleToKeep } from './prepare-rules.ts';
+import { checkFits, ruleToKeep } from './prepare-rules.ts';
 import { changesOf, resetChange } from './publish.ts';
 import { queryFacts } from './query.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
@@ -170,7 +170,10 @@ export class KnowledgeEngine implements Engine {
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
     const rule = ruleToKeep(input);
     const operation: Operation = { kind: 'teach', rule };
-    const report = await this.#write({ caller, database: caller.database, operation, check: () => {} });
+    const check = (): void => {
+      if (rule.rule !== null) checkFits(this.#database(caller).rules, rule.rule, rule.scope, null);
+    };
+    const report = await this.#write({ caller, database: caller.database, operation, check });
     return ruleOutcome(report);
   }
 
@@ -179,12 +182,14 @@ export class KnowledgeEngine implements Engine {
     const check = (): void => {
       this.#requireRule(caller, id);
       if (rule.rule === null) return;
-      const other = this.#database(caller).rules.same(ruleIdentity(rule.rule), rule.scope);
+      const { rules } = this.#database(caller);
+      const other = rules.same(ruleIdentity(rule.rule), rule.scope);
       if (other !== null && other.id !== id)
         throw new EngineError(
           'Conflict',
           `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
         );
+      checkFits(rules, rule.rule, rule.scope, id);
     };
     const operation: Operation = { kind: 'updateRule', id, rule };
     return ruleOutcome(await this.#write({ caller, database: caller.database, operation, check }));

@@ -1,10 +1,11 @@
-import { EngineError, invalid } from './base/errors.ts';
+import { invalid } from './base/errors.ts';
 import type { Literal, Rule } from './contract/language.ts';
 import type { RuleInput } from './contract/rules.ts';
+import type { RuleStore } from './facts/rule-store.ts';
 import { checkRule } from './logic/check.ts';
 import { parseRule } from './logic/parse.ts';
-import { renderLiteral } from './logic/print.ts';
-import { isAbsence, isAggregate, isArithmetic } from './logic/terms.ts';
+import { checkStratified } from './logic/stratify.ts';
+import { isAbsence, isAggregate } from './logic/terms.ts';
 import type { RuleToKeep } from './state.ts';
 
 /** The rule that is to be kept, parsed and checked by itself. */
@@ -20,24 +21,20 @@ function ruleOf(input: RuleInput): Rule | null {
   else rule = { head: input.head, body: input.body };
   if (rule.body.length > 256) throw invalid('body', 'a body has at most 256 literals');
   checkRule(rule);
-  checkEvaluable(rule.body);
   return rule;
 }
 
-/** Refuses what the language has and the evaluator does not answer yet. */
-export function checkEvaluable(body: readonly Literal[]): void {
-  for (const literal of body) {
-    const what = isAggregate(literal)
-      ? 'aggregates'
-      : isArithmetic(literal)
-        ? 'arithmetic'
-        : isAbsence(literal)
-          ? 'default negation (not)'
-          : null;
-    if (what !== null)
-      throw new EngineError(
-        'RuleException',
-        `${renderLiteral(literal)}: this version does not evaluate ${what} yet; use atoms, explicit negation (-p) and comparisons`,
-      );
-  }
+/**
+ * Refuses a rule with which the rules of the database could not be stratified any more: 422 that names the cycle.
+ * `replaced` is the rule in whose place it comes, null where it is one more.
+ */
+export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, replaced: string | null): void {
+  const others = rules.all().filter(({ id }) => id !== replaced);
+  // Without default negation and aggregates there is nothing to be ordered.
+  if (![rule, ...others.map((kept) => kept.rule)].some(({ body }) => body.some(mustWait))) return;
+  checkStratified([...others, { rule, scope, id: 'this rule' }], scope);
+}
+
+function mustWait(literal: Literal): boolean {
+  return isAggregate(literal) || isAbsence(literal);
 }

@@ -1,10 +1,12 @@
-import type { AtomLiteral, Literal } from '../contract/language.ts';
-import { isVariable } from '../contract/language.ts';
+import { type AggregateLiteral, type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
-import { wildcard } from '../logic/terms.ts';
+import { isAggregate, isArithmetic, isComparison, wildcard } from '../logic/terms.ts';
+import { present } from '../base/assert.ts';
+import { absentStep, aggregateStep } from './barrier-steps.ts';
+import type { Constants } from './constants.ts';
 import type { Derived, WorkList } from './derived.ts';
-import { type Assignment, cheapest, type Estimate } from './join-order.ts';
+import { cheapest, type Estimate, type Filter } from './join-order.ts';
 import {
   deltaStep,
   derivedStep,
@@ -46,6 +48,17 @@ export interface BodyAtom {
   readonly source: StoredSource | DerivedSource;
 }
 
+/** What an aggregate reads: a row for each tuple, the shared variables first, then those before the colon. */
+export interface GroupSource {
+  readonly kind: 'group';
+  readonly rows: Derived;
+  readonly demand: Derived;
+  readonly shared: readonly string[];
+}
+
+/** What must be at its fixpoint before a filter can be done: the relation of an absence, the group of an aggregate. */
+export type Barrier = DerivedSource | GroupSource;
+
 export interface AdornedRule {
   readonly target: Derived;
   readonly headTerms: readonly string[];
@@ -53,19 +66,23 @@ export interface AdornedRule {
   readonly tally: Tally | null;
   readonly demand: Derived;
   readonly demandTerms: readonly string[];
+  /** The view that the body is read in. */
+  readonly view: ScopeChoice;
   /** In the order in which bindings are passed on. */
   readonly atoms: readonly BodyAtom[];
-  /** Comparisons, in the order of the body. */
-  readonly filters: readonly AtomLiteral[];
-  readonly assignments: ReadonlyMap<Literal, Assignment>;
+  readonly filters: readonly Filter[];
+  /** What the filters that wait for something read, where it is at its fixpoint when the rule is joined. */
+  readonly barriers: ReadonlyMap<Literal, Barrier>;
+  /** Demanded for every match of the body: what a later part of the same rule will wait for. */
+  readonly announced: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
 
 export interface CompilerContext {
   readonly work: WorkList;
   readonly estimate: Estimate;
+  readonly constants: Constants;
   /** Id of a constant of the rule. */
   readonly constant: (text: string) => number;
-  readonly compare: (operator: string, left: number, right: number) => boolean;
 }
 
 /** Makes the machines of the rule and lets the relations that start them know. Returns how to take them away. */
@@ -107,7 +124,8 @@ class Registers {
     };
     for (const term of rule.demandTerms) note(term);
     for (const atom of rule.atoms) for (const term of atom.literal.args) note(term);
-    for (const filter of rule.filters) for (const term of filter.args) note(term);
+    for (const filter of rule.filters) for (const term of termsOf(filter)) note(term);
+    for (const { terms } of rule.announced) for (const term of terms) note(term);
     for (const term of rule.headTerms) note(term);
     this.initial = Int32Array.from(values);
   }
@@ -124,14 +142,14 @@ class MachineBuilder {
   readonly #values: Int32Array;
   readonly #bound = new Set<string>();
   readonly #steps: Step[] = [];
-  #filters: AtomLiteral[];
+  #filters: readonly Filter[];
 
   constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
     this.#rule = rule;
     this.#context = context;
     this.#registers = registers;
     this.#values = registers.initial.slice();
-    this.#filters = [...rule.filters];
+    this.#filters = rule.filters;
   }
 
   startingAtDemand(): Machine {
@@ -194,17 +212,18 @@ class MachineBuilder {
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
     // Demanding what is the rule's own demand is never news.
     if (source.demand === demand && terms.every((term, index) => term === demandTerms[index])) return;
+    this.#announce(source.demand, terms);
+  }
+
+  #announce(target: Derived, terms: readonly string[]): void {
     const registers = terms.map((term) => this.#registers.of(term));
     const values = this.#values;
     const tuple = new Int32Array(registers.length);
     const work = this.#context.work;
     this.#guard(() => {
-      for (let index = 0; index < registers.length; index++) {
-        const id = values[registers[index] as number] as number;
-        if (id < 0) return true;
-        tuple[index] = id;
-      }
-      put(source.demand, tuple, 0, work);
+      for (let index = 0; index < registers.length; index++)
+        tuple[index] = values[registers[index] as number] as number;
+      put(target, tuple, 0, work);
       return true;
     });
   }
@@ -248,51 +267,94 @@ class MachineBuilder {
     step.guards = [...step.guards, guard];
   }
 
-  #isBound(term: string): boolean {
-    return !isVariable(term) || this.#bound.has(term);
-  }
-
-  /** Attaches every filter whose variables are bound by now. */
+  /** Does every filter whose needs are bound by now. */
   #settleFilters(): void {
-    for (let isMoving = true; isMoving; ) {
-      isMoving = false;
-      this.#filters = this.#filters.filter((filter) => {
-        if (!this.#settle(filter)) return true;
-        isMoving = true;
-        return false;
-      });
+    for (let before = -1; before !== this.#filters.length; ) {
+      before = this.#filters.length;
+      this.#filters = this.#filters.filter((filter) => !this.#settle(filter));
     }
   }
 
-  #settle(filter: AtomLiteral): boolean {
-    const values = this.#values;
-    const assignment = this.#rule.assignments.get(filter);
-    if (assignment !== undefined) {
-      if (!this.#isBound(assignment.from)) return false;
-      const from = this.#registers.of(assignment.from);
-      const target = this.#registers.of(assignment.target);
-      if (this.#bound.has(assignment.target)) this.#guard(() => values[from] === values[target]);
-      else {
-        this.#bound.add(assignment.target);
-        this.#guard(() => {
-          values[target] = values[from] as number;
-          return true;
-        });
-      }
-      return true;
-    }
-    const [leftTerm, rightTerm] = filter.args as [string, string];
-    if (!this.#isBound(leftTerm) || !this.#isBound(rightTerm)) return false;
-    const left = this.#registers.of(leftTerm);
-    const right = this.#registers.of(rightTerm);
-    const { compare } = this.#context;
-    const operator = filter.predicate;
-    this.#guard(() => compare(operator, values[left] as number, values[right] as number));
+  #settle(filter: Filter): boolean {
+    if (!filter.needs.every((variable) => this.#bound.has(variable))) return false;
+    const { literal, binds } = filter;
+    // A variable that the demand has bound already is compared with the very text that it would be given.
+    const isNew = binds !== null && !this.#bound.has(binds);
+    if (isAggregate(literal)) this.#aggregate(filter, literal, isNew);
+    else if (isComparison(literal)) this.#comparison(literal, binds, isNew);
+    else if (isArithmetic(literal)) this.#arithmetic(literal, binds, isNew);
+    else this.#absence(literal);
+    if (binds !== null) this.#bound.add(binds);
     return true;
   }
 
+  #comparison(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
+    const values = this.#values;
+    const [leftTerm, rightTerm] = literal.args as [string, string];
+    const left = this.#registers.of(leftTerm);
+    const right = this.#registers.of(rightTerm);
+    if (binds === null) {
+      const { constants } = this.#context;
+      const operator = literal.predicate;
+      this.#guard(() => constants.compare(operator, values[left] as number, values[right] as number));
+      return;
+    }
+    const [target, from] = binds === leftTerm ? [left, right] : [right, left];
+    if (!isNew) this.#guard(() => values[target] === values[from]);
+    else
+      this.#guard(() => {
+        values[target] = values[from] as number;
+        return true;
+      });
+  }
+
+  #arithmetic(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
+    const values = this.#values;
+    const { constants } = this.#context;
+    const [left, right, result] = literal.args.map((term) => this.#registers.of(term)) as [
+      number,
+      number,
+      number,
+    ];
+    const operator = literal.predicate;
+    this.#guard(() => {
+      const id = constants.calculate(operator, values[left] as number, values[right] as number);
+      if (id < 0) return false;
+      if (isNew) values[result] = id;
+      else return binds === null ? constants.equal(values[result] as number, id) : values[result] === id;
+      return true;
+    });
+  }
+
+  /** `not p(..)`: of stored facts at once, of what is derived where that waits at a barrier. */
+  #absence(literal: AtomLiteral): void {
+    const barrier = this.#rule.barriers.get(literal);
+    const shape = this.#shape(literal.args);
+    const { predicate, negated } = literal;
+    const arity = literal.args.length;
+    const inner =
+      barrier === undefined
+        ? storedStep((reader) => reader.facts.relation(predicate, arity, negated), this.#rule.view, shape)
+        : derivedStep(barrier.rows, shape, 'done');
+    this.#steps.push(absentStep(inner));
+  }
+
+  #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
+    const group = present(
+      this.#rule.barriers.get(literal),
+      'an aggregate is done at its barrier',
+    ) as GroupSource;
+    const way = isNew ? 'bind' : filter.binds === null ? 'compare' : 'match';
+    const shared = group.shared.map((variable) => this.#registers.of(variable));
+    const result = this.#registers.of(literal.result);
+    this.#steps.push(
+      aggregateStep(literal.aggregate, group.rows, shared, result, way, this.#context.constants),
+    );
+  }
+
   #machine(gate: Derived | null = null): Machine {
-    const { target, headTerms, rise, tally } = this.#rule;
+    const { target, headTerms, rise, tally, announced } = this.#rule;
+    for (const { demand, terms } of announced) this.#announce(demand, terms);
     const registers = headTerms.map((term) => this.#registers.of(term));
     return new Machine(
       this.#steps,
@@ -302,6 +364,10 @@ class MachineBuilder {
       gate,
     );
   }
+}
+
+function termsOf({ literal, shared }: Filter): readonly string[] {
+  return isAggregate(literal) ? [...shared, literal.result] : literal.args;
 }
 
 function windowOf(atom: BodyAtom, delta: Derived, own: Window): Window {

@@ -1,40 +1,77 @@
 import type { Dictionary } from '../facts/dictionary.ts';
-import { holdsComparison } from '../logic/numbers.ts';
+import { calculate } from '../logic/arithmetic.ts';
+import { equalConstants, holdsComparison } from '../logic/numbers.ts';
 
 /**
- * Constants as evaluation knows them: ids of the tenant's dictionary, and negative ids for constants of a question
- * that no fact and no rule names. Those equal no stored value, so a demand for them is never made.
+ * Constants as evaluation knows them: ids of the tenant's dictionary, and ids of its own for constants that no
+ * fact and no rule names, made by arithmetic, by aggregates and by questions.
+ *
+ * Those of its own live and die with the set of tables that they stand in, so what an evaluation makes does not stay
+ * in the tenant's dictionary. Within one set, equal texts have equal ids.
  */
+const firstOwn = 0x4000_0000;
+
 export class Constants {
   readonly dictionary: Dictionary;
-  readonly #strange: string[] = [];
+  readonly #texts: string[] = [];
+  readonly #ids = new Map<string, number>();
+  #characters = 0;
 
   constructor(dictionary: Dictionary) {
     this.dictionary = dictionary;
   }
 
-  /** The id of a constant of a question. */
-  ofQuestion(text: string): number {
-    const id = this.dictionary.find(text);
-    if (id >= 0) return id;
-    const known = this.#strange.indexOf(text);
-    if (known >= 0) return -2 - known;
-    this.#strange.push(text);
-    return -1 - this.#strange.length;
+  /** How many constants are its own. */
+  get ownCount(): number {
+    return this.#texts.length;
+  }
+
+  /** About what its own constants take: two bytes a character and an entry in a map for each. */
+  get bytes(): number {
+    return this.#characters * 2 + this.#texts.length * 100;
+  }
+
+  /** The id of a constant, one of its own where the dictionary has none. */
+  idOf(text: string): number {
+    const own = this.#ids.get(text);
+    if (own !== undefined) return own;
+    const known = this.dictionary.find(text);
+    if (known >= 0) return known;
+    const id = firstOwn + this.#texts.length;
+    this.#texts.push(text);
+    this.#ids.set(text, id);
+    this.#characters += text.length;
+    return id;
+  }
+
+  /** The id that the dictionary has for the constant, or now gets. */
+  plain(id: number): number {
+    return id < firstOwn ? id : this.dictionary.intern(this.text(id));
   }
 
   /** The id of a constant of a rule. */
   ofRule(text: string): number {
-    return this.dictionary.intern(text);
+    return this.#ids.get(text) ?? this.dictionary.intern(text);
   }
 
   text(id: number): string {
-    return id >= 0 ? this.dictionary.text(id) : (this.#strange[-2 - id] as string);
+    return id < firstOwn ? this.dictionary.text(id) : (this.#texts[id - firstOwn] as string);
   }
 
   /** Whether `left operator right` holds. */
   compare(operator: string, left: number, right: number): boolean {
     if (left === right) return operator === '=' || operator === '<=' || operator === '>=';
     return holdsComparison(operator, this.text(left), this.text(right));
+  }
+
+  /** Whether two constants are the same number or the same text. */
+  equal(left: number, right: number): boolean {
+    return left === right || equalConstants(this.text(left), this.text(right));
+  }
+
+  /** The id of `left operator right`, or -1 where it has no result. */
+  calculate(operator: string, left: number, right: number): number {
+    const result = calculate(operator, this.text(left), this.text(right));
+    return result === null ? -1 : this.idOf(result);
   }
 }

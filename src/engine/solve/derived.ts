@@ -29,25 +29,31 @@ export interface Derived {
   lowered: number[];
   /** True while the work list holds it. */
   queued: boolean;
+  /** What is lower is at its fixpoint whenever this is processed; see `WorkList`. */
+  readonly level: number;
   /** Called before its first rows are processed: a table compiles its rules only when it is first demanded. */
   readonly prepare: (() => void) | null;
 }
 
-export function newDerived(
-  name: string,
-  arity: number,
-  withHeights: boolean,
-  prepare: (() => void) | null,
-): Derived {
+export interface DerivedShape {
+  readonly name: string;
+  readonly arity: number;
+  readonly level: number;
+  readonly withHeights?: boolean;
+  readonly prepare?: () => void;
+}
+
+export function newDerived(shape: DerivedShape): Derived {
   return {
-    name,
-    rows: new Tuples(arity, withHeights),
+    name: shape.name,
+    rows: new Tuples(shape.arity, shape.withHeights === true),
     done: 0,
     claimed: 0,
     consumers: [],
     lowered: [],
     queued: false,
-    prepare,
+    level: shape.level,
+    prepare: shape.prepare ?? null,
   };
 }
 
@@ -59,36 +65,66 @@ export function clear(derived: Derived): void {
   derived.lowered = [];
 }
 
-/** The derived relations that have rows to process, first come first served. */
+/**
+ * The derived relations that have rows to process: the lowest level first, within one in the order they came.
+ *
+ * Rules read downwards and demand goes downwards, so when something is taken, all that is lower has run to its
+ * fixpoint for whatever was demanded of it so far. That is what absences and aggregates wait for.
+ */
 export class WorkList {
-  #queue: Derived[] = [];
-  #at = 0;
+  readonly #heap: { readonly derived: Derived; readonly order: number }[] = [];
+  #order = 0;
 
   get isEmpty(): boolean {
-    return this.#at === this.#queue.length;
+    return this.#heap.length === 0;
   }
 
   add(derived: Derived): void {
     if (derived.queued) return;
     derived.queued = true;
-    this.#queue.push(derived);
+    const heap = this.#heap;
+    heap.push({ derived, order: this.#order++ });
+    for (let at = heap.length - 1; at > 0; ) {
+      const parent = (at - 1) >>> 1;
+      if (!this.#isBefore(at, parent)) return;
+      this.#swap(at, parent);
+      at = parent;
+    }
   }
 
   take(): Derived | null {
-    const derived = this.#queue[this.#at];
-    if (derived === undefined) return null;
-    this.#at++;
-    if (this.#at > 1024 && this.#at * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#at);
-      this.#at = 0;
+    const heap = this.#heap;
+    const first = heap[0];
+    if (first === undefined) return null;
+    this.#swap(0, heap.length - 1);
+    heap.pop();
+    for (let at = 0; ; ) {
+      const left = 2 * at + 1;
+      if (left >= heap.length) break;
+      const child = left + 1 < heap.length && this.#isBefore(left + 1, left) ? left + 1 : left;
+      if (!this.#isBefore(child, at)) break;
+      this.#swap(at, child);
+      at = child;
     }
-    derived.queued = false;
-    return derived;
+    first.derived.queued = false;
+    return first.derived;
   }
 
   clear(): void {
-    for (const derived of this.#queue) derived.queued = false;
-    this.#queue = [];
-    this.#at = 0;
+    for (const { derived } of this.#heap) derived.queued = false;
+    this.#heap.length = 0;
+  }
+
+  #isBefore(left: number, right: number): boolean {
+    const a = this.#heap[left] as { derived: Derived; order: number };
+    const b = this.#heap[right] as { derived: Derived; order: number };
+    return a.derived.level < b.derived.level || (a.derived.level === b.derived.level && a.order < b.order);
+  }
+
+  #swap(left: number, right: number): void {
+    const heap = this.#heap;
+    const kept = heap[left] as { derived: Derived; order: number };
+    heap[left] = heap[right] as { derived: Derived; order: number };
+    heap[right] = kept;
   }
 }

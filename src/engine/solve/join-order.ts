@@ -1,35 +1,57 @@
 import type { AtomLiteral, Literal } from '../contract/language.ts';
 import { isVariable } from '../contract/language.ts';
-import { planBody } from '../logic/order.ts';
-import { isAggregate, isComparison } from '../logic/terms.ts';
+import type { BodyPlan } from '../logic/order.ts';
+import { isAggregate, isPositiveAtom } from '../logic/terms.ts';
 
 /**
- * The order in which the literals of a body are joined: greedy, by what is bound and how much is expected to match.
+ * The order in which the atoms of a body are joined: greedy, by what is bound and how much is expected to match.
  *
- * Comparisons stand as early as their variables are bound. An `=` binds where a side is bound by nothing else, and
- * compares otherwise; which of the two it is depends on the rule alone, never on the order or on what is asked.
+ * All else in a body is a filter: it is done as soon as what it needs is bound, and may bind a variable itself. Which
+ * filter binds which variable depends on the whole rule alone (`logic/order`), never on the order of the join or on
+ * what is asked.
  */
-export interface Assignment {
-  readonly target: string;
-  readonly from: string;
+export interface Filter {
+  readonly literal: Literal;
+  /** Variables that must be bound before. */
+  readonly needs: readonly string[];
+  /** The variable that the filter gives its value, null where it only tests. */
+  readonly binds: string | null;
+  /** Of an aggregate: the variables of its braces that are bound outside them, and the plan of its body. */
+  readonly shared: readonly string[];
+  readonly inner: BodyPlan | null;
 }
 
-/** For each `=` of a rule's whole body that binds: its variable and where the value comes from. */
-export function assignments(body: readonly Literal[]): Map<Literal, Assignment> {
-  const found = new Map<Literal, Assignment>();
-  for (const { index, binds } of planBody(body, new Set(), new Set()).steps) {
+/** The filters of a whole body, in the order of its plan. */
+export function filtersOf(body: readonly Literal[], plan: BodyPlan): Filter[] {
+  const filters: Filter[] = [];
+  for (const { index, binds, shared, inner } of plan.steps) {
     const literal = body[index] as Literal;
-    if (binds === null || isAggregate(literal) || !isComparison(literal)) continue;
-    const [left, right] = literal.args as [string, string];
-    found.set(literal, { target: binds, from: binds === left ? right : left });
+    if (isPositiveAtom(literal)) continue;
+    const used = isAggregate(literal) ? [...shared, literal.result] : literal.args;
+    const needs = [...new Set(used.filter((term) => isVariable(term) && term !== '?_' && term !== binds))];
+    filters.push({ literal, needs, binds, shared, inner });
   }
-  return found;
+  return filters;
+}
+
+/** Adds to `bound` what the filters bind once their needs are met; returns those whose needs are not. */
+export function spread(filters: readonly Filter[], bound: Set<string>): Filter[] {
+  let open = [...filters];
+  for (let before = -1; before !== open.length; ) {
+    before = open.length;
+    open = open.filter(({ needs, binds }) => {
+      if (!needs.every((variable) => bound.has(variable))) return true;
+      if (binds !== null) bound.add(binds);
+      return false;
+    });
+  }
+  return open;
 }
 
 /** Rows that a literal is expected to match for one binding of what is bound so far. */
 export type Estimate = (literal: AtomLiteral, bound: ReadonlySet<string>) => number;
 
-/** The first atom to join next, or null where none is left: the least estimate, then the order of the body. */
+/** The atom to join next: the least estimate, then the order of the list; null where none is left. */
 export function cheapest(
   atoms: readonly AtomLiteral[],
   bound: ReadonlySet<string>,

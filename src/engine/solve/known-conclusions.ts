@@ -1,5 +1,6 @@
 import { Tuples } from '../facts/tuples.ts';
 import type { Relation, Table } from './table.ts';
+import type { Constants } from './constants.ts';
 import { viewKey } from './reader.ts';
 
 /**
@@ -80,6 +81,23 @@ function merged(entry: Entry): Tuples {
   const all = new Tuples(entry.arity);
   for (const part of entry.parts) addAll(all, part, part.count);
   return all;
+}
+
+/**
+ * The rows with ids of the dictionary alone: what a set of tables made for itself is interned, since these rows
+ * outlive the set. The rows themselves where there is nothing to do.
+ */
+export function plainRows(rows: Tuples, count: number, constants: Constants): Tuples {
+  if (constants.ownCount === 0) return rows;
+  const plain = new Tuples(rows.arity);
+  const tuple = new Int32Array(rows.arity);
+  for (let row = 0; row < count; row++) {
+    tupleAt(rows, row, tuple);
+    for (let position = 0; position < tuple.length; position++)
+      tuple[position] = constants.plain(tuple[position] as number);
+    plain.insert(tuple);
+  }
+  return plain;
 }
 
 /** Adds the first `count` tuples of `from`. */

@@ -1,7 +1,8 @@
-import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
+import { type AtomLiteral, isVariable, type Literal, type Rule } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
+import { planRule } from '../logic/order.ts';
 import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../logic/terms.ts';
-import { assignments } from './join-order.ts';
+import { filtersOf, spread } from './join-order.ts';
 import { type Program, relationsRead, type ViewRule } from './program.ts';
 import { viewKey } from './reader.ts';
 import type { Table } from './table.ts';
@@ -30,8 +31,8 @@ export interface FactoredPart {
   readonly demandTerms: readonly string[];
   /** null: the stored facts of the relation itself, whose arguments are the head's. */
   readonly body: readonly Literal[] | null;
-  /** The body of the whole rule: which `=` binds is decided by all of it. */
-  readonly whole: readonly Literal[];
+  /** The whole rule: which filter binds which variable is decided by all of it. */
+  readonly rule: Rule | null;
 }
 
 type Kind = { readonly kind: 'exit' } | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
@@ -63,8 +64,8 @@ export function factorLinearRecursion(
 }
 
 /** What the parts have in common that stand for no rule. */
-function own(table: Table): Pick<FactoredPart, 'ruleId' | 'view' | 'whole'> {
-  return { ruleId: null, view: table.view, whole: [] };
+function own(table: Table): Pick<FactoredPart, 'ruleId' | 'view' | 'rule'> {
+  return { ruleId: null, view: table.view, rule: null };
 }
 
 /** Variables for the arguments that were demanded; no rule can name them. */
@@ -102,7 +103,7 @@ function storedFacts(table: Table): FactoredPart {
 
 function partOf(table: Table, rule: ViewRule, kind: Kind): FactoredPart {
   const { head, body } = rule.kept.rule;
-  const common = { ruleId: rule.kept.id, view: rule.bodyView, whole: body };
+  const common = { ruleId: rule.kept.id, view: rule.bodyView, rule: rule.kept.rule };
   if (kind.kind === 'exit') {
     const headTerms = seededHead(table, head.args);
     return {
@@ -150,7 +151,7 @@ function kindOf(table: Table, rule: ViewRule, program: Program): Kind | null {
   if (recursive === undefined) return null;
   const rest = body.filter((literal) => literal !== recursive);
   if (passesOn(table.freePositions, table.boundPositions, head.args, recursive.args, rest)) {
-    const bound = boundBy(table, head.args, rest, body);
+    const bound = boundBy(table, rule.kept.rule, rest);
     const isBound = table.boundPositions.every((position) => {
       const term = recursive.args[position] as string;
       return !isVariable(term) || bound.has(term);
@@ -188,17 +189,12 @@ function passesOn(
   });
 }
 
-/** Variables bound by the head's bound arguments and the literals. */
-function boundBy(
-  table: Table,
-  head: readonly string[],
-  rest: readonly Literal[],
-  whole: readonly Literal[],
-): Set<string> {
+/** Variables bound by the head's bound arguments, the literals, and what the rule's filters bind then. */
+function boundBy(table: Table, rule: Rule, rest: readonly Literal[]): Set<string> {
   const bound = new Set<string>();
-  for (const position of table.boundPositions) bound.add(head[position] as string);
+  for (const position of table.boundPositions) bound.add(rule.head.args[position] as string);
   for (const literal of rest) if (isPositiveAtom(literal)) for (const term of literal.args) bound.add(term);
-  for (const { target } of assignments(whole).values()) bound.add(target);
   bound.delete('?_');
+  spread(filtersOf(rule.body, planRule(rule)), bound);
   return bound;
 }

@@ -1,6 +1,6 @@
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { KeptRule } from '../facts/rule-store.ts';
-import { isAggregate, relationOf } from '../logic/terms.ts';
+import { isAggregate, isArithmetic, relationOf } from '../logic/terms.ts';
 import { isBuiltinName, isVariable, type Literal } from '../contract/language.ts';
 import { viewKey } from './reader.ts';
 
@@ -19,6 +19,11 @@ export interface ViewRule {
   readonly bodyView: ScopeChoice;
 }
 
+/** More levels than rules can make in the view of a scope. */
+const viewsOfScopes = 2 ** 24;
+/** Above every relation: what a question is worked out at. */
+export const questionLevel = 2 ** 30;
+
 const noRules: readonly ViewRule[] = [];
 
 export class Program {
@@ -31,10 +36,15 @@ export class Program {
 
   /** Every constant that a rule names. */
   readonly constants: ReadonlySet<string>;
+  /** True where some rule can conclude constants that nobody wrote: by arithmetic or an aggregate. */
+  readonly makesConstants: boolean;
 
   constructor(rules: readonly KeptRule[]) {
     const constants = new Set<string>();
     this.constants = constants;
+    this.makesConstants = rules.some(({ rule }) =>
+      rule.body.some((each) => isAggregate(each) || isArithmetic(each)),
+    );
     for (const [order, kept] of rules.entries()) {
       if (!kept.enabled) continue;
       for (const term of kept.rule.head.args) if (!isVariable(term)) constants.add(term);
@@ -118,6 +128,14 @@ export class Program {
       this.#components.set(key, components);
     }
     return components.get(relation) ?? -1;
+  }
+
+  /**
+   * The level of a relation in a view: above all that its rules read, but for what recurs with it. Views of scopes
+   * lie below the view of everything, which takes in what they conclude.
+   */
+  level(view: ScopeChoice, relation: string): number {
+    return (view.kind === 'all' ? viewsOfScopes : 0) + this.component(view, relation);
   }
 
   #graph(view: ScopeChoice): Map<string, string[]> {

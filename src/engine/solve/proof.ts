@@ -1,18 +1,22 @@
 import { present } from '../base/assert.ts';
 import { compareTexts } from '../base/text-order.ts';
-import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
+import type { AtomLiteral, Literal } from '../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../contract/inference.ts';
 import type { FactRow, ScopeChoice } from '../facts/fact-store.ts';
+import { planBody } from '../logic/order.ts';
 import { renderAtom, renderLiteral } from '../logic/print.ts';
-import { isComparison, relationKey, relationOf, wildcard } from '../logic/terms.ts';
-import { compileExplainer } from './compile-rule.ts';
-import { clear, type Derived, newDerived } from './derived.ts';
+import { isAbsence, isAggregate, isBuiltin, relationOf } from '../logic/terms.ts';
+import { BodyCompiler } from './body-compiler.ts';
+import { newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
-import type { Machine } from './machine.ts';
-import { instance, type Matches, onlyDerivedAtom, tableFor } from './question.ts';
+import { Explainer, type Premise, premisesOf } from './explainer.ts';
+import { filtersOf } from './join-order.ts';
+import { put } from './machine.ts';
+import { questionLevel } from './program.ts';
+import { type Matches, onlyDerivedAtom, type Question, tableFor } from './question.ts';
 import { type Reader, sees, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
-import type { BuiltRule, Table } from './table.ts';
+import type { BuiltBody, BuiltGroup, BuiltRule, Table } from './table.ts';
 
 /**
  * Canonical proofs: of every atom the one of minimal height, among those by the rule created first, then by its
@@ -27,24 +31,15 @@ export interface GroundAtom {
   readonly literal: AtomLiteral;
 }
 
-/** One rule's instances for a head, found among what is derived. */
-interface Explainer {
-  readonly rule: BuiltRule;
-  readonly body: readonly Literal[];
-  readonly variables: readonly string[];
-  readonly heads: Derived;
-  readonly instances: Derived;
-  readonly machine: Machine;
-}
-
+/** How a premise that is no leaf is proved: by a rule, or as an aggregate (`rule` null). */
 interface Choice {
-  readonly rule: BuiltRule;
-  readonly premises: readonly Literal[];
+  readonly rule: BuiltRule | null;
+  readonly premises: readonly Premise[];
 }
 
 export class ProofBuilder {
   readonly steps: ProofStep[] = [];
-  /** The stored facts that the proofs rest on. */
+  /** The stored facts that the proofs rest on, in the order of their steps. */
   readonly facts: FactRow[] = [];
   isTruncated = false;
   readonly #set: TableSet;
@@ -52,7 +47,8 @@ export class ProofBuilder {
   readonly #pacer: Pacer;
   readonly #mostSteps: number;
   readonly #stepOf = new Map<string, number>();
-  readonly #explainers = new Map<string, Explainer[]>();
+  readonly #byRule = new Map<BuiltRule, Explainer>();
+  readonly #byGroup = new Map<BuiltGroup, Explainer>();
 
   /** `set` keeps heights and is the caller's until the proof is done. */
   constructor(set: TableSet, reader: Reader, pacer: Pacer, mostSteps = maxProofSteps) {
@@ -65,36 +61,35 @@ export class ProofBuilder {
   /** Proves the rows of an answer that are given (numbers of `matches`). The roots are in the same order. */
   async prove(matches: Matches, rows: readonly number[]): Promise<Proof> {
     const { question: asked, ids } = matches;
-    const width = asked.variables.length;
-    const place = new Map(asked.variables.map((variable, at) => [variable, at]));
-    const bodies = rows.map((row) =>
-      instance(asked, (variable) =>
-        matches.constants.text(
-          ids[row * width + present(place.get(variable), 'a variable of the question')] as number,
-        ),
-      ),
-    );
-    await this.#demandRoots(matches, bodies);
-    const roots: number[] = [];
-    for (const body of bodies) {
-      const root = await this.#proveBody(asked.view, body);
-      if (root === null) break;
-      roots.push(root);
+    const { variables } = asked;
+    const compiler = new BodyCompiler(this.#set, null, [], true);
+    try {
+      const body = await this.#ready(matches, rows, compiler);
+      const roots: number[] = [];
+      for (const row of rows) {
+        const idOf = (variable: string): number | undefined => {
+          const at = variables.indexOf(variable);
+          if (at < 0) return undefined;
+          return this.#set.constants.idOf(matches.constants.text(ids[row * variables.length + at] as number));
+        };
+        const root = await this.#proveAnswer(premisesOf(this.#set, body, asked.body, idOf));
+        if (root === null) break;
+        roots.push(root);
+      }
+      return this.isTruncated ? { roots, steps: this.steps, truncated: true } : { roots, steps: this.steps };
+    } finally {
+      compiler.remove();
     }
-    return this.isTruncated ? { roots, steps: this.steps, truncated: true } : { roots, steps: this.steps };
   }
 
   /** Of these conclusions, rendered, those whose proof uses the stored fact. Each is proved where it is not yet. */
   async dependentsOf(fact: FactRow, goals: readonly GroundAtom[]): Promise<string[]> {
     const id = this.#reader.facts.idOf(fact);
-    for (const { view, literal } of goals) {
-      const { table, key } = tableFor(literal, view, this.#set);
-      demand(this.#set, table, key);
-    }
+    for (const { view, literal } of goals) this.#demandAtom(view, literal);
     await settle(this.#set, this.#reader, this.#pacer);
     const roots = new Set<number>();
     for (const { view, literal } of goals) {
-      const root = await this.#proveLiteral(view, literal);
+      const root = await this.#provePremise({ view, literal, group: null });
       if (root !== null) roots.add(root);
     }
     const uses: boolean[] = [];
@@ -107,113 +102,120 @@ export class ProofBuilder {
   }
 
   /**
-   * Demands what the proofs can need. A pattern is demanded as it was asked, since its answers share most of their
+   * Derives what the proofs can need. A pattern is demanded as it was asked, since its answers share most of their
    * proofs; unless its recursion was factored: then that would derive what factoring avoids, and each answer is
-   * demanded by itself.
+   * demanded by itself. Any other body is derived again as a whole.
    */
-  async #demandRoots(matches: Matches, bodies: readonly Literal[][]): Promise<void> {
+  async #ready(matches: Matches, rows: readonly number[], compiler: BodyCompiler): Promise<BuiltBody> {
     const set = this.#set;
     const { question: asked } = matches;
     const atom = onlyDerivedAtom(asked, set);
-    if (atom !== null) {
-      const { table, key } = tableFor(atom, asked.view, set);
-      if (set.factored(table) === null) {
-        if (matches.count > 0) demand(set, table, key);
-        await settle(set, this.#reader, this.#pacer);
-        return;
-      }
+    let body: BuiltBody = {
+      view: asked.view,
+      literals: asked.body,
+      filters: [],
+      atoms: [],
+      barriers: new Map(),
+      groups: new Map(),
+    };
+    if (atom === null) body = this.#demandBody(asked, compiler);
+    else if (rows.length > 0) {
+      const place = present(tableFor(atom, asked.view, set), 'what has answers has a table');
+      if (set.factored(place.table) === null) demand(set, place.table, place.key);
+      else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
     }
-    for (const body of bodies)
-      for (const literal of body)
-        if (
-          !('aggregate' in literal) &&
-          !isComparison(literal) &&
-          set.isDerived(asked.view, relationOf(literal))
-        ) {
-          const { table, key } = tableFor(literal, asked.view, set);
-          demand(set, table, key);
-        }
     await settle(set, this.#reader, this.#pacer);
+    return body;
+  }
+
+  #demandBody(asked: Question, compiler: BodyCompiler): BuiltBody {
+    const level = questionLevel;
+    const start = newDerived({ name: 'question', arity: 0, level });
+    const target = newDerived({ name: 'answers', arity: asked.variables.length, level, withHeights: true });
+    const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
+    const conclusion = {
+      target,
+      headTerms: asked.variables,
+      rise: 0,
+      tally: null,
+      demand: start,
+      demandTerms: [],
+    };
+    const body = compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    put(start, new Int32Array(0), 0, this.#set.work);
+    return body;
+  }
+
+  #demandAtom(view: ScopeChoice, atom: AtomLiteral): void {
+    if (!this.#set.isDerived(view, relationOf(atom))) return;
+    const place = tableFor(atom, view, this.#set);
+    if (place !== null) demand(this.#set, place.table, place.key);
   }
 
   /** The step of an answer: of a single literal its own, of a conjunction one over those of its literals. */
-  async #proveBody(view: ScopeChoice, body: readonly Literal[]): Promise<number | null> {
-    const premises: number[] = [];
-    for (const literal of body) {
-      const step = await this.#proveLiteral(view, literal);
+  async #proveAnswer(premises: readonly Premise[]): Promise<number | null> {
+    const steps: number[] = [];
+    for (const premise of premises) {
+      const step = await this.#provePremise(premise);
       if (step === null) return null;
-      premises.push(step);
+      steps.push(step);
     }
-    const [only] = premises;
-    if (premises.length === 1 && only !== undefined) return only;
-    const atom = body.map(renderLiteral).join(', ');
-    return this.#add(`answer\n${atom}`, {
-      atom,
-      kind: 'rule',
-      rule: null,
-      ruleId: null,
-      premises,
-      scope: null,
-    });
+    const [only] = steps;
+    if (steps.length === 1 && only !== undefined) return only;
+    const atom = premises.map(({ literal }) => renderLiteral(literal)).join(', ');
+    const step = { atom, kind: 'rule' as const, rule: null, ruleId: null, premises: steps, scope: null };
+    return this.#stepOf.get(`answer\n${atom}`) ?? this.#add(`answer\n${atom}`, step);
   }
 
-  async #proveLiteral(view: ScopeChoice, root: Literal): Promise<number | null> {
-    const open: { view: ScopeChoice; literal: Literal; choice: Choice | null }[] = [
-      { view, literal: root, choice: null },
-    ];
-    for (;;) {
-      const top = open[open.length - 1];
-      if (top === undefined) return this.#stepOf.get(stepKey(view, root)) ?? null;
+  /** The number of the premise's step, with those before it that it rests on; null where the proof is cut off. */
+  async #provePremise(root: Premise): Promise<number | null> {
+    const open: { readonly premise: Premise; choice: Choice | null }[] = [{ premise: root, choice: null }];
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       await this.#pacer.breathe();
-      if (this.#stepOf.has(stepKey(top.view, top.literal))) {
+      const { premise } = top;
+      if (this.#stepOf.has(stepKey(premise)) || (top.choice === null && this.#addLeaf(premise))) {
         open.pop();
         continue;
       }
-      if (top.choice === null) {
-        if (this.#addLeaf(top.view, top.literal)) {
-          open.pop();
-          continue;
-        }
-        if (this.isTruncated) return null;
-        top.choice = await this.#choose({ view: top.view, literal: top.literal as AtomLiteral });
-      }
-      const { rule, premises } = top.choice;
-      const missing = premises.filter((premise) => !this.#stepOf.has(stepKey(rule.bodyView, premise)));
-      if (missing.length > 0) {
-        for (const literal of missing.reverse()) open.push({ view: rule.bodyView, literal, choice: null });
-        continue;
-      }
-      const { kept } = rule;
-      const added = this.#add(stepKey(top.view, top.literal), {
-        atom: renderLiteral(top.literal),
-        kind: 'rule',
-        rule: kept.text,
-        ruleId: kept.id,
-        premises: premises.map((premise) => this.#stepOf.get(stepKey(rule.bodyView, premise)) as number),
-        scope: kept.scope,
-      });
-      if (added === null) return null;
-      open.pop();
+      if (this.isTruncated) return null;
+      top.choice ??= await this.#choose(premise);
+      const missing = top.choice.premises.filter((each) => !this.#stepOf.has(stepKey(each)));
+      if (missing.length > 0)
+        for (const each of missing.reverse()) open.push({ premise: each, choice: null });
+      else if (this.#addChosen(premise, top.choice) === null) return null;
+      else open.pop();
     }
+    return this.#stepOf.get(stepKey(root)) ?? null;
   }
 
-  /** Adds the step of what needs no rule: a comparison that holds, or a stored fact. False where it is neither. */
-  #addLeaf(view: ScopeChoice, literal: Literal): boolean {
-    const key = stepKey(view, literal);
-    if (isComparison(literal)) {
-      const step = { kind: 'builtin' as const, rule: null, ruleId: null, premises: [], scope: null };
-      return this.#add(key, { atom: renderLiteral(literal), ...step }) !== null;
+  #addChosen(premise: Premise, { rule, premises }: Choice): number | null {
+    return this.#add(stepKey(premise), {
+      atom: renderLiteral(premise.literal),
+      kind: rule === null ? 'aggregate' : 'rule',
+      rule: rule === null ? null : rule.kept.text,
+      ruleId: rule === null ? null : rule.kept.id,
+      premises: premises.map((each) => this.#stepOf.get(stepKey(each)) as number),
+      scope: rule === null ? null : rule.kept.scope,
+    });
+  }
+
+  /** Adds the step of what rests on nothing: a built-in or an absence that holds, or a stored fact. */
+  #addLeaf(premise: Premise): boolean {
+    const { literal, view } = premise;
+    if (isAggregate(literal)) return false;
+    const atom = renderLiteral(literal);
+    const plain = { atom, rule: null, ruleId: null, premises: [] };
+    if (isBuiltin(literal) || isAbsence(literal)) {
+      const kind = isBuiltin(literal) ? ('builtin' as const) : ('absence' as const);
+      return this.#add(stepKey(premise), { ...plain, kind, scope: null }) !== null;
     }
-    const fact = this.storedFact(view, literal as AtomLiteral);
+    const fact = this.storedFact(view, literal);
     if (fact === null) return false;
     const { facts } = this.#reader;
     const metadata = facts.metadataOf(fact);
-    const added = this.#add(key, {
-      atom: renderAtom(literal as AtomLiteral),
+    const added = this.#add(stepKey(premise), {
+      ...plain,
       kind: 'fact',
-      rule: null,
-      ruleId: null,
-      premises: [],
       scope: facts.scopeOf(fact),
       factId: facts.idOf(fact),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
@@ -248,123 +250,78 @@ export class ProofBuilder {
     return id;
   }
 
-  /** The rule and the premises of the canonical proof of a derived atom. */
-  async #choose(goal: GroundAtom): Promise<Choice> {
+  async #choose(premise: Premise): Promise<Choice> {
+    if (premise.group !== null) return this.#chooseForGroup(premise.group.built, premise.group.key);
+    const goal = { view: premise.view, literal: premise.literal as AtomLiteral };
     const { table, tuple, height } = this.#find(goal);
-    for (const explainer of this.#explainersOf(table)) {
-      const found = await this.#instances(explainer, tuple);
-      let best: { premises: readonly Literal[]; rendered: readonly string[] } | null = null;
-      const heights = present(found.rows.heights, 'instances carry heights').of;
-      for (let row = 0; row < found.rows.count; row++) {
-        if (heights[row] !== height) continue;
-        const premises = this.#premises(explainer, row);
-        const rendered = premises.map(renderLiteral);
-        if (best === null || compareTexts(rendered, best.rendered) < 0) best = { premises, rendered };
-        if ((row & 0xff) === 0xff) await this.#pacer.breathe();
-      }
-      if (best !== null) return { rule: explainer.rule, premises: best.premises };
+    for (const rule of table.rules) {
+      let explainer = this.#byRule.get(rule);
+      if (explainer === undefined)
+        this.#byRule.set(
+          rule,
+          (explainer = new Explainer(this.#set, rule.body, rule.kept.rule.head.args, 1)),
+        );
+      const found = await explainer.lowest(tuple, this.#reader, this.#pacer);
+      if (found?.height === height) return { rule, premises: found.premises };
     }
     throw new Error(`assertion failed: ${renderAtom(goal.literal)} has an instance of its height`);
   }
 
+  /** What an aggregate rests on: for each of its tuples the lowest way to it, every premise once. */
+  async #chooseForGroup(group: BuiltGroup, key: Int32Array): Promise<Choice> {
+    let explainer = this.#byGroup.get(group);
+    if (explainer === undefined)
+      this.#byGroup.set(group, (explainer = new Explainer(this.#set, group.body, group.headTerms, 0)));
+    const premises = new Map<string, Premise>();
+    for (const tuple of this.#tuplesOf(group, key)) {
+      const found = await explainer.lowest(tuple, this.#reader, this.#pacer);
+      for (const premise of present(found, 'a tuple of a group was derived').premises)
+        premises.set(renderLiteral(premise.literal), premises.get(renderLiteral(premise.literal)) ?? premise);
+    }
+    return { rule: null, premises: [...premises.values()] };
+  }
+
+  /** The tuples of a group for one key, by their texts. */
+  #tuplesOf(group: BuiltGroup, key: Int32Array): Int32Array[] {
+    const { rows } = group.source.rows;
+    const found: { readonly tuple: Int32Array; readonly texts: string[] }[] = [];
+    for (let row = 0; row < rows.count; row++) {
+      const tuple = Int32Array.from(rows.columns, (column) => column[row] as number);
+      if (key.every((id, at) => tuple[at] === id))
+        found.push({ tuple, texts: Array.from(tuple, (id) => this.#set.constants.text(id)) });
+    }
+    return found.sort((left, right) => compareTexts(left.texts, right.texts)).map(({ tuple }) => tuple);
+  }
+
   /** The table that holds the atom, its tuple and its least height. */
-  #find(goal: GroundAtom): { table: Table; tuple: Int32Array; height: number } {
-    const { literal, view } = goal;
-    const tuple = Int32Array.from(literal.args, (text) => this.#set.constants.ofQuestion(text));
-    const name = relationKey(literal.predicate, literal.args.length, literal.negated);
+  #find({ literal, view }: GroundAtom): { table: Table; tuple: Int32Array; height: number } {
+    const tuple = Int32Array.from(literal.args, (text) => this.#set.constants.idOf(text));
     const wanted = viewKey(view);
-    for (const table of this.#set.tablesOf(name)) {
+    for (const table of this.#set.tablesOf(relationOf(literal))) {
       if (viewKey(table.view) !== wanted) continue;
       // Only what was demanded has its least height.
       const key = Int32Array.from(table.boundPositions, (position) => tuple[position] as number);
       if (table.demand.rows.find(key) < 0) continue;
-      const row = table.rows.rows.find(tuple);
+      const { rows } = table.rows;
+      const row = rows.find(tuple);
       if (row < 0) continue;
-      return {
-        table,
-        tuple,
-        height: present(table.rows.rows.heights, 'proof tables carry heights').of[row] as number,
-      };
+      return { table, tuple, height: present(rows.heights, 'proof tables carry heights').of[row] as number };
     }
     throw new Error(`assertion failed: ${renderAtom(literal)} was derived`);
   }
-
-  #explainersOf(table: Table): readonly Explainer[] {
-    let explainers = this.#explainers.get(table.key);
-    if (explainers === undefined) {
-      explainers = table.rules.map((rule) => this.#explainer(table, rule));
-      this.#explainers.set(table.key, explainers);
-    }
-    return explainers;
-  }
-
-  #explainer(table: Table, rule: BuiltRule): Explainer {
-    const { head } = rule.kept.rule;
-    let made = 0;
-    const named = new Map<AtomLiteral, AtomLiteral>();
-    const atoms = rule.atoms.map((atom) => {
-      const literal = {
-        ...atom.literal,
-        args: atom.literal.args.map((term) => (term === wildcard ? `?_ ${made++}` : term)),
-      };
-      named.set(atom.literal, literal);
-      return { ...atom, literal };
-    });
-    const body = rule.kept.rule.body.map((literal) => named.get(literal as AtomLiteral) ?? literal);
-    const variables = new Set<string>();
-    for (const literal of body)
-      if (!('aggregate' in literal))
-        for (const term of literal.args) if (isVariable(term)) variables.add(term);
-    const heads = newDerived('heads', table.arity, false, null);
-    const instances = newDerived('instances', variables.size, true, null);
-    const machine = compileExplainer(
-      {
-        target: instances,
-        headTerms: [...variables],
-        rise: 1,
-        tally: null,
-        demand: heads,
-        demandTerms: head.args,
-        atoms,
-        filters: body.filter(isComparison),
-        assignments: rule.assigned,
-      },
-      this.#set.context(rule.bodyView, false),
-    );
-    return { rule, body, variables: [...variables], heads, instances, machine };
-  }
-
-  /** All instances of the rule for this head, with their heights. */
-  async #instances(explainer: Explainer, head: Int32Array): Promise<Derived> {
-    const { heads, instances, machine } = explainer;
-    clear(heads);
-    clear(instances);
-    heads.rows.insert(head);
-    machine.start(this.#reader, 0, 1, null, 1);
-    const before = machine.matches;
-    while (machine.run(8192) === 0) await this.#pacer.breathe();
-    this.#pacer.derivations += machine.matches - before;
-    this.#set.work.clear();
-    return instances;
-  }
-
-  #premises(explainer: Explainer, row: number): Literal[] {
-    const { variables, instances, body } = explainer;
-    const columns = instances.rows.columns;
-    const text = new Map(
-      variables.map((variable, at) => [
-        variable,
-        this.#set.constants.text((columns[at] as Int32Array)[row] as number),
-      ]),
-    );
-    return body.map((literal) =>
-      'aggregate' in literal
-        ? literal
-        : { ...literal, args: literal.args.map((term) => text.get(term) ?? term) },
-    );
-  }
 }
 
-function stepKey(view: ScopeChoice, literal: Literal): string {
+/** The atom of a question with one atom, for a row of its answer. */
+function groundAtom(atom: AtomLiteral, matches: Matches, row: number): AtomLiteral {
+  const { question: asked, ids, constants } = matches;
+  const width = asked.variables.length;
+  const args = atom.args.map((term) => {
+    const at = asked.variables.indexOf(term);
+    return at < 0 ? term : constants.text(ids[row * width + at] as number);
+  });
+  return { ...atom, args };
+}
+
+function stepKey({ view, literal }: { view: ScopeChoice; literal: Literal }): string {
   return `${viewKey(view)}\n${renderLiteral(literal)}`;
 }

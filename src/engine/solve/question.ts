@@ -1,12 +1,15 @@
 import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
-import { isBuiltin, isComparison, relationOf, wildcard } from '../logic/terms.ts';
+import { planBody } from '../logic/order.ts';
 import { renderBody } from '../logic/print.ts';
-import { compileRule } from './compile-rule.ts';
+import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../logic/terms.ts';
+import { BodyCompiler } from './body-compiler.ts';
 import type { Constants } from './constants.ts';
 import { newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
+import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
+import { questionLevel } from './program.ts';
 import type { Reader } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from './table.ts';
@@ -37,18 +40,20 @@ export interface Matches {
 const madeVariable = '?_ ';
 
 export function question(view: ScopeChoice, body: readonly Literal[]): Question {
+  const concrete = withoutWildcards(body);
+  return { view, body: concrete, variables: [...variablesAtLevel(concrete)] };
+}
+
+/** The body with every `?_` of an atom that is matched replaced by a variable of its own. */
+export function withoutWildcards(body: readonly Literal[]): Literal[] {
   let made = 0;
-  const concrete = body.map((literal): Literal => {
-    if ('aggregate' in literal || literal.naf || isBuiltin(literal)) return literal;
+  return body.map((literal) => {
+    if (!isPositiveAtom(literal) || !literal.args.includes(wildcard)) return literal;
     return {
       ...literal,
       args: literal.args.map((term) => (term === wildcard ? `${madeVariable}${made++}` : term)),
     };
   });
-  const variables = new Set<string>();
-  for (const literal of concrete)
-    if (!('aggregate' in literal)) for (const term of literal.args) if (isVariable(term)) variables.add(term);
-  return { view, body: concrete, variables: [...variables] };
 }
 
 /** True for a variable of the question that bindings name. */
@@ -56,48 +61,49 @@ export function isNamed(variable: string): boolean {
   return !variable.startsWith(madeVariable);
 }
 
-/** The body with the row's constants in place of the variables. */
-export function instance(asked: Question, constantOf: (variable: string) => string): Literal[] {
-  return asked.body.map((literal) =>
-    'aggregate' in literal
-      ? literal
-      : { ...literal, args: literal.args.map((term) => (isVariable(term) ? constantOf(term) : term)) },
-  );
+/** A constant for a variable; undefined for one that is local to braces. */
+export type ValueOf = (variable: string) => string | undefined;
+
+/** The literal with constants in place of the variables that have one. Before the colon of braces stand variables. */
+export function substitute<Kind extends Literal>(literal: Kind, valueOf: ValueOf): Kind {
+  const value = (term: string): string => (isVariable(term) ? (valueOf(term) ?? term) : term);
+  if (!isAggregate(literal)) return { ...literal, args: literal.args.map(value) };
+  const body = literal.body.map((inner) => substitute(inner, valueOf));
+  return { ...literal, result: value(literal.result), body };
 }
 
-export function renderInstance(asked: Question, constantOf: (variable: string) => string): string {
-  return renderBody(instance(asked, constantOf));
+/** The question with the row's constants in place of its variables. */
+export function instance(asked: Question, valueOf: ValueOf): Literal[] {
+  return asked.body.map((literal) => substitute(literal, valueOf));
+}
+
+export function renderInstance(asked: Question, valueOf: ValueOf): string {
+  return renderBody(instance(asked, valueOf));
 }
 
 /** The only atom of the question where there is one and it is derived. */
 export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | null {
   const [literal] = asked.body;
-  if (asked.body.length !== 1 || literal === undefined || 'aggregate' in literal || isBuiltin(literal))
-    return null;
+  if (asked.body.length !== 1 || literal === undefined || !isPositiveAtom(literal)) return null;
   return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
 }
 
-/** Positions of the atom that hold constants, and their ids. */
-export function boundPart(atom: AtomLiteral, set: TableSet): { positions: number[]; key: Int32Array } {
-  const positions: number[] = [];
-  const key: number[] = [];
-  for (const [position, term] of atom.args.entries()) {
-    if (isVariable(term)) continue;
-    positions.push(position);
-    key.push(set.constants.ofQuestion(term));
-  }
-  return { positions, key: Int32Array.from(key) };
-}
-
-/** The table that answers the atom, and the key that it must be demanded for. */
+/** The table that answers the atom, and the key to demand it for; null where a constant is none that it can hold. */
 export function tableFor(
   atom: AtomLiteral,
   view: ScopeChoice,
   set: TableSet,
-): { table: Table; key: Int32Array; positions: readonly number[] } {
-  const { positions, key } = boundPart(atom, set);
+): { table: Table; key: Int32Array } | null {
+  const positions: number[] = [];
+  const key: number[] = [];
+  for (const [position, term] of atom.args.entries()) {
+    if (isVariable(term)) continue;
+    if (!set.program.makesConstants && set.constants.dictionary.find(term) < 0) return null;
+    positions.push(position);
+    key.push(set.constants.idOf(term));
+  }
   const relation = { view, predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
-  return { table: set.table(relation, positions), key, positions };
+  return { table: set.table(relation, positions), key: Int32Array.from(key) };
 }
 
 /** Every answer to the question, for the pinned reader. The set is the caller's until this has ended. */
@@ -109,9 +115,9 @@ export async function matchesOf(
 ): Promise<Matches> {
   const atom = onlyDerivedAtom(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
-  const { table, key } = tableFor(atom, asked.view, set);
-  if (key.some((id) => id < 0))
-    return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
+  const place = tableFor(atom, asked.view, set);
+  if (place === null) return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
+  const { table, key } = place;
   if (demand(set, table, key) || !set.work.isEmpty) await settle(set, reader, pacer);
   return copyMatches(asked, atom, table, key, set);
 }
@@ -158,30 +164,20 @@ export function copyMatches(
 
 /** The body as a rule without a name, for this evaluation only. */
 async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
-  const start = newDerived('question', 0, false, null);
-  const answers = newDerived('answers', asked.variables.length, false, null);
-  const { atoms, assigned } = set.passBindings(asked.view, asked.body, new Set(), null);
-  const remove = compileRule(
-    {
-      target: answers,
-      headTerms: asked.variables,
-      rise: 0,
-      tally: null,
-      demand: start,
-      demandTerms: [],
-      atoms,
-      filters: asked.body.filter(isComparison),
-      assignments: assigned,
-    },
-    set.context(asked.view, true),
-  );
+  const level = questionLevel;
+  const demand = newDerived({ name: 'question', arity: 0, level });
+  const target = newDerived({ name: 'answers', arity: asked.variables.length, level });
+  const compiler = new BodyCompiler(set, null, [], true);
+  const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
+  const conclusion = { target, headTerms: asked.variables, rise: 0, tally: null, demand, demandTerms: [] };
   try {
-    put(start, new Int32Array(0), 0, set.work);
+    compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    put(demand, new Int32Array(0), 0, set.work);
     await settle(set, reader, pacer);
   } finally {
-    remove();
+    compiler.remove();
   }
-  const { rows } = answers;
+  const { rows } = target;
   const width = asked.variables.length;
   const ids = new Int32Array(rows.count * width);
   for (let row = 0; row < rows.count; row++)

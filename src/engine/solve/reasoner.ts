@@ -5,7 +5,7 @@ import { compareText } from '../base/text-order.ts';
 import { renderAtom } from '../logic/print.ts';
 import { relationKey } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause } from './evaluation.ts';
-import { type Candidates, KnownConclusions, tupleAt } from './known-conclusions.ts';
+import { type Candidates, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import type { Program } from './program.ts';
 import { ProofBuilder } from './proof.ts';
 import {
@@ -150,7 +150,9 @@ export class Reasoner {
     this.version++;
     const reached = this.reached(relations);
     for (const shared of [this.#answers, this.#proofs]) {
-      if (shared.set.owner !== null) for (const relation of reached) shared.changed.add(relation);
+      // A constant that a set made for itself may have come to the dictionary: one text would have two ids.
+      if (shared.set.constants.ownCount > 0) this.#replace(shared);
+      else if (shared.set.owner !== null) for (const relation of reached) shared.changed.add(relation);
       else this.#drop(shared.set, reached);
     }
     if (this.known.bytes > this.#memoryBytes / 4) this.known.clear();
@@ -173,9 +175,11 @@ export class Reasoner {
         for (const table of set.tablesOf(relation)) {
           const { rows } = table.rows;
           if (rows.count === 0) continue;
-          const demanded = { boundPositions: table.boundPositions, demand: { rows: table.demand.rows } };
+          const demand = plainRows(table.demand.rows, table.demand.rows.count, set.constants);
+          const demanded = { boundPositions: table.boundPositions, demand: { rows: demand } };
           const isCertain = !changed.has(relation);
-          found.push({ ...table, rows, count: rows.count, table: demanded, isCertain });
+          const plain = plainRows(rows, rows.count, set.constants);
+          found.push({ ...table, rows: plain, count: plain.count, table: demanded, isCertain });
         }
     const known = this.known.take(relations);
     if (keepKnown) for (const each of known) this.known.add(each, each.rows);
@@ -193,7 +197,7 @@ export class Reasoner {
       const own = new TableSet(this.facts, reader.program, withHeights, this.#tallies);
       const result = await work(own);
       if (reader.hidden === null && this.#program === reader.program)
-        for (const table of own.tables.values()) this.known.add(table, table.rows.rows);
+        for (const table of own.tables.values()) this.#keep(table, own);
       return result;
     }
     const { set } = shared;
@@ -234,8 +238,9 @@ export class Reasoner {
     if (reader.version !== this.version || reader.hidden !== null || changed.size > 0) return null;
     const atom = onlyDerivedAtom(asked, set);
     if (atom === null) return null;
-    const { table, key } = tableFor(atom, asked.view, set);
-    if (key.some((id) => id < 0)) return null;
+    const place = tableFor(atom, asked.view, set);
+    if (place === null) return null;
+    const { table, key } = place;
     const row = table.demand.rows.find(key);
     return row >= 0 && row < table.settled ? copyMatches(asked, atom, table, key, set) : null;
   }
@@ -244,8 +249,7 @@ export class Reasoner {
   async knownByRelation(reader: PinnedReader, pacer: Pacer): Promise<KnownCount[]> {
     const found = new Map<string, KnownCount & { seen: Tuples }>();
     const { dictionary } = this.facts;
-    for (const table of this.#heldTables(reader)) {
-      const { rows } = table.rows;
+    for (const { table, rows } of this.#heldTables(reader)) {
       const of = { predicate: table.predicate, arity: table.arity, negated: table.negated };
       let entry = found.get(table.relation);
       if (entry === undefined)
@@ -267,10 +271,9 @@ export class Reasoner {
   async provedWith(fact: FactRow, reader: PinnedReader, pacer: Pacer): Promise<string[]> {
     const { predicate, arity, negated } = fact.relation;
     const reached = this.reached([relationKey(predicate, arity, negated)]);
-    const tables = this.#heldTables(reader).filter((table) => reached.has(table.relation));
+    const tables = this.#heldTables(reader).filter(({ table }) => reached.has(table.relation));
     const asked: { of: Table; row: Int32Array }[] = [];
-    for (const table of tables) {
-      const { rows } = table.rows;
+    for (const { table, rows } of tables) {
       for (let row = 0; row < rows.count; row++)
         asked.push({ of: table, row: tupleAt(rows, row, new Int32Array(table.arity)) });
       await pacer.breathe();
@@ -296,13 +299,14 @@ export class Reasoner {
     return [...used].sort(compareText);
   }
 
-  /** Tables whose rows hold for the reader. */
-  #heldTables(reader: PinnedReader): Table[] {
+  /** Tables whose rows hold for the reader, with those rows. */
+  #heldTables(reader: PinnedReader): { table: Table; rows: Tuples }[] {
     if (reader.version !== this.version) return [];
-    const found: Table[] = [];
+    const found: { table: Table; rows: Tuples }[] = [];
     for (const { set, changed } of [this.#answers, this.#proofs])
       for (const table of set.tables.values())
-        if (table.rows.rows.count > 0 && !changed.has(table.relation)) found.push(table);
+        if (table.rows.rows.count > 0 && !changed.has(table.relation))
+          found.push({ table, rows: plainRows(table.rows.rows, table.rows.rows.count, set.constants) });
     return found;
   }
 
@@ -331,12 +335,24 @@ export class Reasoner {
     else if (changed.size > 0) this.#drop(set, changed);
   }
 
+  /** Puts a new set in the place of one that is not to be used again; what it held becomes known. */
+  #replace(shared: SharedSet): void {
+    for (const table of shared.set.tables.values()) this.#keep(table, shared.set);
+    shared.set = this.#shared(shared.set.withHeights).set;
+    shared.changed = new Set();
+  }
+
   #drop(set: TableSet, relations: ReadonlySet<string>): void {
     for (const relation of relations)
       for (const table of set.tablesOf(relation)) {
-        this.known.add(table, table.rows.rows);
+        this.#keep(table, set);
         set.reset(table);
       }
+  }
+
+  #keep(table: Table, set: TableSet): void {
+    const { rows } = table.rows;
+    this.known.add(table, plainRows(rows, rows.count, set.constants));
   }
 
   /** Constants of rules are known before questions look theirs up, so that a question can name them. */

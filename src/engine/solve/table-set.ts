@@ -1,11 +1,12 @@
-import { present } from '../base/assert.ts';
-import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
+import type { AtomLiteral } from '../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
-import { isComparison, isNamedVariable, isPositiveAtom, relationKey, relationOf } from '../logic/terms.ts';
-import { type AdornedRule, type BodyAtom, compileRule, type CompilerContext } from './compile-rule.ts';
+import { planRule } from '../logic/order.ts';
+import { relationKey, relationOf } from '../logic/terms.ts';
+import { BodyCompiler, type Conclusion } from './body-compiler.ts';
+import { compileRule, type CompilerContext } from './compile-rule.ts';
 import { Constants } from './constants.ts';
 import { clear, type Derived, newDerived, WorkList } from './derived.ts';
-import { type Assignment, assignments, boundArguments, cheapest } from './join-order.ts';
+import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
 import type { Program } from './program.ts';
@@ -23,19 +24,8 @@ import type { Relation, Table } from './table.ts';
 /** Counts of what each rule concluded, by its id. */
 export type Tallies = Map<string, Tally>;
 
-/** A rule while the order of its atoms is chosen. */
-interface RuleInHand {
-  readonly table: Table;
-  readonly demandTerms: readonly string[];
-  readonly body: readonly Literal[];
-}
-
 const likelyRowsOfBoundAtom = 100;
-const likelyRowsOfOwnComponent = 1000;
 const likelyRowsOfFreeAtom = 1_000_000;
-/** From so many expected bindings on, a free question derives the whole relation instead of passing them on. */
-const manyBindings = 1000;
-
 export class TableSet {
   readonly facts: FactStore;
   readonly program: Program;
@@ -58,7 +48,7 @@ export class TableSet {
   }
 
   get bytes(): number {
-    let bytes = 0;
+    let bytes = this.constants.bytes;
     for (const table of this.tables.values()) bytes += bytesOf(table);
     return bytes;
   }
@@ -79,6 +69,7 @@ export class TableSet {
     const known = this.tables.get(key);
     if (known !== undefined) return known;
     const bound = new Set(boundPositions);
+    const level = this.program.level(relation.view, name);
     let isBuilt = false;
     const table: Table = {
       ...relation,
@@ -88,12 +79,17 @@ export class TableSet {
       freePositions: Array.from({ length: relation.arity }, (_, position) => position).filter(
         (p) => !bound.has(p),
       ),
-      demand: newDerived(`demand of ${name}`, boundPositions.length, false, () => {
-        if (isBuilt) return;
-        isBuilt = true;
-        this.#build(table);
+      demand: newDerived({
+        name: `demand of ${name}`,
+        arity: boundPositions.length,
+        level,
+        prepare: () => {
+          if (isBuilt) return;
+          isBuilt = true;
+          this.#build(table);
+        },
       }),
-      rows: newDerived(name, relation.arity, this.withHeights, null),
+      rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
       settled: 0,
@@ -117,105 +113,14 @@ export class TableSet {
   context(view: ScopeChoice, isQuestion: boolean): CompilerContext {
     return {
       work: this.work,
-      estimate: (literal, bound) => this.#estimate(view, literal, bound),
-      constant: (text) => (isQuestion ? this.constants.ofQuestion(text) : this.constants.ofRule(text)),
-      compare: (operator, left, right) => this.constants.compare(operator, left, right),
+      estimate: (literal, bound) => this.estimate(view, literal, bound),
+      constants: this.constants,
+      constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
     };
   }
 
-  /**
-   * The atoms of a body in the order in which bindings are passed on, each with what it reads. `rule` is null for
-   * a question.
-   */
-  passBindings(
-    view: ScopeChoice,
-    body: readonly Literal[],
-    bound: ReadonlySet<string>,
-    rule: RuleInHand | null,
-    whole: readonly Literal[] = body,
-  ): { atoms: BodyAtom[]; assigned: Map<Literal, Assignment> } {
-    const assigned = assignments(whole);
-    const known = new Set(bound);
-    const open: AtomLiteral[] = body.filter(isPositiveAtom);
-    const atoms: BodyAtom[] = [];
-    let expected = 1;
-    const spread = (): void => {
-      for (let size = -1; size !== known.size; ) {
-        size = known.size;
-        for (const { target, from } of assigned.values())
-          if (!isVariable(from) || known.has(from)) known.add(target);
-      }
-    };
-    spread();
-    while (open.length > 0) {
-      const estimate = (literal: AtomLiteral, names: ReadonlySet<string>): number =>
-        this.#passingCost(view, literal, names, rule);
-      const next = present(cheapest(open, known, estimate), 'an atom is left');
-      open.splice(open.indexOf(next), 1);
-      atoms.push({ literal: next, source: this.#source(view, next, known, rule, expected) });
-      expected *= Math.max(1, this.#estimate(view, next, known));
-      for (const term of next.args) if (isNamedVariable(term)) known.add(term);
-      spread();
-    }
-    return { atoms, assigned };
-  }
-
-  #source(
-    view: ScopeChoice,
-    literal: AtomLiteral,
-    bound: ReadonlySet<string>,
-    rule: RuleInHand | null,
-    expected: number,
-  ): BodyAtom['source'] {
-    const { predicate, negated } = literal;
-    const arity = literal.args.length;
-    if (!this.isDerived(view, relationOf(literal)))
-      return {
-        kind: 'stored',
-        find: (reader: Reader) => reader.facts.relation(predicate, arity, negated),
-        view,
-      };
-    const isFree =
-      rule !== null &&
-      rule.table.boundPositions.length === 0 &&
-      (this.#isOwnComponent(view, literal, rule.table) || expected > manyBindings);
-    const positions: number[] = [];
-    if (!isFree)
-      for (const [position, term] of literal.args.entries())
-        if (!isVariable(term) || bound.has(term)) positions.push(position);
-    const child = this.table({ view, predicate, arity, negated }, positions);
-    return { kind: 'derived', rows: child.rows, demand: child.demand, boundPositions: positions };
-  }
-
-  #isOwnComponent(view: ScopeChoice, literal: AtomLiteral, table: Table): boolean {
-    if (viewKey(view) !== viewKey(table.view)) return false;
-    const own = this.program.component(view, table.relation);
-    return own >= 0 && this.program.component(view, relationOf(literal)) === own;
-  }
-
-  /**
-   * As `#estimate`, but recursion costs more than stored facts, unless it asks for the table's own demand again:
-   * that is never news. Recursion that is written first and keeps a bound argument in its place goes first: all
-   * that it asks for shares that argument.
-   */
-  #passingCost(
-    view: ScopeChoice,
-    literal: AtomLiteral,
-    bound: ReadonlySet<string>,
-    rule: RuleInHand | null,
-  ): number {
-    const cost = this.#estimate(view, literal, bound);
-    if (rule === null || !this.#isOwnComponent(view, literal, rule.table)) return cost;
-    const { table, demandTerms, body } = rule;
-    if (table.boundPositions.length > 0 && relationOf(literal) === table.relation) {
-      const kept = table.boundPositions.filter((position, at) => literal.args[position] === demandTerms[at]);
-      if (kept.length === table.boundPositions.length) return 0;
-      if (kept.length > 0 && body.find(isPositiveAtom) === literal) return 1;
-    }
-    return boundArguments(literal, bound) > 0 ? Math.max(cost, likelyRowsOfOwnComponent) : cost;
-  }
-
-  #estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
+  /** Rows that an atom is expected to match for one binding of what is bound. */
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
     const arity = literal.args.length;
     const count = boundArguments(literal, bound);
     if (count === arity) return 0;
@@ -231,42 +136,49 @@ export class TableSet {
   }
 
   #build(table: Table): void {
-    const rules = this.program.rulesFor(table.view, table.relation);
     const factored = this.withHeights ? null : this.factored(table);
     if (factored !== null) {
-      const reach = newDerived(`reach of ${table.relation}`, table.boundPositions.length * 2, false, null);
+      const level = table.rows.level;
+      const reach = newDerived({
+        name: `reach of ${table.relation}`,
+        arity: table.boundPositions.length * 2,
+        level,
+      });
       table.extra.push(reach);
       for (const part of factored) this.#add(table, reach, part);
       return;
     }
-    const demandTerms = table.boundPositions.map((position) => `?${position}`);
-    this.#compile(table, {
+    const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
+    this.#addStored(table, {
       target: table.rows,
-      headTerms: Array.from({ length: table.arity }, (_, position) => `?${position}`),
+      headTerms: all,
       rise: 0,
       tally: null,
       demand: table.demand,
-      demandTerms,
-      ...this.#storedPart(table),
+      demandTerms: table.boundPositions.map((position) => all[position] as string),
     });
-    for (const rule of rules) {
+    for (const rule of this.program.rulesFor(table.view, table.relation)) {
       const { head, body } = rule.kept.rule;
-      const { atoms, assigned } = this.#addRule(table, rule.bodyView, body, {
-        target: table.rows,
-        headTerms: head.args,
-        rise: 1,
-        tally: this.#tally(rule.kept.id),
-        demand: table.demand,
-        demandTerms: table.boundPositions.map((position) => head.args[position] as string),
-      });
-      if (this.withHeights) table.rules.push({ ...rule, atoms, assigned });
+      const filters = filtersOf(body, planRule(rule.kept.rule));
+      const built = new BodyCompiler(this, table, table.extra, false).compile(
+        { view: rule.bodyView, literals: body, filters },
+        {
+          target: table.rows,
+          headTerms: head.args,
+          rise: 1,
+          tally: this.#tally(rule.kept.id),
+          demand: table.demand,
+          demandTerms: table.boundPositions.map((position) => head.args[position] as string),
+        },
+      );
+      if (this.withHeights) table.rules.push({ ...rule, body: built });
     }
   }
 
   /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
   #add(table: Table, reach: Derived, part: FactoredPart): void {
     const relations = { demand: table.demand, reach, rows: table.rows };
-    const rule = {
+    const conclusion = {
       target: relations[part.target],
       headTerms: part.headTerms,
       rise: 1,
@@ -274,51 +186,24 @@ export class TableSet {
       demand: relations[part.demand],
       demandTerms: part.demandTerms,
     };
-    if (part.body !== null) this.#addRule(table, part.view, part.body, rule, part.whole);
-    else this.#compile(table, { ...rule, ...this.#storedPart(table) });
-  }
-
-  #addRule(
-    table: Table,
-    view: ScopeChoice,
-    body: readonly Literal[],
-    rule: Omit<AdornedRule, 'atoms' | 'filters' | 'assignments'>,
-    whole: readonly Literal[] = body,
-  ): { atoms: BodyAtom[]; assigned: Map<Literal, Assignment> } {
-    const bound = new Set(rule.demandTerms.filter(isNamedVariable));
-    const passed = this.passBindings(
-      view,
-      body,
-      bound,
-      { table, demandTerms: rule.demandTerms, body },
-      whole,
-    );
-    const filters = body.filter(isComparison);
-    compileRule(
-      { ...rule, atoms: passed.atoms, filters, assignments: passed.assigned },
-      this.context(view, false),
-    );
-    return passed;
+    if (part.body === null) return this.#addStored(table, conclusion);
+    const filters = part.rule === null ? [] : filtersOf(part.rule.body, planRule(part.rule));
+    const compiler = new BodyCompiler(this, table, table.extra, false);
+    compiler.compile({ view: part.view, literals: part.body, filters }, conclusion);
   }
 
   /** The stored facts of the table's own relation, as if they were a rule. */
-  #storedPart(table: Table): Pick<AdornedRule, 'atoms' | 'filters' | 'assignments'> {
+  #addStored(table: Table, conclusion: Conclusion): void {
     const { predicate, arity, negated, view } = table;
     const args = Array.from({ length: arity }, (_, position) => `?${position}`);
-    return {
-      atoms: [
-        {
-          literal: { predicate, args, negated, naf: false },
-          source: {
-            kind: 'stored',
-            find: (reader) => reader.facts.relation(predicate, arity, negated),
-            view,
-          },
-        },
-      ],
-      filters: [],
-      assignments: new Map(),
-    };
+    const find = (reader: Reader) => reader.facts.relation(predicate, arity, negated);
+    const atoms = [
+      { literal: { predicate, args, negated, naf: false }, source: { kind: 'stored' as const, find, view } },
+    ];
+    compileRule(
+      { ...conclusion, view, atoms, filters: [], barriers: new Map(), announced: [] },
+      this.context(view, false),
+    );
   }
 
   /** Proofs derive again what answers derived already, so only the latter count. */
@@ -327,10 +212,6 @@ export class TableSet {
     let tally = this.#tallies.get(ruleId);
     if (tally === undefined) this.#tallies.set(ruleId, (tally = { fired: 0 }));
     return tally;
-  }
-
-  #compile(table: Table, rule: AdornedRule): void {
-    compileRule(rule, this.context(table.view, false));
   }
 }
 

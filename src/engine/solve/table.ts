@@ -1,8 +1,8 @@
-import type { Literal } from '../contract/language.ts';
+import type { AggregateLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
-import type { BodyAtom } from './compile-rule.ts';
+import type { Barrier, BodyAtom, GroupSource } from './compile-rule.ts';
 import type { Derived } from './derived.ts';
-import type { Assignment } from './join-order.ts';
+import type { Filter } from './join-order.ts';
 import type { ViewRule } from './program.ts';
 
 /** A relation in a view. */
@@ -24,14 +24,30 @@ export interface Table extends Relation {
   readonly rows: Derived;
   /** Its rules with the tables their bodies read, the first created first; kept where proofs need them. */
   readonly rules: BuiltRule[];
-  /** Relations that a rewriting added. */
+  /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
   /** How much of the demand is known to be answered in full. */
   settled: number;
 }
 
+/** A body with what its literals read. */
+export interface BuiltBody {
+  readonly view: ScopeChoice;
+  readonly literals: readonly Literal[];
+  readonly filters: readonly Filter[];
+  readonly atoms: readonly BodyAtom[];
+  readonly barriers: Map<Literal, Barrier>;
+  readonly groups: Map<AggregateLiteral, BuiltGroup>;
+}
+
+/** The braces of an aggregate: their tuples are of `headTerms`, the shared variables and those before the colon. */
+export interface BuiltGroup {
+  readonly source: GroupSource;
+  readonly headTerms: readonly string[];
+  readonly body: BuiltBody;
+}
+
 /** A rule as a table reads it. */
 export interface BuiltRule extends ViewRule {
-  readonly atoms: readonly BodyAtom[];
-  readonly assigned: ReadonlyMap<Literal, Assignment>;
+  readonly body: BuiltBody;
 }

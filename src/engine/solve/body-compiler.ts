@@ -1,0 +1,282 @@
+import { assert, present } from '../base/assert.ts';
+import { type AggregateLiteral, type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
+import type { ScopeChoice } from '../facts/fact-store.ts';
+import {
+  isAbsence,
+  isAggregate,
+  isNamedVariable,
+  isPositiveAtom,
+  relationOf,
+  wildcard,
+} from '../logic/terms.ts';
+import {
+  type AdornedRule,
+  type Barrier,
+  type BodyAtom,
+  compileRule,
+  type DerivedSource,
+  type GroupSource,
+} from './compile-rule.ts';
+import { type Derived, newDerived } from './derived.ts';
+import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
+import { viewKey } from './reader.ts';
+import type { TableSet } from './table-set.ts';
+import type { BuiltBody, BuiltGroup, Table } from './table.ts';
+
+/**
+ * A body to adorned rules: in which order its atoms pass bindings on, what each reads, and where it must wait.
+ *
+ * An absence over a derived relation and an aggregate say something of all the rows for their key, so the key is
+ * demanded first, and what has been joined so far waits in a relation of its own until everything below is at its
+ * fixpoint (`WorkList`). A body with such literals becomes a chain of rules: join and demand, wait, test and demand
+ * again, and at last the head.
+ */
+export interface Body {
+  readonly view: ScopeChoice;
+  readonly literals: readonly Literal[];
+  /** The filters of the body; which of them bind was decided by the whole rule. */
+  readonly filters: readonly Filter[];
+}
+
+/** Where the conclusions go, and for which demand. */
+export type Conclusion = Pick<
+  AdornedRule,
+  'target' | 'headTerms' | 'rise' | 'tally' | 'demand' | 'demandTerms'
+>;
+
+/** A rule of a table while the order of its atoms is chosen. */
+interface RuleInHand {
+  readonly table: Table;
+  readonly demandTerms: readonly string[];
+  readonly body: readonly Literal[];
+}
+
+const likelyRowsOfOwnComponent = 1000;
+/** From so many expected bindings on, a free question derives the whole relation instead of passing them on. */
+const manyBindings = 1000;
+
+/**
+ * Compiles the body for the set. `extra` is given the relations that are made for it; `table` is the one whose rule
+ * it is, null for a question and for what stands in braces. Returns what proofs read, and how to take it all away.
+ */
+export class BodyCompiler {
+  readonly #set: TableSet;
+  readonly #table: Table | null;
+  readonly #extra: Derived[];
+  readonly #isQuestion: boolean;
+  readonly #removals: (() => void)[] = [];
+
+  constructor(set: TableSet, table: Table | null, extra: Derived[], isQuestion: boolean) {
+    this.#set = set;
+    this.#table = table;
+    this.#extra = extra;
+    this.#isQuestion = isQuestion;
+  }
+
+  /** Undoes every compilation so far. */
+  remove(): void {
+    for (const removal of this.#removals) removal();
+  }
+
+  compile(body: Body, conclusion: Conclusion): BuiltBody {
+    const rule = this.#table === null ? null : { ...conclusion, table: this.#table, body: body.literals };
+    return this.#compile(body, conclusion, rule);
+  }
+
+  #compile(body: Body, conclusion: Conclusion, rule: RuleInHand | null): BuiltBody {
+    const waiting = body.filters.filter((filter) => this.#mustWait(body.view, filter));
+    const immediate = body.filters.filter((filter) => !waiting.includes(filter));
+    const bound = new Set(conclusion.demandTerms.filter(isNamedVariable));
+    const atoms = this.#passBindings(body, immediate, bound, rule);
+    const built: BuiltBody = { ...body, atoms, barriers: new Map(), groups: new Map() };
+    let stage = { demand: conclusion.demand, demandTerms: conclusion.demandTerms, atoms };
+    let barriers = new Map<Literal, Barrier>();
+    let done: Filter[] = [];
+    let open = spread(immediate, bound);
+    let later = waiting;
+    while (later.length > 0) {
+      const ready = later.filter(({ needs }) => needs.every((variable) => bound.has(variable)));
+      assert(ready.length > 0, 'a safe body can be evaluated to its end');
+      const next = new Map(
+        ready.map((filter) => [filter.literal, this.#barrier(body.view, filter, conclusion, built)]),
+      );
+      const variables = [...bound];
+      const waits = this.#relation(
+        'waiting',
+        variables.length,
+        conclusion.target.level,
+        this.#set.withHeights,
+      );
+      const nowDone = immediate.filter((filter) => !open.includes(filter) && !done.includes(filter));
+      this.#rule({
+        ...stage,
+        target: waits,
+        headTerms: variables,
+        rise: 0,
+        tally: null,
+        view: body.view,
+        filters: [...[...barriers.keys()].map((literal) => filterOf(waiting, literal)), ...nowDone],
+        barriers,
+        announced: ready.map((filter) =>
+          announcement(filter, present(next.get(filter.literal), 'made above')),
+        ),
+      });
+      done = [...done, ...nowDone];
+      stage = { demand: waits, demandTerms: variables, atoms: [] };
+      barriers = next;
+      later = later.filter((filter) => !ready.includes(filter));
+      for (const { binds } of ready) if (binds !== null) bound.add(binds);
+      open = spread(open, bound);
+    }
+    const rest = immediate.filter((filter) => !done.includes(filter));
+    const filters = [...[...barriers.keys()].map((literal) => filterOf(waiting, literal)), ...rest];
+    this.#rule({ ...conclusion, ...stage, view: body.view, filters, barriers, announced: [] });
+    return built;
+  }
+
+  #rule(rule: AdornedRule): void {
+    this.#removals.push(compileRule(rule, this.#set.context(rule.view, this.#isQuestion)));
+  }
+
+  #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
+    const derived = newDerived({ name, arity, level, withHeights });
+    this.#extra.push(derived);
+    return derived;
+  }
+
+  #mustWait(view: ScopeChoice, { literal }: Filter): boolean {
+    return isAggregate(literal) || (isAbsence(literal) && this.#set.isDerived(view, relationOf(literal)));
+  }
+
+  #barrier(view: ScopeChoice, filter: Filter, conclusion: Conclusion, built: BuiltBody): Barrier {
+    const { literal } = filter;
+    if (isAggregate(literal)) {
+      const group = this.#group(view, filter, literal, conclusion.target.level);
+      built.groups.set(literal, group);
+      built.barriers.set(literal, group.source);
+      return group.source;
+    }
+    const positions = [...literal.args.keys()].filter((position) => literal.args[position] !== wildcard);
+    const source = this.#tableSource(view, literal, positions);
+    built.barriers.set(literal, source);
+    return source;
+  }
+
+  /** The relation of an aggregate's tuples, below the rule that waits for it and above all that it reads. */
+  #group(view: ScopeChoice, filter: Filter, literal: AggregateLiteral, above: number): BuiltGroup {
+    const { shared } = filter;
+    const level = (above + Math.ceil(above) - 1) / 2;
+    const demand = this.#relation('demand of a group', shared.length, level, false);
+    const rows = this.#relation('group', shared.length + literal.over.length, level, this.#set.withHeights);
+    const inner = {
+      view,
+      literals: literal.body,
+      filters: filtersOf(literal.body, present(filter.inner, 'of braces')),
+    };
+    const headTerms = [...shared, ...literal.over];
+    const conclusion = { target: rows, headTerms, rise: 0, tally: null, demand, demandTerms: shared };
+    const source: GroupSource = { kind: 'group', rows, demand, shared };
+    return { source, headTerms, body: this.#compile(inner, conclusion, null) };
+  }
+
+  /** The atoms in the order in which bindings are passed on. Adds what they bind to `bound`. */
+  #passBindings(
+    body: Body,
+    immediate: readonly Filter[],
+    bound: Set<string>,
+    rule: RuleInHand | null,
+  ): BodyAtom[] {
+    const open: AtomLiteral[] = body.literals.filter(isPositiveAtom);
+    const atoms: BodyAtom[] = [];
+    let expected = 1;
+    spread(immediate, bound);
+    while (open.length > 0) {
+      const cost = (literal: AtomLiteral, names: ReadonlySet<string>): number =>
+        this.#passingCost(body.view, literal, names, rule);
+      const next = present(cheapest(open, bound, cost), 'an atom is left');
+      open.splice(open.indexOf(next), 1);
+      atoms.push({ literal: next, source: this.#source(body.view, next, bound, rule, expected) });
+      expected *= Math.max(1, this.#set.estimate(body.view, next, bound));
+      for (const term of next.args) if (isNamedVariable(term)) bound.add(term);
+      spread(immediate, bound);
+    }
+    return atoms;
+  }
+
+  #source(
+    view: ScopeChoice,
+    literal: AtomLiteral,
+    bound: ReadonlySet<string>,
+    rule: RuleInHand | null,
+    expected: number,
+  ): BodyAtom['source'] {
+    const { predicate, negated } = literal;
+    const arity = literal.args.length;
+    if (!this.#set.isDerived(view, relationOf(literal)))
+      return { kind: 'stored', find: (reader) => reader.facts.relation(predicate, arity, negated), view };
+    const isFree =
+      rule !== null &&
+      rule.table.boundPositions.length === 0 &&
+      (this.#isOwnComponent(view, literal, rule.table) || expected > manyBindings);
+    const positions = [...literal.args.keys()].filter((position) => {
+      const term = literal.args[position] as string;
+      return !isFree && (!isVariable(term) || bound.has(term));
+    });
+    return this.#tableSource(view, literal, positions);
+  }
+
+  #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {
+    const { predicate, negated } = literal;
+    const { rows, demand } = this.#set.table(
+      { view, predicate, arity: literal.args.length, negated },
+      boundPositions,
+    );
+    return { kind: 'derived', rows, demand, boundPositions };
+  }
+
+  #isOwnComponent(view: ScopeChoice, literal: AtomLiteral, table: Table): boolean {
+    if (viewKey(view) !== viewKey(table.view)) return false;
+    const { program } = this.#set;
+    const own = program.component(view, table.relation);
+    return own >= 0 && program.component(view, relationOf(literal)) === own;
+  }
+
+  /**
+   * As the estimate, but recursion costs more than stored facts, unless it asks for the table's own demand again:
+   * that is never news. Recursion that is written first and keeps a bound argument in its place goes first: all
+   * that it asks for shares that argument.
+   */
+  #passingCost(
+    view: ScopeChoice,
+    literal: AtomLiteral,
+    bound: ReadonlySet<string>,
+    rule: RuleInHand | null,
+  ): number {
+    const cost = this.#set.estimate(view, literal, bound);
+    if (rule === null || !this.#isOwnComponent(view, literal, rule.table)) return cost;
+    const { table, demandTerms, body } = rule;
+    if (table.boundPositions.length > 0 && relationOf(literal) === table.relation) {
+      const kept = table.boundPositions.filter((position, at) => literal.args[position] === demandTerms[at]);
+      if (kept.length === table.boundPositions.length) return 0;
+      if (kept.length > 0 && body.find(isPositiveAtom) === literal) return 1;
+    }
+    return boundArguments(literal, bound) > 0 ? Math.max(cost, likelyRowsOfOwnComponent) : cost;
+  }
+}
+
+function filterOf(filters: readonly Filter[], literal: Literal): Filter {
+  return present(
+    filters.find((filter) => filter.literal === literal),
+    'a barrier is of a filter',
+  );
+}
+
+/** What must be demanded before the filter can be done. */
+function announcement(filter: Filter, barrier: Barrier): { demand: Derived; terms: readonly string[] } {
+  if (barrier.kind === 'group') return { demand: barrier.demand, terms: barrier.shared };
+  const { args } = filter.literal as AtomLiteral;
+  return {
+    demand: barrier.demand,
+    terms: barrier.boundPositions.map((position) => args[position] as string),
+  };
+}

@@ -1,0 +1,149 @@
+import { present } from '../base/assert.ts';
+import { compareTexts } from '../base/text-order.ts';
+import { isVariable, type Literal } from '../contract/language.ts';
+import type { ScopeChoice } from '../facts/fact-store.ts';
+import { renderLiteral } from '../logic/print.ts';
+import { variablesAtLevel } from '../logic/terms.ts';
+import { compileExplainer } from './compile-rule.ts';
+import { clear, type Derived, newDerived } from './derived.ts';
+import type { Pacer } from './evaluation.ts';
+import type { Machine } from './machine.ts';
+import { questionLevel } from './program.ts';
+import { substitute, withoutWildcards } from './question.ts';
+import type { Reader } from './reader.ts';
+import type { TableSet } from './table-set.ts';
+import type { BuiltBody, BuiltGroup } from './table.ts';
+
+/**
+ * The instances of one body for a given head, found among what is derived already, with their heights.
+ *
+ * Of an aggregate the head is a tuple of its group. What a set of tables holds for a demand that was settled is all
+ * there is, so an instance that is not found does not hold.
+ */
+export interface Premise {
+  readonly view: ScopeChoice;
+  /** With constants for all variables but those local to braces. */
+  readonly literal: Literal;
+  /** Of an aggregate: its group, and the ids of the shared variables. */
+  readonly group: { readonly built: BuiltGroup; readonly key: Int32Array } | null;
+}
+
+interface Instance {
+  readonly height: number;
+  readonly premises: readonly Premise[];
+  readonly rendered: readonly string[];
+}
+
+export class Explainer {
+  readonly #set: TableSet;
+  readonly #body: BuiltBody;
+  /** Literals with a variable of its own for every `?_` that is matched. */
+  readonly #literals: readonly Literal[];
+  readonly #variables: readonly string[];
+  readonly #heads: Derived;
+  readonly #instances: Derived;
+  readonly #machine: Machine;
+
+  /** `rise` is what the head's height has over that of its premises. */
+  constructor(set: TableSet, body: BuiltBody, headTerms: readonly string[], rise: number) {
+    this.#set = set;
+    this.#body = body;
+    this.#literals = withoutWildcards(body.literals);
+    const concrete = new Map(body.literals.map((literal, at) => [literal, this.#literals[at] as Literal]));
+    const variables = variablesAtLevel(this.#literals);
+    for (const term of headTerms) if (isVariable(term)) variables.add(term);
+    this.#variables = [...variables];
+    const level = questionLevel;
+    this.#heads = newDerived({ name: 'heads', arity: headTerms.length, level });
+    this.#instances = newDerived({
+      name: 'instances',
+      arity: this.#variables.length,
+      level,
+      withHeights: true,
+    });
+    const atoms = body.atoms.map((atom) => ({
+      ...atom,
+      literal: concrete.get(atom.literal) as typeof atom.literal,
+    }));
+    this.#machine = compileExplainer(
+      {
+        target: this.#instances,
+        headTerms: this.#variables,
+        rise,
+        tally: null,
+        demand: this.#heads,
+        demandTerms: headTerms,
+        view: body.view,
+        atoms,
+        filters: body.filters,
+        barriers: body.barriers,
+        announced: [],
+      },
+      set.context(body.view, false),
+    );
+  }
+
+  /** The lowest instance for the head, among those the first by its premises as rendered; null where there is none. */
+  async lowest(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance | null> {
+    clear(this.#heads);
+    clear(this.#instances);
+    this.#heads.rows.insert(head);
+    const machine = this.#machine;
+    machine.start(reader, 0, 1, null, 1);
+    const before = machine.matches;
+    while (machine.run(8192) === 0) await pacer.breathe();
+    pacer.derivations += machine.matches - before;
+    this.#set.work.clear();
+    const { rows } = this.#instances;
+    const heights = present(rows.heights, 'instances carry heights').of;
+    let least = Number.POSITIVE_INFINITY;
+    for (let row = 0; row < rows.count; row++) least = Math.min(least, heights[row] as number);
+    let best: Instance | null = null;
+    for (let row = 0; row < rows.count; row++) {
+      if (heights[row] !== least) continue;
+      const premises = this.#premises(row);
+      const rendered = premises.map(({ literal }) => renderLiteral(literal));
+      if (best === null || compareTexts(rendered, best.rendered) < 0)
+        best = { height: least, premises, rendered };
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+    }
+    return best;
+  }
+
+  #premises(row: number): Premise[] {
+    const { columns } = this.#instances.rows;
+    const ids = new Map(
+      this.#variables.map((variable, at) => [variable, (columns[at] as Int32Array)[row] as number]),
+    );
+    return premisesOf(this.#set, this.#body, this.#literals, (variable) => ids.get(variable));
+  }
+}
+
+/** The literals of a body as premises. `idOf` gives the id of every variable that is not local to braces. */
+export function premisesOf(
+  set: TableSet,
+  body: BuiltBody,
+  literals: readonly Literal[],
+  idOf: (variable: string) => number | undefined,
+): Premise[] {
+  return literals.map((literal) => {
+    const group = 'aggregate' in literal ? body.groups.get(literal) : undefined;
+    const visible = (variable: string): string | undefined => {
+      const id = idOf(variable);
+      return id === undefined ? undefined : set.constants.text(id);
+    };
+    return {
+      view: body.view,
+      literal: substitute(literal, visible),
+      group:
+        group === undefined
+          ? null
+          : {
+              built: group,
+              key: Int32Array.from(group.source.shared, (variable) =>
+                present(idOf(variable), 'a shared variable has a value'),
+              ),
+            },
+    };
+  });
+}
