@@ -98,7 +98,7 @@ export class KnowledgeEngine implements Engine {
       caller.tenant,
       [fact],
       ifGeneration,
-      this.#now(),
+      this.#showTime(),
       this.#storeOf(caller),
       () => '',
     );
@@ -107,7 +107,7 @@ export class KnowledgeEngine implements Engine {
 
   async tellAll(caller: Caller, inputs: readonly facts.FactInput[]): Promise<facts.FactsOutcome> {
     const path = (index: number): string => `facts.${index}.`;
-    const write = factWrite(caller.tenant, inputs, null, this.#now(), this.#storeOf(caller), path);
+    const write = factWrite(caller.tenant, inputs, null, this.#showTime(), this.#storeOf(caller), path);
     const report = await this.#write({ caller, database: caller.database, ...write });
     const { asserted, updated, unchanged, generation } = report;
     return { status: 'asserted', asserted, updated, unchanged, generation };
@@ -308,9 +308,10 @@ export class KnowledgeEngine implements Engine {
 
   counters(): EngineCounters {
     const { records, commits } = this.#parts.log.statistics();
+    const time = this.#showTime();
     let stored = 0;
     for (const database of this.#parts.state.databases.values())
-      for (const tenant of database.tenants.values()) stored += tenant.facts.size;
+      for (const tenant of database.tenants.values()) stored += tenant.facts.countStored(time);
     let rulesFired = 0;
     for (const tallies of this.#tallies.values())
       for (const tally of tallies.values()) rulesFired += tally.fired;
