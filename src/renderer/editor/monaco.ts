@@ -171,6 +171,12 @@ function defineTheme(name: string, base: 'vs' | 'vs-dark', colours: Colours): vo
       'editorLineNumber.activeForeground': `#${colours.text}`,
       'editor.lineHighlightBorder': '#00000000',
       'editorWidget.border': `#${colours.line}`,
+      ...Object.fromEntries(
+        [1, 2, 3, 4, 5, 6].map((level) => [
+          `editorBracketHighlight.foreground${level}`,
+          `#${colours.operator}`,
+        ]),
+      ),
       'editor.placeholder.foreground': `#${colours.comment}`,
     },
   });

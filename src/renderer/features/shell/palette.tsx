@@ -93,7 +93,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
       size="lg"
       padding={0}
       yOffset="12vh"
-      aria-label="Search everything"
+      attributes={{ content: { 'aria-label': 'Search everything' } }}
     >
       <div className={styles.field}>
         <IconSearch size={17} aria-hidden />

@@ -9,8 +9,9 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import type { z } from 'zod';
 import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import { type Validated, validate } from '../../../engine/contract/validation.ts';
 import { useDatabases, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey, type ScopeChoice, scopeLabel } from '../../api/space.ts';
@@ -20,11 +21,8 @@ import type { GoTo } from './go-to.ts';
 import { rememberTenant, useKnownTenants } from './known-tenants.ts';
 import styles from './shell.module.css';
 
-function problemOf(schema: z.ZodType): (name: string) => string | null {
-  return (name) => {
-    const outcome = schema.safeParse(name);
-    return outcome.success ? null : (outcome.error.issues[0]?.message ?? 'not a name');
-  };
+function problemOf(outcome: Validated<string>): string | null {
+  return outcome.ok ? null : (outcome.errors[0]?.message ?? 'not a name');
 }
 
 interface SwitcherProps {
@@ -92,7 +90,7 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
     label: 'Name',
     hint: 'ASCII letters, digits, _ - and .',
     action: 'Create',
-    problemOf: problemOf(databaseNameSchema),
+    problemOf: (name) => problemOf(validate(databaseNameSchema, name)),
     onName: async (name) => {
       await create.mutateAsync({ body: { name } });
       goTo({ ...space, database: name, scope: { kind: 'all' } });
@@ -123,7 +121,7 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
     label: 'Tenant',
     hint: 'A tenant comes into being with its first fact.',
     action: 'Open',
-    problemOf: problemOf(tenantNameSchema),
+    problemOf: (name) => problemOf(validate(tenantNameSchema, name)),
     onName: (name) => {
       rememberTenant(name);
       goTo({ ...space, tenant: name, scope: { kind: 'all' } });
@@ -159,7 +157,7 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
     label: 'Scope',
     hint: 'A scope comes into being with its first fact.',
     action: 'Open',
-    problemOf: problemOf(scopeNameSchema),
+    problemOf: (name) => problemOf(validate(scopeNameSchema, name)),
     onName: (name) => goTo({ ...space, scope: { kind: 'named', name } }),
   };
   return (

@@ -1,7 +1,7 @@
 /** Loads a sample knowledge base the way everyone writes: facts in batches, then rule by rule. */
 import { factsInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
-import type { Sample } from '../../api/samples.ts';
+import type { Sample } from '../../../engine/contract/samples.ts';
 import type { Session } from '../../api/session.tsx';
 
 export interface SampleProgress {
