@@ -1,25 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { factsInputSchema } from '../engine/contract/facts.ts';
 import { askInputSchema } from '../engine/contract/inference.ts';
 import { ruleInputSchema } from '../engine/contract/rules.ts';
+import { sampleIndexSchema, sampleSchema } from '../engine/contract/samples.ts';
 import { type Caller, type Engine, openEngine, parseProgram } from '../engine/index.ts';
 import { anonymous } from './identity.ts';
 import { findInstallation } from './installation.ts';
 
 const { samplesFolder } = findInstallation();
 const readJson = (file: string): unknown => JSON.parse(readFileSync(join(samplesFolder, file), 'utf8'));
-
-const headSchema = { id: z.string().min(1), title: z.string().min(1), description: z.string().min(1) };
-const indexSchema = z.array(z.strictObject({ ...headSchema, file: z.string() })).min(1);
-const sampleSchema = z.strictObject({
-  ...headSchema,
-  facts: z.array(z.json()).min(1),
-  rules: z.array(z.strictObject({ text: z.string(), name: z.string(), description: z.string() })).min(1),
-  questions: z.array(z.string()).min(1),
-});
 
 const caller: Caller = {
   ...anonymous,
@@ -35,7 +26,7 @@ async function ask(engine: Engine, text: string) {
   return engine.ask(caller, askInputSchema.parse({ text, withProof: true }));
 }
 
-const index = indexSchema.parse(readJson('index.json'));
+const index = sampleIndexSchema.parse(readJson('index.json'));
 
 test('the index names every sample that ships, and no other', () => {
   const files = readdirSync(samplesFolder).filter((file) => file !== 'index.json');

@@ -53,9 +53,10 @@ export async function startServiceUnderTest(environment: Environment = {}): Prom
       if (body !== undefined) headers.set('content-type', 'application/json');
       for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
       const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+      const sent = isRaw ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body);
       const response = await fetch(`${service.address}${path}`, {
         method,
-        ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: sent }),
         ...init,
         headers,
       });

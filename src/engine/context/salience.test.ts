@@ -50,7 +50,7 @@ test('confidence is a factor', () => {
 test('an importance or confidence that is no number from 0 to 1 is ignored', () => {
   const uses = usedOnce(now - day);
   for (const value of [-0.1, 1.1, '0.9', true, null, [0.9], { value: 1 }, Number.NaN])
-    expect(salience(uses, { importance: value, confidence: value }), String(value)).toBe(0.5);
+    expect(salience(uses, { importance: value, confidence: value }), JSON.stringify(value)).toBe(0.5);
 });
 
 test('an age counts as a second at least', () => {

@@ -20,8 +20,7 @@ import {
 import { type Derived, newDerived } from './derived.ts';
 import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
 import { viewKey } from './reader.ts';
-import type { TableSet } from './table-set.ts';
-import type { BuiltBody, BuiltGroup, Table } from './table.ts';
+import type { BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
 
 /**
  * A body to adorned rules: in which order its atoms pass bindings on, what each reads, and where it must wait.
@@ -60,13 +59,13 @@ const manyBindings = 1000;
  * it is, null for a question and for what stands in braces. Returns what proofs read, and how to take it all away.
  */
 export class BodyCompiler {
-  readonly #set: TableSet;
+  readonly #set: TableSpace;
   readonly #table: Table | null;
   readonly #extra: Derived[];
   readonly #isQuestion: boolean;
   readonly #removals: (() => void)[] = [];
 
-  constructor(set: TableSet, table: Table | null, extra: Derived[], isQuestion: boolean) {
+  constructor(set: TableSpace, table: Table | null, extra: Derived[], isQuestion: boolean) {
     this.#set = set;
     this.#table = table;
     this.#extra = extra;

@@ -11,7 +11,7 @@ import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts'
 import type { Tally } from './machine.ts';
 import type { Program } from './program.ts';
 import { type Reader, viewKey } from './reader.ts';
-import type { Relation, Table } from './table.ts';
+import type { Relation, Table, TableSpace } from './table.ts';
 
 /**
  * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.
@@ -26,7 +26,7 @@ export type Tallies = Map<string, Tally>;
 
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
-export class TableSet {
+export class TableSet implements TableSpace {
   readonly facts: FactStore;
   readonly program: Program;
   readonly withHeights: boolean;

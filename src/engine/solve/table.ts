@@ -1,9 +1,9 @@
-import type { AggregateLiteral, Literal } from '../contract/language.ts';
+import type { AggregateLiteral, AtomLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
-import type { Barrier, BodyAtom, GroupSource } from './compile-rule.ts';
+import type { Barrier, BodyAtom, CompilerContext, GroupSource } from './compile-rule.ts';
 import type { Derived } from './derived.ts';
 import type { Filter } from './join-order.ts';
-import type { ViewRule } from './program.ts';
+import type { Program, ViewRule } from './program.ts';
 
 /** A relation in a view. */
 export interface Relation {
@@ -50,4 +50,14 @@ export interface BuiltGroup {
 /** A rule as a table reads it. */
 export interface BuiltRule extends ViewRule {
   readonly body: BuiltBody;
+}
+
+/** What compiling a body needs of the set of tables that it is compiled for. */
+export interface TableSpace {
+  readonly program: Program;
+  readonly withHeights: boolean;
+  isDerived(view: ScopeChoice, relation: string): boolean;
+  table(relation: Relation, boundPositions: readonly number[]): Table;
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
+  context(view: ScopeChoice, isQuestion: boolean): CompilerContext;
 }

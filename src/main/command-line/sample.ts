@@ -1,21 +1,9 @@
 /** Loading a sample knowledge base into a running service, through the API like anyone. */
 import type { FactsOutcome } from '../../engine/contract/facts.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
+import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { UsageError } from './arguments.ts';
 import type { Client } from './client.ts';
-
-interface SampleEntry {
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  readonly file: string;
-}
-
-interface Sample {
-  readonly facts: readonly object[];
-  readonly rules: readonly object[];
-  readonly questions: readonly string[];
-}
 
 /** Lines that name and describe the samples the service ships. */
 export async function listSamples(client: Client): Promise<string[]> {
