@@ -78,13 +78,6 @@ export class FactStore {
     this.createdAt = createdAt;
   }
 
-  /** Facts that are alive: neither retracted nor replaced. Ended validity still counts until it is swept. */
-  get size(): number {
-    let size = 0;
-    for (const relation of this.relations.values()) size += relation.live;
-    return size;
-  }
-
   /** Facts that count as stored at this time: alive, their validity not ended. */
   countStored(time: number): number {
     let count = 0;
