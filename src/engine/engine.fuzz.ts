@@ -40,7 +40,7 @@ import { ProofShapes } from './testing/proof-shape.ts';
 /** The engine against the naive model: random knowledge, random streams of updates, questions between any two. */
 
 const isLong = process.env['LONG'] === '1';
-const seeds = isLong ? 4000 : 60;
+const seeds = Number(process.env['SEEDS'] ?? (isLong ? 4000 : 60));
 const firstSeed = Number(process.env['SEED'] ?? 1);
 /** Tests without end: questions that would need more are left out on both sides. */
 const updatesPerCase = 12;
