@@ -10,7 +10,6 @@ import {
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
-import { validate } from '../../../engine/contract/validation.ts';
 import { type Validated, validate } from '../../../engine/contract/validation.ts';
 import { useDatabases, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';

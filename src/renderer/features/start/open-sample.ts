@@ -31,7 +31,7 @@ export async function openSample(
   facts = sample.facts.length;
   for (const [index, rule] of sample.rules.entries()) {
     onProgress({ facts, rules: index, total });
-    const { text, name = null, description = null } = rule;
+    const { text, name, description } = rule;
     await call('assertRule', { body: { text, name, description } });
   }
   onProgress({ facts, rules: sample.rules.length, total });
