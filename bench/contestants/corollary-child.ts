@@ -1,8 +1,8 @@
 /**
  * The process that runs our own engine: reads the task in the folder it is given, prints one line of JSON.
  *
- * Everything goes through the public interface. A question is timed with `limit: 1`: the engine derives and
- * orders every answer all the same, but does not render them, which no contestant does; they are counted
+ * Everything goes through the public interface. A question is timed with `limit: 1`: the engine derives
+ * every answer all the same, but does not render them, which no contestant does; they are counted
  * afterwards, off the clock.
  */
 import { type Caller, type Engine, openEngine, present } from '../../src/engine/index.ts';
