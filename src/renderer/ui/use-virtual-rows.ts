@@ -33,6 +33,12 @@ export function scrollScale(total: number, viewport: number): number {
   return total <= greatestHeight ? 1 : (total - viewport) / (greatestHeight - viewport);
 }
 
+/** How far to scroll so that a row at `top` is seen, by the shortest way; null where it is seen already. */
+export function offsetToShow(top: number, height: number, offset: number, visible: number): number | null {
+  if (top < offset) return top;
+  return top + height > offset + visible ? top + height - visible : null;
+}
+
 export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
   const { count, rowHeight, scrollRef, headerHeight = 0, overscan = 12 } = options;
   const total = count * rowHeight;
@@ -46,7 +52,6 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
     getScrollElement: () => scrollRef.current,
     estimateSize: () => rowHeight,
     overscan,
-    scrollPaddingEnd: headerHeight,
     observeElementOffset: (instance, report) => {
       const element = instance.scrollElement;
       if (element === null) return undefined;
@@ -55,9 +60,16 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
       element.addEventListener('scroll', onScroll, { passive: true });
       return () => element.removeEventListener('scroll', onScroll);
     },
-    scrollToFn: (offset, { adjustments = 0 }, instance) =>
-      instance.scrollElement?.scrollTo({ top: (offset + adjustments) / scaleRef.current }),
   });
+
+  // The virtualizer's own scrolling stops at the height of the element, which in scale is not that of the rows.
+  function scrollToRow(index: number): void {
+    const element = scrollRef.current;
+    if (element === null) return;
+    const visible = element.clientHeight - headerHeight;
+    const target = offsetToShow(index * rowHeight, rowHeight, element.scrollTop * scaleRef.current, visible);
+    if (target !== null) element.scrollTop = target / scaleRef.current;
+  }
 
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
 
@@ -83,7 +95,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
   return {
     rows: virtualizer.getVirtualItems().map((item) => ({ index: item.index, top: item.start + shift })),
     height: Math.min(total, greatestHeight),
-    scrollToRow: (index) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+    scrollToRow,
     pageSize: Math.max(1, Math.floor((viewport - headerHeight) / rowHeight) - 1),
   };
 }
