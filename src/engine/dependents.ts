@@ -35,7 +35,8 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
   await reasoner.evaluate(change.after, false, async (set) => {
-    for (const candidate of candidates) await collectLost(candidate, set, change.after, pacer, lost);
+    for (const candidate of withoutKnownTwice(candidates))
+      await collectLost(candidate, set, change.after, pacer, lost);
   });
   const doubtful = [...lost.values()].filter((each) => !each.isCertain);
   if (doubtful.length > 0)
@@ -128,6 +129,25 @@ async function collectLost(
     }
     if ((row & 0xfff) === 0xfff) await pacer.breathe();
   }
+}
+
+/** The candidates, those that may not hold any more without the rows that others hold for sure. */
+function withoutKnownTwice(candidates: readonly Candidates[]): Candidates[] {
+  const certain = candidates.filter((candidate) => candidate.isCertain);
+  const doubtful = candidates.filter((candidate) => !candidate.isCertain);
+  const rest = doubtful.map((candidate) => {
+    const same = certain.filter(
+      (each) => each.relation === candidate.relation && viewKey(each.view) === viewKey(candidate.view),
+    );
+    const rows = new Tuples(candidate.arity);
+    const tuple = new Int32Array(candidate.arity);
+    for (let row = 0; row < candidate.count; row++) {
+      tupleAt(candidate.rows, row, tuple);
+      if (!same.some((each) => each.rows.find(tuple) >= 0)) rows.insert(tuple);
+    }
+    return { ...candidate, rows, count: rows.count };
+  });
+  return [...certain, ...rest.filter((candidate) => candidate.count > 0)];
 }
 
 function allPositions(arity: number): number[] {
