@@ -69,6 +69,14 @@ function useFollowing(): { retryNow: () => void } {
     stream.current = opened;
     return () => opened.close();
   }, [client, endpoint]);
+  const { key } = endpoint;
+  const usedKey = useRef(key);
+  useEffect(() => {
+    if (usedKey.current === key) return;
+    // What was refused without this key is asked for again.
+    usedKey.current = key;
+    void client.invalidateQueries();
+  }, [client, key]);
   return { retryNow: () => stream.current?.retryNow() };
 }
 

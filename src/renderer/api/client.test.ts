@@ -1,0 +1,169 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { operations } from '../../engine/contract/operations.ts';
+import { call, type Endpoint, httpCallOf } from './client.ts';
+import { openEventStream, pauseBefore, type StreamedChange, type StreamState } from './event-stream.ts';
+import { ApiError } from './problem.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+/** A service on a free port that answers with `handler`. */
+async function serve(handler: Handler): Promise<Endpoint> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
+    request.on('end', () => handler(request, response, body));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}`, database: 'db', tenant: 'acme', key: 'secret' };
+}
+
+async function failureOfCall(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error(`expected an ApiError, got ${String(error)}`);
+  return error;
+}
+
+describe('a call', () => {
+  test('goes to the path, method, headers and body that the table says', async () => {
+    const endpoint = await serve((request, response, body) => {
+      const { method, url, headers } = request;
+      response.end(JSON.stringify({ method, url, headers, body: JSON.parse(body) as unknown }));
+    });
+    const answer: unknown = await call(
+      endpoint,
+      'updateRule',
+      { params: { id: 'a/b c' }, body: { enabled: false } },
+      { requestId: 'mine' },
+    );
+    expect(answer).toMatchObject({
+      method: 'PUT',
+      url: '/rules/a%2Fb%20c',
+      body: { enabled: false },
+      headers: {
+        'x-database': 'db',
+        'x-tenant-id': 'acme',
+        'x-request-id': 'mine',
+        authorization: 'Bearer secret',
+        'content-type': 'application/json',
+      },
+    });
+  });
+
+  test('leaves absent query parameters out, and encodes the others', () => {
+    const { url } = httpCallOf('http://x', operations.listFacts, {
+      query: { predicate: 'a b', q: undefined, cursor: null, limit: '10' },
+    });
+    expect(url).toBe('http://x/facts?predicate=a+b&limit=10');
+  });
+
+  test('a problem becomes an error with code, detail and request id', async () => {
+    const endpoint = await serve((_, response) => {
+      response.statusCode = 422;
+      response.end(
+        JSON.stringify({
+          code: 'RuleException',
+          detail: 'nothing binds ?x',
+          requestId: 'r1',
+          errors: [{ path: 'text', message: 'nothing binds ?x' }, 'odd'],
+        }),
+      );
+    });
+    const error = await failureOfCall(call(endpoint, 'assertRule', { body: { text: 'p(?x) :- q()' } }));
+    expect(error).toMatchObject({
+      code: 'RuleException',
+      status: 422,
+      detail: 'nothing binds ?x',
+      requestId: 'r1',
+    });
+    expect(error.errors).toHaveLength(1);
+  });
+
+  test('an answer that is not of the service is told as such', async () => {
+    const endpoint = await serve((_, response) => {
+      response.statusCode = 502;
+      response.end('<html>');
+    });
+    expect((await failureOfCall(call(endpoint, 'health', {}))).code).toBe('Unreadable');
+  });
+
+  test('no answer is Unreachable, with the request id that was sent', async () => {
+    const endpoint = await serve((request) => request.socket.destroy());
+    const error = await failureOfCall(call(endpoint, 'health', {}, { requestId: 'gone' }));
+    expect(error).toMatchObject({ code: 'Unreachable', requestId: 'gone', status: null });
+  });
+
+  test('a call that is given up stays an abort', async () => {
+    const endpoint = await serve(() => undefined);
+    const controller = new AbortController();
+    const running = call(endpoint, 'health', {}, { signal: controller.signal });
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('the stream of changes', () => {
+  test('reconnects with what it last saw, and says how it stands', async () => {
+    const seenIds: (string | undefined)[] = [];
+    const endpoint = await serve((request, response) => {
+      seenIds.push(request.headers['last-event-id'] as string | undefined);
+      const generation = seenIds.length;
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      const data = JSON.stringify({ generation, time: 0, requestId: null });
+      response.write(`id: ${generation}.0\nevent: fact.asserted\ndata: ${data}\n\n`);
+      if (generation === 1) response.end();
+    });
+    const changes: StreamedChange[] = [];
+    const states: StreamState['kind'][] = [];
+    const stream = openEventStream(endpoint, {
+      onChanges: (next) => changes.push(...next),
+      onState(state) {
+        states.push(state.kind);
+        if (state.kind === 'waiting') setImmediate(() => stream.retryNow());
+      },
+    });
+    await expect.poll(() => changes.map((change) => change.generation)).toEqual([1, 2]);
+    stream.close();
+    expect(seenIds).toEqual([undefined, '1.0']);
+    expect(states).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live']);
+  });
+
+  test('a refusal is the reason it gives while it waits', async () => {
+    const endpoint = await serve((_, response) => {
+      response.statusCode = 404;
+      response.end(
+        JSON.stringify({ code: 'DatabaseNotFound', detail: 'there is no database db', requestId: 'r' }),
+      );
+    });
+    const reason = await new Promise<string>((resolve) => {
+      const stream = openEventStream(endpoint, {
+        onChanges: () => undefined,
+        onState(state) {
+          if (state.kind !== 'waiting') return;
+          resolve(state.failure.code);
+          stream.close();
+        },
+      });
+    });
+    expect(reason).toBe('DatabaseNotFound');
+  });
+
+  test('pauses grow, but not without end', () => {
+    expect([1, 2, 3].map(pauseBefore)).toEqual([500, 1_000, 2_000]);
+    expect(pauseBefore(30)).toBe(8_000);
+  });
+});
