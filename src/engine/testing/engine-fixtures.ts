@@ -56,6 +56,11 @@ export function patternInput(text: string, fields: Fields = {}) {
   return askInputSchema.parse({ predicate, args, negated, ...fields });
 }
 
+/** A rule as the contract takes it. */
+export function ruleInput(fields: Fields) {
+  return ruleInputSchema.parse(fields);
+}
+
 /** A retraction of `p(a, b)`; of both truth values unless the text or a field says otherwise. */
 export function retractInput(text: string, fields: Fields = {}): facts.RetractInput {
   const { predicate, args, negated } = parseAtom(text);
@@ -108,7 +113,7 @@ export function sessionOf(engine: Engine, clock: ManualClock, caller: Caller): S
         caller,
         texts.map((text) => factInput(text, fields)),
       ),
-    teach: (text, fields) => engine.teach(caller, ruleInputSchema.parse({ text, ...fields })),
+    teach: (text, fields) => engine.teach(caller, ruleInput({ text, ...fields })),
     changeRule: (id, fields) => engine.updateRule(caller, id, ruleUpdateSchema.parse(fields)),
     results: async (text, fields) => (await ask(text, fields)).results,
     proof: async (text, fields) => {
