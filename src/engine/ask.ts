@@ -35,6 +35,7 @@ export async function ask(
     offset: input.offset,
     limit: input.limit,
     withProof: input.withProof || input.allProofs,
+    withAlternatives: input.allProofs,
   });
   const used = new Map<string, FactRow>();
   for (const fact of page.proof?.facts ?? []) used.set(context.tenant.facts.idOf(fact), fact);

@@ -248,6 +248,7 @@ async function conclusionsOf(
     offset: 0,
     limit: null,
     withProof: false,
+    withAlternatives: false,
   });
   const derived = await reasoner.evaluate(reader, true, async (set) => {
     const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);

@@ -112,3 +112,36 @@ export class ChainIndex {
     for (const head of old) if (head !== 0) this.#heads[this.#slotOfRow(head - 1)] = head;
   }
 }
+
+/** The indexes of one relation, each made when it is first wanted. */
+export class Indexes {
+  readonly #columns: readonly Int32Array[];
+  readonly #byPositions = new Map<string, ChainIndex>();
+  #list: ChainIndex[] = [];
+
+  constructor(columns: readonly Int32Array[]) {
+    this.#columns = columns;
+  }
+
+  get bytes(): number {
+    return this.#list.reduce((sum, index) => sum + index.bytes, 0);
+  }
+
+  /** Adds a row, whose columns are written, to every index. */
+  add(row: number): void {
+    for (const index of this.#list) index.add(row);
+  }
+
+  /** The index over these positions (ascending, at least one); a new one is given the first `count` rows. */
+  over(positions: readonly number[], count: number, capacity: number): ChainIndex {
+    const key = positions.join(',');
+    let index = this.#byPositions.get(key);
+    if (index === undefined) {
+      index = new ChainIndex(this.#columns, positions, capacity);
+      for (let row = 0; row < count; row++) index.add(row);
+      this.#byPositions.set(key, index);
+      this.#list.push(index);
+    }
+    return index;
+  }
+}

@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { Metadata } from '../contract/facts.ts';
-import { ChainIndex } from './chain-index.ts';
+import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 
 /**
@@ -32,21 +32,20 @@ export class StoredRelation {
   #capacity = 16;
   #slots = new Int32Array(32);
   #identities = 0;
-  readonly #indexes = new Map<string, ChainIndex>();
-  #indexList: ChainIndex[] = [];
+  readonly #indexes: Indexes;
 
   constructor(predicate: string, arity: number, negated: boolean) {
     this.predicate = predicate;
     this.arity = arity;
     this.negated = negated;
     this.columns = Array.from({ length: arity + 1 }, () => new Int32Array(this.#capacity));
+    this.#indexes = new Indexes(this.columns);
   }
 
   get bytes(): number {
     let bytes = this.#slots.byteLength + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
     for (const column of [this.death, this.validFrom, this.validUntil]) bytes += column?.byteLength ?? 0;
-    for (const index of this.#indexList) bytes += index.bytes;
-    return bytes;
+    return bytes + this.#indexes.bytes;
   }
 
   /** The newest version (dead or alive) of the fact with these argument ids and, last, its scope; or -1. */
@@ -80,7 +79,7 @@ export class StoredRelation {
     this.#slots[slot] = row + 1;
     this.count = row + 1;
     this.live++;
-    for (const index of this.#indexList) index.add(row);
+    this.#indexes.add(row);
     if (this.#identities * 2 > this.#slots.length) this.#rehash();
     return row;
   }
@@ -120,15 +119,7 @@ export class StoredRelation {
 
   /** The index over these positions (ascending, at least one; `arity` is the scope), made now if it is new. */
   index(positions: readonly number[]): ChainIndex {
-    const key = positions.join(',');
-    let index = this.#indexes.get(key);
-    if (index === undefined) {
-      index = new ChainIndex(this.columns, positions, this.#capacity);
-      for (let row = 0; row < this.count; row++) index.add(row);
-      this.#indexes.set(key, index);
-      this.#indexList.push(index);
-    }
-    return index;
+    return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
   /** True where more than half of the rows are dead, and there are enough of them to be worth the work. */

@@ -1,4 +1,4 @@
-import { ChainIndex } from './chain-index.ts';
+import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 
 /** The height of a row whose set keeps none. */
@@ -19,19 +19,18 @@ export class Tuples {
   lowered = -1;
   #capacity = 16;
   #slots = new Int32Array(32);
-  readonly #indexes = new Map<string, ChainIndex>();
-  #indexList: ChainIndex[] = [];
+  readonly #indexes: Indexes;
 
   constructor(arity: number, withHeights = false) {
     this.arity = arity;
     this.columns = Array.from({ length: arity }, () => new Int32Array(this.#capacity));
+    this.#indexes = new Indexes(this.columns);
     this.heights = withHeights ? { of: new Int32Array(this.#capacity) } : null;
   }
 
   get bytes(): number {
-    let bytes = this.#slots.byteLength + this.#capacity * 4 * (this.arity + (this.heights === null ? 0 : 1));
-    for (const index of this.#indexList) bytes += index.bytes;
-    return bytes;
+    const columns = this.arity + (this.heights === null ? 0 : 1);
+    return this.#slots.byteLength + this.#capacity * 4 * columns + this.#indexes.bytes;
   }
 
   /** The row of the tuple, or -1. */
@@ -62,7 +61,7 @@ export class Tuples {
     if (this.heights !== null) this.heights.of[row] = height;
     this.#slots[slot] = row + 1;
     this.count = row + 1;
-    for (const index of this.#indexList) index.add(row);
+    this.#indexes.add(row);
     if (this.count * 2 > this.#slots.length) this.#rehash();
     this.lowered = -1;
     return row;
@@ -70,15 +69,7 @@ export class Tuples {
 
   /** The index over these positions (ascending, at least one), made now if it is new. */
   index(positions: readonly number[]): ChainIndex {
-    const key = positions.join(',');
-    let index = this.#indexes.get(key);
-    if (index === undefined) {
-      index = new ChainIndex(this.columns, positions, this.#capacity);
-      for (let row = 0; row < this.count; row++) index.add(row);
-      this.#indexes.set(key, index);
-      this.#indexList.push(index);
-    }
-    return index;
+    return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
   #slot(tuple: Int32Array): number {

@@ -28,7 +28,7 @@ export interface Premise {
   readonly group: { readonly built: BuiltGroup; readonly key: Int32Array } | null;
 }
 
-interface Instance {
+export interface Instance {
   readonly height: number;
   readonly premises: readonly Premise[];
   readonly rendered: readonly string[];
@@ -85,6 +85,46 @@ export class Explainer {
 
   /** The lowest instance for the head, among those the first by its premises as rendered; null where there is none. */
   async lowest(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance | null> {
+    await this.#find(head, reader, pacer);
+    const heights = this.#heights();
+    const { rows } = this.#instances;
+    let least = Number.POSITIVE_INFINITY;
+    for (let row = 0; row < rows.count; row++) least = Math.min(least, heights[row] as number);
+    let best: Instance | null = null;
+    for (let row = 0; row < rows.count; row++) {
+      if (heights[row] !== least) continue;
+      const found = this.#instance(row);
+      if (best === null || compareTexts(found.rendered, best.rendered) < 0) best = found;
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+    }
+    return best;
+  }
+
+  /** The instances for the head: the lowest first, those of one height by their premises as rendered. */
+  async all(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance[]> {
+    await this.#find(head, reader, pacer);
+    const found: Instance[] = [];
+    for (let row = 0; row < this.#instances.rows.count; row++) {
+      found.push(this.#instance(row));
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+    }
+    return found.sort(
+      (left, right) => left.height - right.height || compareTexts(left.rendered, right.rendered),
+    );
+  }
+
+  #instance(row: number): Instance {
+    const premises = this.#premises(row);
+    const rendered = premises.map(({ literal }) => renderLiteral(literal));
+    return { height: this.#heights()[row] as number, premises, rendered };
+  }
+
+  #heights(): Int32Array {
+    return present(this.#instances.rows.heights, 'instances carry heights').of;
+  }
+
+  /** Fills the instances with those of the head. */
+  async #find(head: Int32Array, reader: Reader, pacer: Pacer): Promise<void> {
     clear(this.#heads);
     clear(this.#instances);
     this.#heads.rows.insert(head);
@@ -94,20 +134,6 @@ export class Explainer {
     while (machine.run(8192) === 0) await pacer.breathe();
     pacer.derivations += machine.matches - before;
     this.#set.work.clear();
-    const { rows } = this.#instances;
-    const heights = present(rows.heights, 'instances carry heights').of;
-    let least = Number.POSITIVE_INFINITY;
-    for (let row = 0; row < rows.count; row++) least = Math.min(least, heights[row] as number);
-    let best: Instance | null = null;
-    for (let row = 0; row < rows.count; row++) {
-      if (heights[row] !== least) continue;
-      const premises = this.#premises(row);
-      const rendered = premises.map(({ literal }) => renderLiteral(literal));
-      if (best === null || compareTexts(rendered, best.rendered) < 0)
-        best = { height: least, premises, rendered };
-      if ((row & 0xff) === 0xff) await pacer.breathe();
-    }
-    return best;
   }
 
   #premises(row: number): Premise[] {

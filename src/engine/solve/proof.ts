@@ -9,7 +9,7 @@ import { isAbsence, isAggregate, isBuiltin, relationOf } from '../logic/terms.ts
 import { BodyCompiler } from './body-compiler.ts';
 import { newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
-import { Explainer, type Premise, premisesOf } from './explainer.ts';
+import { Explainer, type Instance, type Premise, premisesOf } from './explainer.ts';
 import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
 import { questionLevel } from './program.ts';
@@ -37,6 +37,10 @@ interface Choice {
   readonly premises: readonly Premise[];
 }
 
+type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
+
+const mostAlternatives = 100;
+
 export class ProofBuilder {
   readonly steps: ProofStep[] = [];
   /** The stored facts that the proofs rest on, in the order of their steps. */
@@ -47,6 +51,8 @@ export class ProofBuilder {
   readonly #pacer: Pacer;
   readonly #mostSteps: number;
   readonly #stepOf = new Map<string, number>();
+  /** The steps that are conclusions of rules, in order. */
+  readonly #concluded: { readonly step: number; readonly premise: Premise }[] = [];
   readonly #byRule = new Map<BuiltRule, Explainer>();
   readonly #byGroup = new Map<BuiltGroup, Explainer>();
 
@@ -58,8 +64,11 @@ export class ProofBuilder {
     this.#pacer = pacer;
   }
 
-  /** Proves the rows of an answer that are given (numbers of `matches`). The roots are in the same order. */
-  async prove(matches: Matches, rows: readonly number[]): Promise<Proof> {
+  /**
+   * Proves the rows of an answer that are given (numbers of `matches`). The roots are in the same order. With
+   * `alternatives` every conclusion also gets the other ways to it, and what those rest on is proved too.
+   */
+  async prove(matches: Matches, rows: readonly number[], alternatives = false): Promise<Proof> {
     const { question: asked, ids } = matches;
     const { variables } = asked;
     const compiler = new BodyCompiler(this.#set, null, [], true);
@@ -76,6 +85,7 @@ export class ProofBuilder {
         if (root === null) break;
         roots.push(root);
       }
+      if (alternatives) await this.#addAlternatives();
       return this.isTruncated ? { roots, steps: this.steps, truncated: true } : { roots, steps: this.steps };
     } finally {
       compiler.remove();
@@ -189,6 +199,8 @@ export class ProofBuilder {
   }
 
   #addChosen(premise: Premise, { rule, premises }: Choice): number | null {
+    if (rule !== null && this.steps.length < this.#mostSteps)
+      this.#concluded.push({ step: this.steps.length, premise });
     return this.#add(stepKey(premise), {
       atom: renderLiteral(premise.literal),
       kind: rule === null ? 'aggregate' : 'rule',
@@ -255,16 +267,46 @@ export class ProofBuilder {
     const goal = { view: premise.view, literal: premise.literal as AtomLiteral };
     const { table, tuple, height } = this.#find(goal);
     for (const rule of table.rules) {
-      let explainer = this.#byRule.get(rule);
-      if (explainer === undefined)
-        this.#byRule.set(
-          rule,
-          (explainer = new Explainer(this.#set, rule.body, rule.kept.rule.head.args, 1)),
-        );
-      const found = await explainer.lowest(tuple, this.#reader, this.#pacer);
+      const found = await this.#explainer(rule).lowest(tuple, this.#reader, this.#pacer);
       if (found?.height === height) return { rule, premises: found.premises };
     }
     throw new Error(`assertion failed: ${renderAtom(goal.literal)} has an instance of its height`);
+  }
+
+  #explainer(rule: BuiltRule): Explainer {
+    let explainer = this.#byRule.get(rule);
+    if (explainer === undefined) {
+      explainer = new Explainer(this.#set, rule.body, rule.kept.rule.head.args, 1);
+      this.#byRule.set(rule, explainer);
+    }
+    return explainer;
+  }
+
+  /**
+   * Adds to every conclusion the other instances of rules that have it for their head: the lowest first, then by the
+   * rule created first, then by premises as rendered, at most `mostAlternatives`.
+   */
+  async #addAlternatives(): Promise<void> {
+    for (const { step, premise } of this.#concluded) {
+      const { table, tuple } = this.#find({ view: premise.view, literal: premise.literal as AtomLiteral });
+      const ways: { readonly rule: BuiltRule; readonly found: Instance }[] = [];
+      for (const rule of table.rules)
+        for (const found of await this.#explainer(rule).all(tuple, this.#reader, this.#pacer))
+          ways.push({ rule, found });
+      ways.sort((left, right) => left.found.height - right.found.height);
+      const alternatives: ProofAlternative[] = [];
+      // The first way is the proof that the step has.
+      for (const { rule, found } of ways.slice(1, 1 + mostAlternatives)) {
+        const premises: number[] = [];
+        for (const each of found.premises) {
+          const proved = await this.#provePremise(each);
+          if (proved === null) return;
+          premises.push(proved);
+        }
+        alternatives.push({ rule: rule.kept.text, ruleId: rule.kept.id, premises });
+      }
+      (this.steps[step] as ProofStep).alternatives = alternatives;
+    }
   }
 
   /** What an aggregate rests on: for each of its tuples the lowest way to it, every premise once. */

@@ -48,6 +48,8 @@ export interface Page {
   readonly offset: number;
   readonly limit: number | null;
   readonly withProof: boolean;
+  /** With the proof: the other ways to every conclusion in it. */
+  readonly withAlternatives: boolean;
 }
 
 /** How many conclusions of a relation are known, with one of them rendered. */
@@ -227,7 +229,7 @@ export class Reasoner {
     if (!page.withProof) return { matches, page: rows, isTruncated, proof: null };
     const proof = await this.evaluate(reader, true, async (set) => {
       const builder = new ProofBuilder(set, reader, pacer);
-      return { proof: await builder.prove(matches, rows), facts: builder.facts };
+      return { proof: await builder.prove(matches, rows, page.withAlternatives), facts: builder.facts };
     });
     return { matches, page: rows, isTruncated, proof };
   }
