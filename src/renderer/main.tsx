@@ -12,7 +12,7 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/queries.ts';
 import { lastAddressKey, router } from './routes.tsx';
 import { readStored, readString } from './ui/stored-state.ts';
-import { theme } from './ui/theme.ts';
+import { cssVariablesResolver, theme } from './ui/theme.ts';
 import { applyDensity } from './ui/use-row-height.ts';
 
 const schemeManager = localStorageColorSchemeManager({ key: 'corollary.theme' });
@@ -40,7 +40,12 @@ applyDensity();
 restoreAddress();
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemeManager}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariablesResolver}
+      defaultColorScheme="auto"
+      colorSchemeManager={schemeManager}
+    >
       <Notifications position="bottom-right" limit={4} />
       <QueryClientProvider client={createQueryClient()}>
         <RouterProvider router={router} />

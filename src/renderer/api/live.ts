@@ -40,6 +40,8 @@ interface LiveState {
   readonly generation: number | null;
   /** Counts the times a topic was found stale. */
   readonly versions: Readonly<Record<Topic, number>>;
+  /** Ids of facts that were retracted while this window looked on: asking for them would fail. */
+  readonly gone: ReadonlySet<string>;
 }
 
 const freshVersions: Readonly<Record<Topic, number>> = {
@@ -54,7 +56,13 @@ export const useLive = create<LiveState>()(() => ({
   stream: { kind: 'connecting' },
   generation: null,
   versions: freshVersions,
+  gone: new Set(),
 }));
+
+/** Notes facts that are no more, so that what shows them stops asking. */
+export function noteGone(ids: readonly string[]): void {
+  if (ids.length > 0) useLive.setState(({ gone }) => ({ gone: new Set([...gone, ...ids]) }));
+}
 
 /** Notes a generation that an answer carried. */
 export function noteGeneration(generation: number): void {
@@ -83,14 +91,16 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
   let gathered: StreamedChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let wasLost = false;
-  useLive.setState({ generation: null });
+  useLive.setState({ generation: null, gone: new Set() });
 
   function publish(): void {
     timer = null;
     const changes = gathered;
     gathered = [];
     noteGeneration(changes.reduce((greatest, change) => Math.max(greatest, change.generation), 0));
-    invalidate(client, endpoint, topicsOf(changes));
+    noteGone(changes.flatMap(({ kind, id }) => (kind === 'fact.retracted' && id !== undefined ? [id] : [])));
+    // Once views have seen what is gone.
+    setTimeout(() => invalidate(client, endpoint, topicsOf(changes)), 0);
   }
 
   const stream = openEventStream(endpoint, {

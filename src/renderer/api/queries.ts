@@ -16,7 +16,10 @@ function onError(error: Error): void {
   if (error instanceof ApiError && error.code === 'Unauthenticated') noteRefused();
 }
 
-/** The cache of what the service answered. It asks again when told to, not on a timer. */
+/**
+ * The cache of what the service answered. It asks again when told to and when a view opens, since counts of what
+ * inference did (fired, known conclusions, dependents) change without a change of knowledge; not on a timer.
+ */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
@@ -25,7 +28,7 @@ export function createQueryClient(): QueryClient {
       // The service is on this machine: the browser's idea of being online says nothing about it.
       queries: {
         networkMode: 'always',
-        staleTime: 30_000,
+        staleTime: 2_000,
         refetchOnWindowFocus: false,
         retry: (failures, error) => failures < 2 && isPassing(error),
         retryDelay: 400,

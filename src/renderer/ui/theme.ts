@@ -2,6 +2,7 @@
 import {
   ActionIcon,
   Button,
+  type CSSVariablesResolver,
   createTheme,
   Input,
   Menu,
@@ -106,4 +107,20 @@ export const theme = createTheme({
     TextInput: TextInput.extend({ defaultProps: { size: 'xs' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 450, withArrow: true, fz: 'xs' } }),
   },
+});
+
+const ownColours = {
+  '--mantine-color-body': 'var(--surface)',
+  '--mantine-color-text': 'var(--text)',
+  '--mantine-color-dimmed': 'var(--text-dim)',
+  '--mantine-color-placeholder': 'var(--text-dim)',
+  '--mantine-color-error': 'var(--bad)',
+  '--mantine-color-anchor': 'var(--accent-text)',
+};
+
+/** Mantine's own variables where they must agree with theme.css, which reaches the contrasts that they do not. */
+export const cssVariablesResolver: CSSVariablesResolver = () => ({
+  variables: {},
+  light: ownColours,
+  dark: ownColours,
 });

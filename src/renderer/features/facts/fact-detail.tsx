@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
-import { keyOf } from '../../api/live.ts';
+import { keyOf, useLive } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -182,11 +182,13 @@ interface FactDetailProps {
 export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
   const { call, endpoint } = useSession();
   const id = 'id' in shown ? shown.id : null;
+  const isGone = useLive((live) => id !== null && live.gone.has(id));
   const query = useQuery({
     queryKey: keyOf('facts', endpoint, 'one', id),
     queryFn: ({ signal }) => call('getFact', { params: { id: id ?? '' } }, { signal }),
-    enabled: id !== null,
+    enabled: id !== null && !isGone,
   });
+  const failure = query.error === null ? null : failureOf(query.error);
   const fact: StoredFact | undefined = 'id' in shown ? query.data : shown.conclusion;
   return (
     <PaneFrame
@@ -202,13 +204,12 @@ export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
       }
     >
       <div className={styles.detail}>
-        {query.error !== null &&
-          (failureOf(query.error).code === 'FactNotFound' ? (
-            <EmptyState title="This fact is gone">It was retracted, or its validity has ended.</EmptyState>
-          ) : (
-            <ProblemNotice failure={failureOf(query.error)} />
-          ))}
-        {fact !== undefined && query.error === null && (
+        {isGone || failure?.code === 'FactNotFound' ? (
+          <EmptyState title="This fact is gone">It was retracted, or its validity has ended.</EmptyState>
+        ) : (
+          failure !== null && <ProblemNotice failure={failure} />
+        )}
+        {fact !== undefined && !isGone && failure === null && (
           <>
             <Head fact={fact} onRetract={() => onRetract(fact)} />
             <Provenance fact={fact} />

@@ -19,17 +19,15 @@ interface PredicateListProps {
   onSelect: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
-function Row({
-  name,
-  arity,
-  facts,
-  conclusions,
-}: {
+interface RowProps {
   name: string;
   arity: string;
-  facts: number;
+  /** null: not told. */
+  facts: number | null;
   conclusions: number;
-}) {
+}
+
+function Row({ name, arity, facts, conclusions }: RowProps) {
   return (
     <>
       <span className={`truncate ${styles.predicateName}`} title={name}>
@@ -44,9 +42,11 @@ function Row({
           +{formatCount(conclusions)}
         </span>
       )}
-      <span className="number dim" title={formatAmount(facts, 'stored fact')}>
-        {formatCount(facts)}
-      </span>
+      {facts !== null && (
+        <span className="number dim" title={`${formatAmount(facts, 'stored fact')}, valid now`}>
+          {formatCount(facts)}
+        </span>
+      )}
     </>
   );
 }
@@ -58,7 +58,6 @@ export function PredicateList({ selected, onSelect }: PredicateListProps) {
     const wanted = filter.trim().toLowerCase();
     return (data ?? []).filter((row) => `${row.name}/${row.arity}`.toLowerCase().includes(wanted));
   }, [data, filter]);
-  const total = (data ?? []).reduce((sum, row) => sum + row.facts, 0);
   const index = selected === undefined ? 0 : rows.findIndex((row) => row.name === selected) + 1;
   const isUnknown = selected !== undefined && index === 0;
 
@@ -94,7 +93,7 @@ export function PredicateList({ selected, onSelect }: PredicateListProps) {
             render={(at) => {
               const row = rows[at - 1];
               return row === undefined ? (
-                <Row name="All facts" arity="" facts={total} conclusions={0} />
+                <Row name="All facts" arity="" facts={null} conclusions={0} />
               ) : (
                 <Row name={row.name} arity={`/${row.arity}`} facts={row.facts} conclusions={row.derived} />
               );

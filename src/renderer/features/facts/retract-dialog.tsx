@@ -2,7 +2,7 @@
 import { Button, Group, Loader, Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RetractOutcome, StoredFact } from '../../../engine/contract/facts.ts';
-import { keyOf } from '../../api/live.ts';
+import { keyOf, noteGone } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -69,6 +69,7 @@ export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps
       { body: { ...body, ifGeneration } },
       {
         onSuccess: (outcome) => {
+          if (fact.id !== null) noteGone([fact.id]);
           notifyDone(outcome.status === 'absent' ? 'It was already gone.' : `Retracted ${renderFact(fact)}`);
           onClose();
           onRetracted();
