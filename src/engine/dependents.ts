@@ -71,8 +71,8 @@ export async function everyConclusion(
   views: readonly ScopeChoice[],
   pacer: Pacer,
 ): Promise<Candidates[]> {
-  const found: Candidates[] = [];
-  await reasoner.evaluate(reader, false, async (set) => {
+  return reasoner.evaluate(reader, false, async (set) => {
+    const found: Candidates[] = [];
     for (const of of reader.program.conclusionsAmong(relations))
       for (const view of views) {
         const relation: Relation = { view, ...of };
@@ -92,8 +92,8 @@ export async function everyConclusion(
           isCertain: true,
         });
       }
+    return found;
   });
-  return found;
 }
 
 interface Lost {

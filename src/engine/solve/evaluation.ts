@@ -100,7 +100,7 @@ export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promi
     if (pacer.isSliceOver) {
       pacer.lookAtMemory(set.bytes);
       await pacer.breathe();
-    }
+    } else if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
   }
   for (const table of set.tables.values()) table.settled = table.demand.rows.count;
 }

@@ -1,6 +1,7 @@
 import type { Proof } from '../contract/inference.ts';
 import type { FactRow, FactStore } from '../facts/fact-store.ts';
 import { Tuples } from '../facts/tuples.ts';
+import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import { renderAtom } from '../logic/print.ts';
 import { relationKey } from '../logic/terms.ts';
@@ -188,7 +189,10 @@ export class Reasoner {
     return [...found, ...known];
   }
 
-  /** Lets `work` fill tables for the reader: the shared ones where that is possible, else some of its own. */
+  /**
+   * Lets `work` fill tables for the reader: the shared ones where that is possible, else some of its own. It is done
+   * again from the start where tables of earlier questions left too little memory for it.
+   */
   async evaluate<Result>(
     reader: PinnedReader,
     withHeights: boolean,
@@ -203,16 +207,21 @@ export class Reasoner {
       return result;
     }
     const { set } = shared;
+    const wasUsed = set.tables.size > 0;
     set.owner = reader;
     let isSettled = false;
     try {
       const result = await work(set);
       isSettled = true;
       return result;
+    } catch (error) {
+      if (!wasUsed || !isOverMemory(error)) throw error;
     } finally {
       set.owner = null;
       this.#release(shared, set, isSettled);
     }
+    // What earlier questions had left has been let go with it: now it has all the memory there is.
+    return this.evaluate(reader, withHeights, work);
   }
 
   /** One page of the answers to a question, ordered by the texts of their arguments. */
@@ -361,4 +370,8 @@ export class Reasoner {
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
   }
+}
+
+function isOverMemory(error: unknown): boolean {
+  return error instanceof EngineError && error.members['limit'] === 'memory';
 }
