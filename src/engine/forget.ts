@@ -23,20 +23,36 @@ export function relationsOf(facts: readonly FactRow[]): Set<string> {
 
 const mostRendered = 100;
 
-type DependentsPart = Pick<RetractPatternOutcome, 'dependents' | 'dependentsCount' | 'dependentsComplete'>;
+/** Conclusions that a change withdrew, rendered, by code point; not complete where a limit ended the search. */
+export interface Dependents {
+  readonly atoms: readonly string[];
+  readonly isComplete: boolean;
+}
 
-export const noDependents: DependentsPart = { dependents: [], dependentsCount: 0, dependentsComplete: true };
+export const noDependents: Dependents = { atoms: [], isComplete: true };
+
+/** The fields of an answer that tell of dependents. */
+export function dependentsPart({
+  atoms,
+  isComplete,
+}: Dependents): Pick<RetractPatternOutcome, 'dependents' | 'dependentsCount' | 'dependentsComplete'> {
+  return {
+    dependents: atoms.slice(0, mostRendered),
+    dependentsCount: atoms.length,
+    dependentsComplete: isComplete,
+  };
+}
 
 /**
  * The dependents part of an answer, among what was known. `after` reads the state after the change, `before` the one
  * before it. Where a limit ends the search nothing is claimed, and `dependentsComplete` is false.
  */
-export async function dependentsPart(
+export async function dependentsAmong(
   after: BrowseContext,
   before: BrowseContext,
   candidates: readonly Candidates[],
   retracted: readonly FactRow[],
-): Promise<DependentsPart> {
+): Promise<Dependents> {
   if (candidates.length === 0) return noDependents;
   const { reasoner, reader, pacer, tenant } = after;
   const change = {
@@ -48,21 +64,16 @@ export async function dependentsPart(
     candidates,
   };
   return withinLimits(async () => {
-    const atoms = await withdrawnBy(change, pacer);
-    return {
-      dependents: atoms.slice(0, mostRendered),
-      dependentsCount: atoms.length,
-      dependentsComplete: true,
-    };
+    return { atoms: await withdrawnBy(change, pacer), isComplete: true };
   });
 }
 
-/** As `dependentsPart`, among every conclusion that the retracted facts can have had a part in. */
+/** As `dependentsAmong`, among every conclusion that the retracted facts can have had a part in. */
 export async function dependentsAmongAll(
   after: BrowseContext,
   before: BrowseContext,
   retracted: readonly FactRow[],
-): Promise<DependentsPart> {
+): Promise<Dependents> {
   const { reasoner, pacer } = after;
   const relations = before.reader.program.reachedFrom(relationsOf(retracted));
   return withinLimits(async () => {
@@ -73,16 +84,16 @@ export async function dependentsAmongAll(
       viewsOf(after, retracted),
       pacer,
     );
-    return dependentsPart(after, before, candidates, retracted);
+    return dependentsAmong(after, before, candidates, retracted);
   });
 }
 
-async function withinLimits(search: () => Promise<DependentsPart>): Promise<DependentsPart> {
+async function withinLimits(search: () => Promise<Dependents>): Promise<Dependents> {
   try {
     return await search();
   } catch (error) {
     if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
-      return { ...noDependents, dependentsComplete: false };
+      return { ...noDependents, isComplete: false };
     throw error;
   }
 }

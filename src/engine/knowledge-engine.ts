@@ -16,6 +16,8 @@ import type { Change, Engine, EngineCounters } from './engine.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import {
+  type Dependents,
+  dependentsAmong,
   dependentsAmongAll,
   dependentsPart,
   hiddenRows,
@@ -29,7 +31,7 @@ import { ruleIdentity } from './logic/identity.ts';
 import { relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
 import { checkFits, ruleToKeep } from './prepare-rules.ts';
-import { changesOf, resetChange } from './publish.ts';
+import { changesOf, resetChange, withdrawalsOf } from './publish.ts';
 import { queryFacts } from './query.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
@@ -204,7 +206,7 @@ export class KnowledgeEngine implements Engine {
     try {
       const check = (): void => void this.#requireRule(caller, id);
       const { before } = watch;
-      const { generation } = await this.#write({
+      const report = await this.#write({
         caller,
         database: caller.database,
         operation,
@@ -212,9 +214,11 @@ export class KnowledgeEngine implements Engine {
         before,
       });
       const { context, candidates } = watch.seen();
+      const { generation } = report;
       const after = this.#after(context, generation, this.#programOf(context.database));
-      const part = await dependentsPart(after, context, candidates, []);
-      return { status: 'retracted', dependentsCount: part.dependentsCount, generation };
+      const { atoms } = await dependentsAmong(after, context, candidates, []);
+      this.#publishWithdrawn(caller, report, atoms);
+      return { status: 'retracted', dependentsCount: atoms.length, generation };
     } finally {
       watch.end();
     }
@@ -364,15 +368,22 @@ export class KnowledgeEngine implements Engine {
       const { context, candidates } = watch.seen();
       const retracted = report.changes.map((change) => change.fact);
       const after = this.#after(context, report.generation, context.reader.program);
+      const found = await this.#dependents(context, after, candidates, retracted, ways);
+      this.#publishWithdrawn(caller, report, found.atoms);
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
-        ...(await this.#dependents(context, after, candidates, retracted, ways)),
+        ...dependentsPart(found),
         generation: report.generation,
       };
     } finally {
       watch.end();
     }
+  }
+
+  /** Told after the change itself, when the conclusions that it withdrew are known. */
+  #publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
+    for (const change of withdrawalsOf(report, caller.tenant, atoms)) this.#feed.publish(change);
   }
 
   async #dependents(
@@ -381,10 +392,10 @@ export class KnowledgeEngine implements Engine {
     known: readonly Candidates[],
     retracted: readonly FactRow[],
     ways: Pick<facts.RetractInput, 'dependents'>,
-  ): ReturnType<typeof dependentsPart> {
+  ): Promise<Dependents> {
     if (retracted.length === 0) return noDependents;
     return ways.dependents === 'known'
-      ? dependentsPart(after, before, known, retracted)
+      ? dependentsAmong(after, before, known, retracted)
       : dependentsAmongAll(after, before, retracted);
   }
 
@@ -405,7 +416,7 @@ export class KnowledgeEngine implements Engine {
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
-        ...(await this.#dependents(before, after, candidates, retracted, input)),
+        ...dependentsPart(await this.#dependents(before, after, candidates, retracted, input)),
         generation: reader.generation,
         dryRun: true,
       };

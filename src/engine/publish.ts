@@ -31,6 +31,20 @@ export function changesOf(report: Report, time: number, requestId: string): Chan
   return changes;
 }
 
+/** The conclusions that a write withdrew; they come after its own changes, whose numbers they go on from. */
+export function withdrawalsOf(report: Report, tenant: string, atoms: readonly string[]): Change[] {
+  const { database, generation } = report;
+  const first = report.changes.length + 1;
+  const data = { generation, time: database.timeOf(generation), requestId: database.requestOf(generation) };
+  return atoms.slice(0, mostChangesTold).map((atom, index) => ({
+    id: `${generation}.${first + index}`,
+    kind: 'conclusion.withdrawn',
+    database: database.name,
+    tenant,
+    data: { ...data, atom },
+  }));
+}
+
 /** The change that tells a subscriber to read everything again. */
 export function resetChange(database: string, tenant: string, generation: number, time: number): Change {
   return {
