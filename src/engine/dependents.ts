@@ -4,7 +4,7 @@ import { Tuples } from './facts/tuples.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import { demand, type Pacer, settle } from './solve/evaluation.ts';
-import { addAll, type Candidates, tupleAt } from './solve/known-conclusions.ts';
+import { type Candidates, plainRows, tupleAt } from './solve/known-conclusions.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
 import { viewKey } from './solve/reader.ts';
 import type { TableSet } from './solve/table-set.ts';
@@ -43,12 +43,12 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
     await reasoner.evaluate(change.before, false, async (set) => {
       for (const each of doubtful) {
         const table = set.table(each.of, allPositions(each.of.arity));
-        demand(set, table, each.tuple);
+        demand(set, table, within(set, each.tuple));
       }
       await settle(set, change.before, pacer);
       for (const each of doubtful) {
         const table = set.table(each.of, allPositions(each.of.arity));
-        if (table.rows.rows.find(each.tuple) < 0) lost.delete(each.key);
+        if (table.rows.rows.find(within(set, each.tuple)) < 0) lost.delete(each.key);
       }
     });
   const gone = new Set(retracted.map((fact) => rendered(fact.relation, facts.argsOf(fact))));
@@ -80,8 +80,8 @@ export async function everyConclusion(
         const table = set.table(relation, []);
         demand(set, table, new Int32Array(0));
         await settle(set, reader, pacer);
-        const rows = new Tuples(of.arity);
-        addAll(rows, table.rows.rows, table.rows.rows.count);
+        const derived = table.rows.rows;
+        const rows = plainRows(derived, derived.count, set.constants);
         const demanded = { boundPositions: [], demand: { rows: table.demand.rows } };
         found.push({
           ...relation,
@@ -117,11 +117,11 @@ async function collectLost(
   const keys = candidate.table?.demand.rows ?? (positions.length === 0 ? null : rows);
   const key = new Int32Array(positions.length);
   if (keys === null) demand(set, table, key);
-  else for (let row = 0; row < keys.count; row++) demand(set, table, tupleAt(keys, row, key));
+  else for (let row = 0; row < keys.count; row++) demand(set, table, within(set, tupleAt(keys, row, key)));
   await settle(set, reader, pacer);
   const tuple = new Int32Array(arity);
   for (let row = 0; row < count; row++) {
-    if (table.rows.rows.find(tupleAt(rows, row, tuple)) < 0) {
+    if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) {
       const name = `${viewKey(view)}\n${candidate.relation}\n${tuple.join(',')}`;
       const known = lost.get(name);
       if (known === undefined || (!known.isCertain && candidate.isCertain))
@@ -148,6 +148,11 @@ function withoutKnownTwice(candidates: readonly Candidates[]): Candidates[] {
     return { ...candidate, rows, count: rows.count };
   });
   return [...certain, ...rest.filter((candidate) => candidate.count > 0)];
+}
+
+/** The tuple of ids of the dictionary with the ids that the set has for the same constants. */
+function within(set: TableSet, tuple: Int32Array): Int32Array {
+  return set.constants.ownCount === 0 ? tuple : tuple.map((id) => set.constants.local(id));
 }
 
 function allPositions(arity: number): number[] {

@@ -184,6 +184,24 @@ test('a retraction can make a conclusion hold: that is no dependent', async () =
   expect(await results('free(?x)')).toEqual(['free(a)']);
 });
 
+test('conclusions with constants that only inference makes are dependents as any other', async () => {
+  const { tellAll, teach, results, forget } = await openSession();
+  await teach('next(?x, ?y) :- p(?x), ?y = ?x + 1');
+  await teach('count(?n) :- ?n = count { ?x : p(?x) }');
+  await tellAll(['p(1000)', 'p(2000)', 'p(3000)']);
+  expect((await forget('p(1000)', { dependents: 'all' })).dependents).toEqual([
+    'count(3)',
+    'next(1000, 1001)',
+  ]);
+  expect(await results('next(?x, ?y)')).toEqual(['next(2000, 2001)', 'next(3000, 3001)']);
+  expect(await results('count(?n)')).toEqual(['count(2)']);
+  expect((await forget('p(2000)')).dependents).toEqual(['count(2)', 'next(2000, 2001)']);
+  expect((await forget('p(3000)', { dryRun: true, dependents: 'all' })).dependents).toEqual([
+    'count(1)',
+    'next(3000, 3001)',
+  ]);
+});
+
 test('of many dependents the first hundred are rendered and all are counted', async () => {
   const { engine, caller, teach, results, forget, tell } = await openSession();
   await teach('q(?x, ?y) :- all(?x), p(?y)');
@@ -256,7 +274,7 @@ test('what expires while dependents are sought is none of them', async () => {
   await tell('p(b)', { ttl: second });
   await teach('r(?x) :- p(?x)');
   expect(await results('q(?x), r(?x)')).toHaveLength(2);
-  engine.subscribe(() => clock.advance(day));
+  engine.subscribe(() => clock.set(startTime + day));
   const outcome = await forget('p(a)');
   expect(clock.now()).toBe(startTime + day);
   expect(outcome.dependents).toEqual(['q(a)', 'r(a)']);

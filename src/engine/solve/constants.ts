@@ -49,6 +49,11 @@ export class Constants {
     return id < firstOwn ? id : this.dictionary.intern(this.text(id));
   }
 
+  /** The id that is used here for a constant of the dictionary: its own where it made one for the same text. */
+  local(id: number): number {
+    return this.#texts.length === 0 ? id : (this.#ids.get(this.dictionary.text(id)) ?? id);
+  }
+
   /** The id of a constant of a rule. */
   ofRule(text: string): number {
     return this.#ids.get(text) ?? this.dictionary.intern(text);

@@ -101,7 +101,7 @@ export function plainRows(rows: Tuples, count: number, constants: Constants): Tu
 }
 
 /** Adds the first `count` tuples of `from`. */
-export function addAll(to: Tuples, from: Tuples, count: number): void {
+function addAll(to: Tuples, from: Tuples, count: number): void {
   const tuple = new Int32Array(from.arity);
   for (let row = 0; row < count; row++) to.insert(tupleAt(from, row, tuple));
 }
