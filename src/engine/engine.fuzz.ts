@@ -267,11 +267,18 @@ for (const [name, flavour] of Object.entries(flavours))
   test(`answers and proofs are those of the naive model after any updates (${name})`, {
     timeout: 3_600_000,
   }, async () => {
+    let skipped = 0;
     for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
       try {
         await runCase(seed, flavour);
       } catch (error) {
+        // The oracle tries everything with everything; a case that is too much for it proves nothing.
+        if (/^the model (takes|has) more than/.test((error as Error).message)) {
+          skipped++;
+          continue;
+        }
         throw new Error(`${name}, seed ${seed}: ${(error as Error).message}`, { cause: error });
       }
     }
+    expect(skipped).toBeLessThanOrEqual(seeds / 20);
   });
