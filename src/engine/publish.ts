@@ -36,8 +36,11 @@ export function withdrawalsOf(report: Report, tenant: string, atoms: readonly st
   const { database, generation } = report;
   const first = report.changes.length + 1;
   const data = { generation, time: database.timeOf(generation), requestId: database.requestOf(generation) };
-  return atoms.slice(0, mostChangesTold).map((atom, index) => ({
-    id: `${generation}.${first + index}`,
+  const id = (index: number): string => `${generation}.${first + index}`;
+  if (atoms.length > mostChangesTold)
+    return [{ id: id(0), kind: 'reset', database: database.name, tenant, data }];
+  return atoms.map((atom, index) => ({
+    id: id(index),
     kind: 'conclusion.withdrawn',
     database: database.name,
     tenant,
