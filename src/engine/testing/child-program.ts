@@ -15,12 +15,13 @@ export interface Child {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Bundles the program for Node and gives the path of the bundle, in a temporary folder. */
+/** Bundles the program, packages and all, for Node and gives the path of the bundle, in a temporary folder. */
 export async function bundleProgram(source: URL): Promise<string> {
   const outDir = await mkdtemp(join(tmpdir(), 'corollary-program-'));
   await build({
     configFile: false,
     logLevel: 'silent',
+    ssr: { noExternal: true },
     build: {
       ssr: fileURLToPath(source),
       outDir,
