@@ -149,10 +149,12 @@ async function explain(service, name) {
     0,
   );
   const farthest = steps.indexOf(most);
-  if (farthest < 0) return name;
+  const root = proof.roots[farthest];
+  const reached = bindings[farthest]?.y;
+  if (root === undefined || reached === undefined) return name;
   console.log(`\nWhy, for the farthest of them (${most} steps; all proofs in ${seconds(elapsedMs)}):`);
-  for (const line of proofLines(proof, proof.roots[farthest])) console.log(`  ${line}`);
-  return bindings[farthest].y;
+  for (const line of proofLines(proof, root)) console.log(`  ${line}`);
+  return reached;
 }
 
 /**

@@ -18,6 +18,17 @@ const startLimitMs = 120_000;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
+ * @typedef {object} Answer the fields that are read here, of answers and of problems
+ * @property {number} asserted
+ * @property {string} status
+ * @property {number} count
+ * @property {number} elapsedMs
+ * @property {{y: string}[]} bindings
+ * @property {import('./proof-text.mjs').Proof} proof
+ * @property {string} [detail]
+ * @property {string} [title]
+ */
+/**
  * @typedef {object} Service
  * @property {string} url
  * @property {() => Promise<void>} stop does nothing to a service that ran already
@@ -150,6 +161,7 @@ export function client(url, { database, key }) {
      * @param {string} path
      * @param {unknown} body
      * @param {number[]} [accept]
+     * @returns {Promise<Answer>}
      */
     async post(path, body, accept = []) {
       const response = await fetch(new URL(path, url), {
@@ -160,7 +172,7 @@ export function client(url, { database, key }) {
         if (!(error instanceof TypeError)) throw error;
         throw new Refusal(`The connection to ${url} was lost: ${causeOf(error)}.`);
       });
-      const answer = await response.json();
+      const answer = /** @type {Answer} */ (await response.json());
       if (response.ok || accept.includes(response.status)) return answer;
       throw new Refusal(`${path} was refused with ${response.status}: ${answer.detail ?? answer.title}`);
     },

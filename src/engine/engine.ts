@@ -24,7 +24,10 @@ import type {
 } from './contract/rules.ts';
 import type { Caller } from './base/caller.ts';
 
-/** One change, as subscribers and GET /events get it. `id` orders changes within a database: `generation.index`. */
+/**
+ * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
+ * after it. What a retraction withdrew is told when it is known, so changes of a later write can come before.
+ */
 export interface Change {
   readonly id: string;
   readonly kind: ChangeKind;

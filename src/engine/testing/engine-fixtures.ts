@@ -148,7 +148,9 @@ export async function refusal(promise: Promise<unknown>): Promise<EngineError> {
     (error: unknown) => error,
   );
   if (outcome instanceof EngineError) return outcome;
-  throw new Error(`expected a refusal, got ${outcome === null ? 'an answer' : String(outcome)}`);
+  throw new Error(`expected a refusal, got ${outcome === null ? 'an answer' : 'another error'}`, {
+    cause: outcome,
+  });
 }
 
 /** The proof as lines: every step with what it is and, in brackets, the numbers of its premises. */
