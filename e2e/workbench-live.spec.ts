@@ -1,6 +1,6 @@
 /** The workbench keeps up: with changes made elsewhere, with a service that goes and comes, with many facts. */
 import { expect } from '@playwright/test';
-import { open, openSample, rowsOf, test } from './workbench.ts';
+import { clearEditor, open, openSample, rowsOf, test } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 
@@ -99,4 +99,17 @@ test('a proof of thousands of steps is an outline of which only what is seen exi
   await page.keyboard.press('End');
   await expect(tree.locator('[aria-selected="true"]')).toContainText(`next(p${length - 1}, p${length})`);
   expect(await tree.getByRole('treeitem').count()).toBeLessThan(120);
+});
+
+test('what is asked is what was typed, however quickly it is sent off', async ({ page, service }) => {
+  await openSample(page, service);
+  for (const who of ['ada', 'emil', 'jonas', 'clio']) {
+    await open(page, service, '/ask');
+    await clearEditor(page, 'Question');
+    await page.keyboard.type(`ancestor(?who, ${who})`);
+    await page.keyboard.press('Control+Enter');
+    await expect(page).toHaveURL(new RegExp(`question=ancestor.*${who}`));
+    await expect(page.getByLabel('Question').first()).toContainText(`ancestor(?who, ${who})`);
+    await expect(rowsOf(page, 'Answers')).not.toHaveCount(0);
+  }
 });

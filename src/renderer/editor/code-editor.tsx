@@ -26,7 +26,8 @@ interface CodeEditorProps {
   placeholder?: string;
   diagnostics?: readonly Diagnostic[];
   /** Ctrl or Cmd with Enter. */
-  onSubmit?: () => void;
+  /** Given the text as it is in the editor, which `value` may be a keystroke behind. */
+  onSubmit?: (text: string) => void;
   /** Least and greatest height in lines; fills its container where absent. */
   lines?: readonly [least: number, greatest: number];
   autoFocus?: boolean;
@@ -94,7 +95,7 @@ interface EditorOptions {
   placeholder: string;
   lines: readonly [number, number] | undefined;
   onText: (text: string) => void;
-  onSubmit: () => void;
+  onSubmit: (text: string) => void;
 }
 
 function createEditor(host: HTMLElement, options: EditorOptions): Editor {
@@ -118,7 +119,7 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     id: 'corollary.submit',
     label: 'Submit',
     keybindings: [monaco.KeyMod.CtrlCmd | monaco.KeyCode.Enter],
-    run: onSubmit,
+    run: () => onSubmit(editor.getValue()),
   });
   return editor;
 }
@@ -142,7 +143,7 @@ export function CodeEditor(props: CodeEditorProps) {
     reported.current.push(text);
     props.onChange(text);
   });
-  const onSubmit = useEffectEvent(() => props.onSubmit?.());
+  const onSubmit = useEffectEvent((text: string) => props.onSubmit?.(text));
   const create = useEffectEvent((element: HTMLElement) => {
     const created = createEditor(element, { text: value, label, placeholder, lines, onText, onSubmit });
     if (autoFocus) created.focus();

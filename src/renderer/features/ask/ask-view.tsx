@@ -6,7 +6,7 @@
  */
 import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
@@ -46,7 +46,12 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
   const { question } = search;
   const isStoredOnly = search.stored === 'true';
 
-  const show = useEffectEvent((text: string) => setDraft(text));
+  // What was asked here stands in the editor already, perhaps with more that was typed since.
+  const askedHere = useRef<string | null>(null);
+  const show = useEffectEvent((text: string) => {
+    if (text !== askedHere.current) setDraft(text);
+    askedHere.current = null;
+  });
   useEffect(() => {
     if (question === undefined) return;
     show(question);
@@ -58,7 +63,10 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
     if (next === '') return;
     setLimit(firstLimit);
     if (next === question) ask(next, isStoredOnly, firstLimit);
-    else onSearch({ ...search, question: next, why: undefined });
+    else {
+      askedHere.current = next;
+      onSearch({ ...search, question: next, why: undefined });
+    }
   }
 
   function again(): void {
@@ -132,6 +140,11 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
   const isOld = useCurrency(asking.state, isLive, again);
   const diagnostics = useDiagnostics(draft, 'question');
 
+  function onChoose(text: string): void {
+    setDraft(text);
+    onAsk(text);
+  }
+
   const editor = (
     <PaneFrame
       scroll="own"
@@ -154,7 +167,7 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
         value={draft}
         onChange={setDraft}
         diagnostics={diagnostics}
-        onSubmit={() => onAsk(draft)}
+        onSubmit={onAsk}
         autoFocus
       />
     </PaneFrame>
@@ -166,7 +179,7 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
     { id: 'results', least: '120px', content: answers },
   ];
   const panes: Pane[] = [
-    { id: 'questions', size: '230px', least: '140px', content: <QuestionList onChoose={onAsk} /> },
+    { id: 'questions', size: '230px', least: '140px', content: <QuestionList onChoose={onChoose} /> },
     {
       id: 'main',
       least: '320px',
