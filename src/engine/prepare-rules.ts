@@ -4,8 +4,8 @@ import type { RuleInput } from './contract/rules.ts';
 import type { RuleStore } from './facts/rule-store.ts';
 import { checkRule } from './logic/check.ts';
 import { parseRule } from './logic/parse.ts';
-import { checkStratified } from './logic/stratify.ts';
-import { isAbsence, isAggregate } from './logic/terms.ts';
+import { checkStratified, dependenciesOf } from './logic/stratify.ts';
+import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
 import type { RuleToKeep } from './state.ts';
 
 /** The rule that is to be kept, parsed and checked by itself. */
@@ -29,7 +29,9 @@ function ruleOf(input: RuleInput): Rule | null {
  * `replaced` is the rule in whose place it comes, null where it is one more.
  */
 export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, replaced: string | null): void {
-  const others = rules.all().filter(({ id }) => id !== replaced);
+  const read = dependenciesOf(rule.body).map(({ relation }) => relation);
+  // The others fit together already: a cycle that must not be goes through this rule.
+  const others = rules.around(relationOf(rule.head), read).filter(({ id }) => id !== replaced);
   // Without default negation and aggregates there is nothing to be ordered.
   if (![rule, ...others.map((kept) => kept.rule)].some(({ body }) => body.some(mustWait))) return;
   checkStratified([...others, { rule, scope, id: 'this rule' }], scope);

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { parseRule } from '../logic/parse.ts';
+import { relationOf } from '../logic/terms.ts';
+import { dependenciesOf } from '../logic/stratify.ts';
 import { type KeptRule, RuleStore } from './rule-store.ts';
 
 const rule = { head: { predicate: 'p', args: ['?x'], negated: false }, body: [] };
@@ -72,4 +75,51 @@ test('scopes and identities are not confused with each other', () => {
   expect(store.same('x', 'ab')?.id).toBe('a');
   expect(store.same('bx', 'a')?.id).toBe('b');
   expect(store.same('1:ax', null)?.id).toBe('c');
+});
+
+/** Ids of the rules that stand on a cycle with this one, which is not kept. */
+function around(store: RuleStore, text: string): string[] {
+  const { head, body } = parseRule(text);
+  const read = dependenciesOf(body).map(({ relation }) => relation);
+  return store
+    .around(relationOf(head), read)
+    .map(({ id }) => id)
+    .sort();
+}
+
+function storeOf(...texts: string[]): RuleStore {
+  const store = new RuleStore();
+  for (const text of texts)
+    store.put(kept(text, { rule: parseRule(text), scope: text.length % 2 ? 's' : null }));
+  return store;
+}
+
+test('the rules on a cycle with another are found, through every kind of literal, and no others', () => {
+  const store = storeOf(
+    'b(?x) :- a(?x)',
+    'c(?x) :- d(?x), not b(?x)',
+    'e(?n) :- ?n = count { ?x : c(?x) }',
+    'f(?x) :- e(?x)',
+    '-a(?x) :- f(?x)',
+    'z(?x) :- a(?x)',
+  );
+  expect(around(store, 'a(?x) :- e(?x)')).toEqual([
+    'b(?x) :- a(?x)',
+    'c(?x) :- d(?x), not b(?x)',
+    'e(?n) :- ?n = count { ?x : c(?x) }',
+  ]);
+  expect(around(store, 'a(?x) :- z(?x)')).toEqual(['z(?x) :- a(?x)']);
+  expect(around(store, 'a(?x) :- -a(?x)')).toHaveLength(5);
+  expect(around(store, 'd(?x) :- a(?x)')).toEqual([]);
+  expect(around(store, 'new(?x) :- f(?x), z(?x)')).toEqual([]);
+  expect(around(store, 'b(?x) :- b(?x)')).toEqual(['b(?x) :- a(?x)']);
+});
+
+test('rules that were changed or removed stand on no cycle any more', () => {
+  const store = storeOf('b(?x) :- a(?x)');
+  store.put(kept('b(?x) :- a(?x)', { rule: parseRule('b(?x) :- c(?x)') }));
+  expect(around(store, 'a(?x) :- b(?x)')).toEqual([]);
+  expect(around(store, 'c(?x) :- b(?x)')).toHaveLength(1);
+  store.remove(kept('b(?x) :- a(?x)'));
+  expect(around(store, 'c(?x) :- b(?x)')).toEqual([]);
 });

@@ -1,4 +1,6 @@
 import type { Rule } from '../contract/language.ts';
+import { dependenciesOf } from '../logic/stratify.ts';
+import { relationOf } from '../logic/terms.ts';
 
 /**
  * The rules of one database, in the order of their creation.
@@ -24,6 +26,9 @@ export class RuleStore {
   version = 0;
   readonly #byId = new Map<string, KeptRule>();
   readonly #byIdentity = new Map<string, string>();
+  /** Rules by the relation they conclude, and by the relations they read; of every scope, disabled ones too. */
+  readonly #concluding = new Map<string, Set<KeptRule>>();
+  readonly #reading = new Map<string, Set<KeptRule>>();
 
   get size(): number {
     return this.#byId.size;
@@ -47,7 +52,11 @@ export class RuleStore {
   /** Adds a rule, or puts it in the place of the one with its id. */
   put(rule: KeptRule): void {
     const old = this.#byId.get(rule.id);
-    if (old !== undefined) this.#byIdentity.delete(identityInScope(old.identity, old.scope));
+    if (old !== undefined) {
+      this.#byIdentity.delete(identityInScope(old.identity, old.scope));
+      this.#unlist(old);
+    }
+    this.#list(rule);
     this.#byId.set(rule.id, rule);
     this.#byIdentity.set(identityInScope(rule.identity, rule.scope), rule.id);
     if (
@@ -60,10 +69,78 @@ export class RuleStore {
   }
 
   remove(rule: KeptRule): void {
+    const kept = this.#byId.get(rule.id);
+    if (kept !== undefined) this.#unlist(kept);
     this.#byId.delete(rule.id);
     this.#byIdentity.delete(identityInScope(rule.identity, rule.scope));
     this.version++;
   }
+
+  /**
+   * The rules that stand on a cycle with a rule that concludes `head` from the relations `read`: they conclude what
+   * those rest on and what rests on `head`. None where that rule makes no cycle.
+   */
+  around(head: string, read: readonly string[]): KeptRule[] {
+    if (!this.#restOn(read, head)) return [];
+    const below = reachable(read, (relation) => this.#premisesOf(relation));
+    const above = reachable([head], (relation) => this.#conclusionsFrom(relation));
+    const found: KeptRule[] = [];
+    for (const relation of above)
+      if (below.has(relation)) for (const rule of this.#concluding.get(relation) ?? []) found.push(rule);
+    return found;
+  }
+
+  /** True where one of the relations is `head` or rests on it: looked for from both ends by turns. */
+  #restOn(relations: readonly string[], head: string): boolean {
+    const down = { seen: new Set(relations), queue: [...relations] };
+    const up = { seen: new Set([head]), queue: [head] };
+    if (down.seen.has(head)) return true;
+    while (down.queue.length > 0 && up.queue.length > 0) {
+      const isDown = down.seen.size <= up.seen.size;
+      const [side, other] = isDown ? [down, up] : [up, down];
+      const next: string[] = [];
+      for (const relation of side.queue)
+        for (const each of isDown ? this.#premisesOf(relation) : this.#conclusionsFrom(relation)) {
+          if (other.seen.has(each)) return true;
+          if (side.seen.has(each)) continue;
+          side.seen.add(each);
+          next.push(each);
+        }
+      side.queue = next;
+    }
+    return false;
+  }
+
+  *#premisesOf(relation: string): Generator<string> {
+    for (const { rule } of this.#concluding.get(relation) ?? [])
+      for (const read of dependenciesOf(rule.body)) yield read.relation;
+  }
+
+  *#conclusionsFrom(relation: string): Generator<string> {
+    for (const { rule } of this.#reading.get(relation) ?? []) yield relationOf(rule.head);
+  }
+
+  #list(rule: KeptRule): void {
+    listed(this.#concluding, relationOf(rule.rule.head)).add(rule);
+    for (const { relation } of dependenciesOf(rule.rule.body)) listed(this.#reading, relation).add(rule);
+  }
+
+  #unlist(rule: KeptRule): void {
+    this.#concluding.get(relationOf(rule.rule.head))?.delete(rule);
+    for (const { relation } of dependenciesOf(rule.rule.body)) this.#reading.get(relation)?.delete(rule);
+  }
+}
+
+function listed(rules: Map<string, Set<KeptRule>>, relation: string): Set<KeptRule> {
+  let found = rules.get(relation);
+  if (found === undefined) rules.set(relation, (found = new Set()));
+  return found;
+}
+
+function reachable(from: readonly string[], next: (relation: string) => Iterable<string>): Set<string> {
+  const found = new Set(from);
+  for (const relation of found) for (const each of next(relation)) found.add(each);
+  return found;
 }
 
 function identityInScope(identity: string, scope: string | null): string {
