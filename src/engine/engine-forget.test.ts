@@ -319,3 +319,14 @@ test('GET /facts/:id names the known conclusions whose proof uses the fact', asy
   await results('r(?x)');
   expect((await engine.fact(caller, id)).dependents).toEqual([]);
 });
+
+test('GET /facts/:id finds its dependents among many known conclusions', async () => {
+  const { engine, caller, tell, teach, results } = await openSession();
+  await teach('q(?x, ?y) :- all(?x), p(?y)');
+  const facts = Array.from({ length: 1000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
+  await tell('all(a)');
+  await engine.tellAll(caller, facts);
+  expect(await results('q(?x, ?y)')).toHaveLength(1000);
+  const { dependents } = await engine.fact(caller, 'f3-700');
+  expect(dependents).toEqual(['q(a, n700)']);
+});

@@ -8,7 +8,7 @@ import { relationKey } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause } from './evaluation.ts';
 import { type Candidates, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import type { Program } from './program.ts';
-import { ProofBuilder } from './proof.ts';
+import { type GroundAtom, ProofBuilder } from './proof.ts';
 import {
   copyMatches,
   type Matches,
@@ -283,31 +283,27 @@ export class Reasoner {
     const { predicate, arity, negated } = fact.relation;
     const reached = this.reached([relationKey(predicate, arity, negated)]);
     const tables = this.#heldTables(reader).filter(({ table }) => reached.has(table.relation));
-    const asked: { of: Table; row: Int32Array }[] = [];
-    for (const { table, rows } of tables) {
-      for (let row = 0; row < rows.count; row++)
-        asked.push({ of: table, row: tupleAt(rows, row, new Int32Array(table.arity)) });
-      await pacer.breathe();
-    }
-    if (asked.length === 0) return [];
-    const goals = asked.map(({ of, row }) => ({
-      view: of.view,
-      literal: {
-        predicate: of.predicate,
-        args: Array.from(row, (id) => this.facts.dictionary.text(id)),
-        negated: of.negated,
-        naf: false,
-      },
-    }));
     const used = new Set<string>();
-    for (let at = 0; at < goals.length && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
-      const some = goals.slice(at, at + goalsAtOnce);
-      const found = await this.evaluate(reader, true, (set) =>
-        new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY).dependentsOf(fact, some),
-      );
-      for (const atom of found) used.add(atom);
+    for (const { table, rows } of tables) {
+      const count = rows.count;
+      for (let at = 0; at < count && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
+        const goals = this.#goals(table, rows, at, Math.min(count, at + goalsAtOnce));
+        const found = await this.evaluate(reader, true, (set) =>
+          new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY).dependentsOf(fact, goals),
+        );
+        for (const atom of found) used.add(atom);
+      }
     }
     return [...used].sort(compareText);
+  }
+
+  /** The rows from `start` to `end` of a table as atoms. */
+  #goals({ view, predicate, arity, negated }: Table, rows: Tuples, start: number, end: number): GroundAtom[] {
+    const tuple = new Int32Array(arity);
+    return Array.from({ length: end - start }, (_, at) => {
+      const args = Array.from(tupleAt(rows, start + at, tuple), (id) => this.facts.dictionary.text(id));
+      return { view, literal: { predicate, args, negated, naf: false } };
+    });
   }
 
   /** Tables whose rows hold for the reader, with those rows. */
