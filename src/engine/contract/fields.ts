@@ -77,11 +77,20 @@ const greatestTime = 8_640_000_000_000_000;
 
 /** Epoch milliseconds of an ISO 8601 text (without an offset: UTC), or null where it is none. */
 export function parseTime(text: string): number | null {
-  if (!dateTime.test(text)) return null;
+  if (!dateTime.test(text) || !isDay(text)) return null;
   const isDateOnly = !/[T ]\d{2}:/i.test(text);
   const normal = text.replace(' ', 'T').replace(/([+-]\d{2})$/, isDateOnly ? '$1' : '$1:00');
   const time = Date.parse(isDateOnly || withOffset.test(normal) ? normal : `${normal}Z`);
   return Number.isNaN(time) ? null : time;
+}
+
+/** False for a day that its month does not have: `Date.parse` would take it for one of the next month. */
+function isDay(text: string): boolean {
+  const [, year, month, day] = (/^([+-]?\d+)-(\d{2})-(\d{2})/.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return false;
+  // The calendar repeats itself every 400 years.
+  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay;
 }
 
 /** Epoch milliseconds or ISO 8601 text, to epoch milliseconds; `open` is the word that clears the bound. */

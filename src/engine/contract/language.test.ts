@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import {
+  bodySchema,
+  constantsSchema,
+  headSchema,
+  predicateProblem,
+  predicateSchema,
+  termsSchema,
+} from './language.ts';
+
+function terms(...values: unknown[]): string[] {
+  return termsSchema.parse(values);
+}
+
+test('numbers and booleans become their shortest text', () => {
+  expect(terms(3, 1.5, 1.0, -0, 1e-7, true, false, '1.50')).toEqual([
+    '3',
+    '1.5',
+    '1',
+    '0',
+    '1e-7',
+    'true',
+    'false',
+    '1.50',
+  ]);
+});
+
+test('an integer beyond +-(2^53 - 1) is refused, and taken as text', () => {
+  expect(terms(Number.MAX_SAFE_INTEGER, '9007199254740993')).toEqual([
+    '9007199254740991',
+    '9007199254740993',
+  ]);
+  for (const value of [2 ** 53, -(2 ** 53), 1e21]) {
+    const outcome = termsSchema.safeParse([value]);
+    expect(JSON.stringify(outcome.error?.issues)).toContain('send it as a string');
+  }
+});
+
+test('a variable is ? and letters, digits or _; a constant never starts with ?', () => {
+  expect(terms('?x', '?_', '?Größe_2', '?名')).toHaveLength(4);
+  for (const text of ['?', '? x', '?x y', '?x-y', '??', '?"'])
+    expect(termsSchema.safeParse([text]).success, text).toBe(false);
+  expect(constantsSchema.safeParse(['?x']).success).toBe(false);
+  expect(constantsSchema.parse([' ?x', 'x?'])).toEqual([' ?x', 'x?']);
+});
+
+test('other values, null and lone surrogates are no arguments', () => {
+  for (const value of [
+    null,
+    undefined,
+    {},
+    [],
+    ['a'],
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '\ud800',
+    'a\udc00',
+  ])
+    expect(termsSchema.safeParse([value]).success, String(value)).toBe(false);
+  expect(terms('😀', '')).toEqual(['😀', '']);
+});
+
+test('there are at most 64 arguments', () => {
+  const many = (count: number): string[] => Array.from({ length: count }, () => 'a');
+  expect(termsSchema.safeParse(many(64)).success).toBe(true);
+  expect(termsSchema.safeParse(many(65)).success).toBe(false);
+  expect(termsSchema.safeParse([]).success).toBe(true);
+});
+
+test('a predicate is told from what it must not be', () => {
+  for (const name of [
+    'p',
+    'P',
+    'not',
+    'count',
+    'größer',
+    'a-b',
+    'x:y',
+    'http://example.org/p#q',
+    'a?',
+    'x'.repeat(256),
+  ])
+    expect(predicateProblem(name), name).toBeNull();
+  for (const name of [
+    '',
+    'a b',
+    'a\u00a0b',
+    'a\n',
+    'a(',
+    'a)',
+    'a,b',
+    '{',
+    '}',
+    'a;',
+    '"',
+    "'",
+    '`',
+    'a:-b',
+    '?p',
+    '-p',
+    '%p',
+    '#p',
+    'p.',
+    'x'.repeat(257),
+    '\ud800',
+  ])
+    expect(predicateProblem(name), JSON.stringify(name)).not.toBeNull();
+});
+
+test('the names of built-ins are no predicates of facts and heads, but stand in bodies', () => {
+  for (const name of ['<', '<=', '>', '>=', '=', '!=', '+', '*', '/', 'mod']) {
+    expect(predicateSchema.safeParse(name).success, name).toBe(false);
+    expect(headSchema.safeParse({ predicate: name, args: [] }).success, name).toBe(false);
+    expect(bodySchema.safeParse([{ predicate: name, args: ['?x', '?y', '?z'] }]).success, name).toBe(true);
+  }
+});
+
+test('flags of a literal have defaults, and a typo is not silently ignored', () => {
+  expect(bodySchema.parse([{ predicate: 'p', args: ['a'], naf: null }])).toEqual([
+    { predicate: 'p', args: ['a'], negated: false, naf: false },
+  ]);
+  expect(bodySchema.safeParse([{ predicate: 'p', args: [], nagated: true }]).success).toBe(false);
+  expect(headSchema.safeParse({ predicate: 'p', args: [], naf: true }).success).toBe(false);
+});
+
+test('a body has 1 to 256 literals, aggregates with bodies of their own', () => {
+  const atom = { predicate: 'p', args: ['?x'] };
+  expect(bodySchema.safeParse([]).success).toBe(false);
+  expect(bodySchema.safeParse(Array.from({ length: 256 }, () => atom)).success).toBe(true);
+  expect(bodySchema.safeParse(Array.from({ length: 257 }, () => atom)).success).toBe(false);
+  const count = { aggregate: 'count', result: '?n', over: ['?x'], body: [atom] };
+  expect(bodySchema.parse([count])).toEqual([{ ...count, body: [{ ...atom, negated: false, naf: false }] }]);
+  for (const wrong of [
+    { ...count, over: [] },
+    { ...count, body: [] },
+    { ...count, aggregate: 'median' },
+  ])
+    expect(bodySchema.safeParse([wrong]).success).toBe(false);
+});
