@@ -34,6 +34,10 @@ export class TableSet implements TableSpace {
   readonly work = new WorkList();
   readonly tables = new Map<string, Table>();
   readonly #byRelation = new Map<string, Table[]>();
+  readonly #derivedAtoms = new WeakMap<
+    AtomLiteral,
+    { readonly view: ScopeChoice; readonly isDerived: boolean }
+  >();
   /** The evaluation that is filling the set now, if any. */
   owner: object | null = null;
 
@@ -119,13 +123,22 @@ export class TableSet implements TableSpace {
     };
   }
 
+  /** As `isDerived`, remembered for the atom: a long body asks it of every atom many times over. */
+  #isDerivedAtom(view: ScopeChoice, literal: AtomLiteral): boolean {
+    let known = this.#derivedAtoms.get(literal);
+    if (known?.view !== view) {
+      known = { view, isDerived: this.isDerived(view, relationOf(literal)) };
+      this.#derivedAtoms.set(literal, known);
+    }
+    return known.isDerived;
+  }
+
   /** Rows that an atom is expected to match for one binding of what is bound. */
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
     const arity = literal.args.length;
     const count = boundArguments(literal, bound);
     if (count === arity) return 0;
-    if (this.isDerived(view, relationOf(literal)))
-      return count === 0 ? likelyRowsOfFreeAtom : likelyRowsOfBoundAtom;
+    if (this.#isDerivedAtom(view, literal)) return count === 0 ? likelyRowsOfFreeAtom : likelyRowsOfBoundAtom;
     const size = this.facts.relation(literal.predicate, arity, literal.negated)?.live ?? 0;
     return count === 0 ? size : Math.min(size ** (1 - count / arity), likelyRowsOfBoundAtom / 2);
   }
