@@ -90,5 +90,5 @@ test('a bound of validity is a time or the word that clears it', () => {
   expect(schema.parse(-5)).toBe(-5);
   expect(schema.parse('1970-01-01T00:00:01Z')).toBe(1000);
   for (const value of ['always', 1.5, Number.POSITIVE_INFINITY, 8_640_000_000_000_001, true, {}])
-    expect(takes(schema, value), String(value)).toBe(false);
+    expect(takes(schema, value), JSON.stringify(value)).toBe(false);
 });
