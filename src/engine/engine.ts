@@ -1,5 +1,15 @@
 import type { ChangeData, ChangeKind, CreatedDatabase, DatabaseList } from './contract/administration.ts';
 import type {
+  AggregateInput,
+  AggregateResult,
+  ExplainInput,
+  Explanation,
+  Trace,
+  TraceInput,
+  WhatIfInput,
+  WhatIfResult,
+} from './contract/explanation.ts';
+import type {
   FactDetail,
   FactInput,
   FactList,
@@ -68,6 +78,10 @@ export interface Engine {
   rules(caller: Caller): Promise<StoredRule[]>;
   validateRules(caller: Caller, text: string): Promise<ValidateResult>;
   ask(caller: Caller, question: AskInput): Promise<Answer>;
+  aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult>;
+  explain(caller: Caller, input: ExplainInput): Promise<Explanation>;
+  whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult>;
+  trace(caller: Caller, input: TraceInput): Promise<Trace>;
   databases(caller: Caller): Promise<DatabaseList>;
   createDatabase(caller: Caller, name: string): Promise<CreatedDatabase>;
   /** True where the database exists; the surfaces refuse an unknown one before they look at the body. */

@@ -1,3 +1,4 @@
+import { aggregateFacts } from './aggregate-facts.ts';
 import { ask, bodyOf } from './ask.ts';
 import { assert, present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
@@ -8,11 +9,22 @@ import { type BrowseContext, listFacts } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type {
+  AggregateInput,
+  AggregateResult,
+  ExplainInput,
+  Explanation,
+  Trace,
+  TraceInput,
+  WhatIfInput,
+  WhatIfResult,
+} from './contract/explanation.ts';
 import type * as facts from './contract/facts.ts';
 import type { Answer, AskInput } from './contract/inference.ts';
 import type * as rules from './contract/rules.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
 import type { Change, Engine, EngineCounters } from './engine.ts';
+import { explain } from './explain.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import {
@@ -33,6 +45,8 @@ import { checkUnchanged } from './prepare-facts.ts';
 import { checkFits, ruleToKeep } from './prepare-rules.ts';
 import { changesOf, resetChange, withdrawalsOf } from './publish.ts';
 import { queryFacts } from './query.ts';
+import { trace } from './trace.ts';
+import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
 import { Program } from './solve/program.ts';
@@ -256,6 +270,22 @@ export class KnowledgeEngine implements Engine {
       this.#noteUses(context, used);
       return answer;
     });
+  }
+
+  async aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult> {
+    return this.#reading(caller, input, (context) => aggregateFacts(context, input));
+  }
+
+  async explain(caller: Caller, input: ExplainInput): Promise<Explanation> {
+    return this.#reading(caller, input, (context) => explain(context, input));
+  }
+
+  async whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult> {
+    return this.#reading(caller, input, (context) => whatIf(context, input));
+  }
+
+  async trace(caller: Caller, input: TraceInput): Promise<Trace> {
+    return this.#reading(caller, input, (context) => trace(context, input));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

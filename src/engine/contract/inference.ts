@@ -16,15 +16,36 @@ export const defaultMaxDerivations = 10_000_000;
 /** A proof stops growing here and says `truncated`. */
 export const maxProofSteps = 100_000;
 
-/** A pattern (`predicate`, `args`), or a rule body as literals or as text: exactly one of the three. */
+/** A pattern (`predicate`, `args`), or a rule body as literals or as text: exactly one of the three (`oneForm`). */
+export const askedForms = {
+  predicate: optional(predicateSchema),
+  args: optional(termsSchema),
+  body: optional(bodySchema),
+  text: optional(z.string().min(1).max(100_000)).describe('A rule body in the grammar'),
+  negated: defaulted(z.boolean(), false).describe('With predicate: ask for what is explicitly not so'),
+};
+
+/** What is asked, in one of its forms. */
+export type AskedForms = z.output<z.ZodObject<typeof askedForms>>;
+
+/** Refuses a question in no form or in several. Use with `.superRefine`. */
+export function oneForm(value: AskedForms, context: z.RefinementCtx): void {
+  const refuse = (field: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: [field], message });
+  const forms = [value.predicate, value.body, value.text].filter((form) => form !== null).length;
+  if (forms === 0) refuse('predicate', 'give predicate and args, or body, or text');
+  else if (forms > 1) refuse('predicate', 'give only one of predicate, body and text');
+  else if (value.predicate !== null && value.args === null) refuse('args', 'give args beside predicate');
+  else if (value.predicate === null && value.args !== null)
+    refuse('args', 'args stand beside predicate only');
+  else if (value.predicate === null && value.negated)
+    refuse('negated', 'negated stands beside predicate only');
+}
+
 export const askInputSchema = z
   .strictObject({
-    predicate: optional(predicateSchema),
-    args: optional(termsSchema),
-    body: optional(bodySchema),
-    text: optional(z.string().min(1).max(100_000)).describe('A rule body in the grammar'),
+    ...askedForms,
     ...scopeFields,
-    negated: defaulted(z.boolean(), false).describe('With predicate: ask for what is explicitly not so'),
     withProof: defaulted(z.boolean(), false),
     allProofs: defaulted(z.boolean(), false),
     limit: limitSchema,
@@ -33,31 +54,7 @@ export const askInputSchema = z
     maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
   })
   .superRefine(oneScopeChoice)
-  .superRefine((value, context) => {
-    const forms = [value.predicate, value.body, value.text].filter((form) => form !== null).length;
-    if (forms === 0)
-      context.addIssue({
-        code: 'custom',
-        path: ['predicate'],
-        message: 'give predicate and args, or body, or text',
-      });
-    else if (forms > 1)
-      context.addIssue({
-        code: 'custom',
-        path: ['predicate'],
-        message: 'give only one of predicate, body and text',
-      });
-    else if (value.predicate !== null && value.args === null)
-      context.addIssue({ code: 'custom', path: ['args'], message: 'give args beside predicate' });
-    else if (value.predicate === null && value.args !== null)
-      context.addIssue({ code: 'custom', path: ['args'], message: 'args stand beside predicate only' });
-    else if (value.predicate === null && value.negated)
-      context.addIssue({
-        code: 'custom',
-        path: ['negated'],
-        message: 'negated stands beside predicate only',
-      });
-  });
+  .superRefine(oneForm);
 export type AskInput = z.output<typeof askInputSchema>;
 
 export const proofStepKinds = ['fact', 'rule', 'absence', 'builtin', 'aggregate'] as const;

@@ -1,0 +1,9 @@
+import type { BrowseContext } from './browse.ts';
+import type { AggregateInput, AggregateResult } from './contract/explanation.ts';
+
+export async function aggregateFacts(
+  _context: BrowseContext,
+  _input: AggregateInput,
+): Promise<AggregateResult> {
+  throw new Error('to be written');
+}
