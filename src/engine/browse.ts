@@ -251,7 +251,7 @@ async function conclusionsOf(
     withProof: false,
     withAlternatives: false,
   });
-  const derived = await reasoner.evaluate(reader, true, async (set) => {
+  const derived = await reasoner.evaluate(reader, true, pacer, async (set) => {
     const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);
     const rows: number[] = [];
     for (let row = 0; row < matches.count; row++)

@@ -33,6 +33,8 @@ import {
   dependentsAmongAll,
   dependentsPart,
   hiddenRows,
+  type Known,
+  knownBefore,
   noDependents,
   patternOf,
   relationsOf,
@@ -48,9 +50,8 @@ import { queryFacts } from './query.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
-import type { Candidates } from './solve/known-conclusions.ts';
 import { Program } from './solve/program.ts';
-import { Reasoner } from './solve/reasoner.ts';
+import { type PinnedReader, Reasoner } from './solve/reasoner.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState, Operation, Report, State, TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
@@ -79,7 +80,7 @@ type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
 interface Watch {
   /** To be called in the turn of the write, before it. */
   readonly before: () => void;
-  readonly seen: () => { readonly context: BrowseContext; readonly candidates: readonly Candidates[] };
+  readonly seen: () => { readonly context: BrowseContext; readonly known: Known };
   readonly end: () => void;
 }
 
@@ -215,7 +216,7 @@ export class KnowledgeEngine implements Engine {
     const operation: Operation = { kind: 'forgetRule', id };
     const watch = this.#watch(caller, defaultLimits, ({ reasoner }) => {
       const concluded = relationOf(this.#requireRule(caller, id).rule.head);
-      return reasoner.candidates(reasoner.reached([concluded]));
+      return { candidates: reasoner.candidates(reasoner.reached([concluded])), losses: null };
     });
     try {
       const check = (): void => void this.#requireRule(caller, id);
@@ -227,10 +228,10 @@ export class KnowledgeEngine implements Engine {
         check,
         before,
       });
-      const { context, candidates } = watch.seen();
+      const { context, known } = watch.seen();
       const { generation } = report;
       const after = this.#after(context, generation, this.#programOf(context.database));
-      const { atoms } = await dependentsAmong(after, context, candidates, []);
+      const { atoms } = await dependentsAmong(after, context, known, []);
       this.#publishWithdrawn(caller, report, atoms);
       return { status: 'retracted', dependentsCount: atoms.length, generation };
     } finally {
@@ -373,9 +374,10 @@ export class KnowledgeEngine implements Engine {
       else this.#counters.factsRetracted++;
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
-    if (touched.size > 0) reasoner?.touched(touched, report.generation);
+    if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
     for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
-    if ((reasoner?.readers ?? 0) === 0) state?.facts.compact(touched, report.generation);
+    const isRead = reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts);
+    if (!isRead) state?.facts.compact(touched, report.generation);
   }
 
   async #retract(
@@ -384,21 +386,19 @@ export class KnowledgeEngine implements Engine {
     ways: Pick<facts.RetractInput, 'dependents' | 'timeoutMs'>,
     check: ((time: number) => void) | undefined,
   ): Promise<facts.RetractPatternOutcome> {
-    const watch = this.#watch(
-      caller,
-      { ...defaultLimits, timeoutMs: ways.timeoutMs },
-      ({ reasoner, tenant }) =>
-        ways.dependents === 'known'
-          ? reasoner.candidates(reasoner.reached(relationsAbout(operation, tenant.facts)))
-          : [],
+    const limits = { ...defaultLimits, timeoutMs: ways.timeoutMs };
+    const watch = this.#watch(caller, limits, ({ reasoner, tenant }) =>
+      ways.dependents === 'known'
+        ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
+        : { candidates: [], losses: null },
     );
     try {
       const write = { caller, database: caller.database, operation, before: watch.before };
       const report = await this.#write(check === undefined ? write : { ...write, check });
-      const { context, candidates } = watch.seen();
+      const { context, known } = watch.seen();
       const retracted = report.changes.map((change) => change.fact);
       const after = this.#after(context, report.generation, context.reader.program);
-      const found = await this.#dependents(context, after, candidates, retracted, ways);
+      const found = await this.#dependents(context, after, known, retracted, ways, caller);
       this.#publishWithdrawn(caller, report, found.atoms);
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
@@ -419,13 +419,15 @@ export class KnowledgeEngine implements Engine {
   async #dependents(
     before: BrowseContext,
     after: BrowseContext,
-    known: readonly Candidates[],
+    known: Known,
     retracted: readonly FactRow[],
     ways: Pick<facts.RetractInput, 'dependents'>,
+    caller: Caller,
   ): Promise<Dependents> {
     if (retracted.length === 0) return noDependents;
+    const now = (): PinnedReader => this.#pin(caller, defaultLimits).reader;
     return ways.dependents === 'known'
-      ? dependentsAmong(after, before, known, retracted)
+      ? dependentsAmong(after, before, known, retracted, now)
       : dependentsAmongAll(after, before, retracted);
   }
 
@@ -438,7 +440,9 @@ export class KnowledgeEngine implements Engine {
       const { tenant, reasoner, reader } = before;
       check(reader.time);
       const retracted = [...tenant.facts.match(patternOf(input), reader.generation, reader.time, true)];
+      await reasoner.keepUp(reader, before.pacer);
       const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+      const known = { candidates, losses: null };
       const after = {
         ...before,
         reader: reasoner.reader(reader.generation, reader.time, hiddenRows(retracted)),
@@ -446,7 +450,7 @@ export class KnowledgeEngine implements Engine {
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
-        ...dependentsPart(await this.#dependents(before, after, candidates, retracted, input)),
+        ...dependentsPart(await this.#dependents(before, after, known, retracted, input, caller)),
         generation: reader.generation,
         dryRun: true,
       };
@@ -472,17 +476,19 @@ export class KnowledgeEngine implements Engine {
    * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
    * after. The state is kept until `end`.
    */
-  #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => readonly Candidates[]): Watch {
-    let seen: { context: BrowseContext; candidates: readonly Candidates[] } | null = null;
+  #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => Known): Watch {
+    let seen: { context: BrowseContext; known: Known } | null = null;
     return {
       before: () => {
         const context = this.#pin(caller, limits);
         context.reasoner.readers++;
-        seen = { context, candidates: look(context) };
+        seen = { context, known: look(context) };
       },
       seen: () => present(seen, 'the write was applied'),
       end: () => {
-        if (seen !== null) seen.context.reasoner.readers--;
+        if (seen === null) return;
+        seen.context.reasoner.readers--;
+        seen.known.losses?.end();
       },
     };
   }
@@ -505,7 +511,7 @@ export class KnowledgeEngine implements Engine {
     const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
     const passed = tenant.facts.boundaries.takeUntil(time);
-    if (passed.size > 0) reasoner.passed(passed, time);
+    if (passed.size > 0) reasoner.passed([...passed], time);
     const { timeoutMs, maxDerivations } = limits;
     return {
       database,
@@ -586,6 +592,11 @@ export class KnowledgeEngine implements Engine {
 function emptyTenant(): TenantState {
   const store = new FactStore(0);
   return { facts: store, uses: new FactUses(store) };
+}
+
+/** The numbers of the stored facts that a write changed. */
+function numbersOf({ changes }: Report): number[] {
+  return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
 }
 
 function ruleOutcome(report: Report): rules.RuleOutcome {

@@ -145,7 +145,7 @@ export class FactStore {
     const number = this.#newNumber(relation, generation);
     const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
     this.#rowOf[number] = row;
-    this.#noteBounds(relation, from, until, time);
+    this.#noteBounds(number, from, until, time);
     return { status: 'asserted', relation, row };
   }
 
@@ -223,6 +223,15 @@ export class FactStore {
       relation: present(this.#relationList[this.#relationOf[number] as number], 'a fact has its relation'),
       row: this.#rowOf[number] as number,
     };
+  }
+
+  /** The newest version, dead or alive, of the fact with this number; row -1 where compaction has let it go. */
+  versionOf(number: number): FactRow {
+    const relation = present(
+      this.#relationList[this.#relationOf[number] as number],
+      'a fact has its relation',
+    );
+    return { relation, row: this.#rowOf[number] as number };
   }
 
   /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
@@ -317,15 +326,14 @@ export class FactStore {
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#rowOf[number] = row;
-    this.#noteBounds(relation, from, until, time);
+    this.#noteBounds(number, from, until, time);
     this.#noteChange(number, generation);
     return { status: 'updated', relation, row };
   }
 
-  #noteBounds(relation: StoredRelation, from: number, until: number, time: number): void {
-    const key = relationKey(relation.predicate, relation.arity, relation.negated);
+  #noteBounds(number: number, from: number, until: number, time: number): void {
     for (const instant of [from, until])
-      if (Number.isFinite(instant) && instant > time) this.boundaries.add(instant, key);
+      if (Number.isFinite(instant) && instant > time) this.boundaries.add(instant, number);
   }
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {

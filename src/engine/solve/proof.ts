@@ -327,10 +327,15 @@ export class ProofBuilder {
   #tuplesOf(group: BuiltGroup, key: Int32Array): Int32Array[] {
     const { rows } = group.source.rows;
     const found: { readonly tuple: Int32Array; readonly texts: string[] }[] = [];
-    for (let row = 0; row < rows.count; row++) {
+    const take = (row: number): void => {
+      if (rows.isDead(row)) return;
       const tuple = Int32Array.from(rows.columns, (column) => column[row] as number);
-      if (key.every((id, at) => tuple[at] === id))
-        found.push({ tuple, texts: Array.from(tuple, (id) => this.#set.constants.text(id)) });
+      found.push({ tuple, texts: Array.from(tuple, (id) => this.#set.constants.text(id)) });
+    };
+    if (key.length === 0) for (let row = 0; row < rows.count; row++) take(row);
+    else {
+      const index = rows.index([...key.keys()]);
+      for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number) take(next - 1);
     }
     return found.sort((left, right) => compareTexts(left.texts, right.texts)).map(({ tuple }) => tuple);
   }

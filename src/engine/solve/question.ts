@@ -138,6 +138,7 @@ export function copyMatches(
     if (isVariable(term) && atom.args.indexOf(term) !== position)
       repeated.push([atom.args.indexOf(term), position]);
   const isAnswer = (row: number): boolean => {
+    if (rows.isDead(row)) return false;
     for (const [a, b] of repeated)
       if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
     return true;
