@@ -101,15 +101,13 @@ abstract class DeltaStep extends Step {
   }
 }
 
-/** Rows of a derived relation that are alive, or with `ofDead` those that are dead: to look for another reason. */
+/** Rows of a derived relation that are alive. */
 class DerivedDelta extends DeltaStep {
   readonly source: Derived;
-  readonly #ofDead: boolean;
 
-  constructor(source: Derived, shape: Shape, ofDead: boolean) {
+  constructor(source: Derived, shape: Shape) {
     super(shape);
     this.source = source;
-    this.#ofDead = ofDead;
   }
 
   override bind(): void {}
@@ -119,9 +117,9 @@ class DerivedDelta extends DeltaStep {
     while (this.from < this.to) {
       const at = this.from++;
       const row = this.list === null ? at : (this.list[at] as number);
-      if (rows.isDead(row) !== this.#ofDead) continue;
+      if (rows.isDead(row)) continue;
       if (!this.matches(rows.columns, row, machine.registers)) continue;
-      if (rows.heights !== null && !this.#ofDead) this.height = rows.heights.of[row] as number;
+      if (rows.heights !== null) this.height = rows.heights.of[row] as number;
       this.row = row;
       if (this.pass()) return true;
     }
@@ -130,7 +128,32 @@ class DerivedDelta extends DeltaStep {
 
   override justify(justifications: Justifications, target: Support, row: number): void {
     const { support } = this.source;
-    if (support !== null && !this.#ofDead) justifications.add(support, this.row, target, row);
+    if (support !== null) justifications.add(support, this.row, target, row);
+  }
+}
+
+/**
+ * Rows that died, to look for another reason for each. Where heights count, those that one rule has revived are looked
+ * at by the others too: they may have a lower reason.
+ */
+class DoubtfulStep extends DeltaStep {
+  readonly #source: Derived;
+
+  constructor(source: Derived, shape: Shape) {
+    super(shape);
+    this.#source = source;
+  }
+
+  override bind(): void {}
+
+  override advance(machine: Machine): boolean {
+    const { rows } = this.#source;
+    while (this.from < this.to) {
+      const row = (this.list as readonly number[])[this.from++] as number;
+      if (rows.heights === null && !rows.isDead(row)) continue;
+      if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
+    }
+    return false;
   }
 }
 
@@ -334,12 +357,12 @@ class StoredStep extends Step {
 }
 
 export function deltaStep(source: Derived, shape: Shape): Step {
-  return new DerivedDelta(source, shape, false);
+  return new DerivedDelta(source, shape);
 }
 
 /** Dead rows of the relation that a rule concludes: those that it may conclude for another reason. */
 export function doubtfulStep(source: Derived, shape: Shape): Step {
-  return new DerivedDelta(source, shape, true);
+  return new DoubtfulStep(source, shape);
 }
 
 /** Stored rows that have come. */
