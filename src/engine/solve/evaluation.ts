@@ -94,6 +94,7 @@ export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean 
 /** Works until nothing is left to derive. */
 export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<void> {
   for (let derived = set.work.take(); derived !== null; derived = set.work.take()) {
+    set.observer?.reached(derived.level);
     derived.prepare?.();
     await process(set, derived, reader, pacer);
     if (derived.rows.count > derived.done || derived.lowered.length > 0) set.work.add(derived);

@@ -2,6 +2,7 @@ import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
 import type { Consumer, Derived, WorkList } from './derived.ts';
+import type { Seen } from './observer.ts';
 import { sees, type Reader } from './reader.ts';
 
 /**
@@ -278,6 +279,8 @@ export interface Emission {
   readonly rise: number;
   /** Counts the tuples that were new; null where nobody asks. */
   readonly tally: Tally | null;
+  /** Told of every match, where an observer watches. */
+  readonly seen: Seen | null;
 }
 
 /** How often a rule drew a conclusion that was new. */
@@ -376,7 +379,7 @@ export class Machine implements Consumer {
   }
 
   #emit(): void {
-    const { target, registers, rise, tally } = this.#emission;
+    const { target, registers, rise, tally, seen } = this.#emission;
     const tuple = this.#tuple;
     for (let index = 0; index < registers.length; index++)
       tuple[index] = this.registers[registers[index] as number] as number;
@@ -390,6 +393,8 @@ export class Machine implements Consumer {
       }
       height += rise;
     }
-    if (put(target, tuple, height, this.#work) && tally !== null) tally.fired++;
+    const isNew = put(target, tuple, height, this.#work);
+    if (isNew && tally !== null) tally.fired++;
+    if (seen !== null) seen(tuple, isNew);
   }
 }

@@ -9,6 +9,7 @@ import { clear, type Derived, newDerived, WorkList } from './derived.ts';
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
+import type { Observer } from './observer.ts';
 import type { Program } from './program.ts';
 import { type Reader, viewKey } from './reader.ts';
 import type { Relation, Table, TableSpace } from './table.ts';
@@ -42,8 +43,17 @@ export class TableSet implements TableSpace {
   owner: object | null = null;
 
   readonly #tallies: Tallies;
+  readonly observer: Observer | null;
 
-  constructor(facts: FactStore, program: Program, withHeights: boolean, tallies: Tallies) {
+  /** With an observer no recursion is rewritten either: what it is told is of the rules as they were taught. */
+  constructor(
+    facts: FactStore,
+    program: Program,
+    withHeights: boolean,
+    tallies: Tallies,
+    observer: Observer | null = null,
+  ) {
+    this.observer = observer;
     this.#tallies = tallies;
     this.facts = facts;
     this.program = program;
@@ -52,7 +62,7 @@ export class TableSet implements TableSpace {
   }
 
   get bytes(): number {
-    let bytes = this.constants.bytes;
+    let bytes = this.constants.bytes + (this.observer?.bytes ?? 0);
     for (const table of this.tables.values()) bytes += bytesOf(table);
     return bytes;
   }
@@ -99,6 +109,7 @@ export class TableSet implements TableSpace {
       settled: 0,
     };
     this.tables.set(key, table);
+    this.observer?.table(table);
     const siblings = this.#byRelation.get(name);
     if (siblings === undefined) this.#byRelation.set(name, [table]);
     else siblings.push(table);
@@ -119,6 +130,7 @@ export class TableSet implements TableSpace {
       work: this.work,
       estimate: (literal, bound) => this.estimate(view, literal, bound),
       constants: this.constants,
+      observer: this.observer,
       constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
     };
   }
@@ -149,7 +161,7 @@ export class TableSet implements TableSpace {
   }
 
   #build(table: Table): void {
-    const factored = this.withHeights ? null : this.factored(table);
+    const factored = this.withHeights || this.observer !== null ? null : this.factored(table);
     if (factored !== null) {
       const level = table.rows.level;
       const reach = newDerived({
@@ -173,6 +185,7 @@ export class TableSet implements TableSpace {
     for (const rule of this.program.rulesFor(table.view, table.relation)) {
       const { head, body } = rule.kept.rule;
       const filters = filtersOf(body, planRule(rule.kept.rule));
+      this.observer?.compiling(rule);
       const built = new BodyCompiler(this, table, table.extra, false).compile(
         { view: rule.bodyView, literals: body, filters },
         {
@@ -186,6 +199,7 @@ export class TableSet implements TableSpace {
       );
       if (this.withHeights) table.rules.push({ ...rule, body: built });
     }
+    this.observer?.compiling(null);
   }
 
   /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
