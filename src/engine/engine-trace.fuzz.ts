@@ -27,6 +27,7 @@ const flavours: Record<string, Flavour> = {
   numbers: { ...plainFlavour, arithmetic: true, comparisons: true },
   groups: { ...plainFlavour, aggregates: true, comparisons: true },
   scopes: { ...plainFlavour, negation: true, comparisons: true, scopes: true, disabledRules: true },
+  time: { ...plainFlavour, negation: true, scopes: true, validity: true, defaultNegation: true },
   rich: richFlavour,
 };
 

@@ -239,6 +239,12 @@ test('a subgoal that asks for more than the question names its free arguments wi
   const trace = await traceOf(session, 'linked(?x, ?x)');
   expect(trace.answers).toBe(1);
   expect(goalLines(trace)).toEqual(['linked(?a, ?b): 1 calls, 3 answers']);
+  await session.tell(`wide(${Array.from({ length: 28 }, () => 'x').join(', ')})`);
+  const names = Array.from({ length: 28 }, (_, at) => `?v${at}`);
+  await session.teach(`copy(${names.join(', ')}) :- wide(${names.join(', ')})`);
+  const [wide] = (await traceOf(session, `copy(x, ${Array.from({ length: 27 }, () => '?v').join(', ')})`))
+    .subgoals;
+  expect(wide?.goal).toMatch(/^copy\(x, \?b, \?c, .*, \?z, \?a1, \?b1\)$/);
 });
 
 test('constants that need quotes have them, in goals and in answers', async () => {
