@@ -1,5 +1,5 @@
 import { present } from './base/assert.ts';
-import { type Answer, type AskInput } from './contract/inference.ts';
+import type { Answer, AskedForms, AskInput } from './contract/inference.ts';
 import type { Literal } from './contract/language.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
@@ -11,13 +11,13 @@ import type { AnswerPage } from './solve/reasoner.ts';
 import { sees } from './solve/reader.ts';
 
 /** The question of a request as a body: a pattern is a body of one atom. */
-export function bodyOf(input: AskInput): Literal[] {
+export function bodyOf(input: AskedForms): Literal[] {
   const body = input.text !== null ? parseBody(input.text) : (input.body ?? patternOf(input));
   checkBody(body);
   return body;
 }
 
-function patternOf(input: AskInput): Literal[] {
+function patternOf(input: AskedForms): Literal[] {
   const predicate = present(input.predicate, 'the schema asks for one form');
   const args = present(input.args, 'the schema asks for args beside predicate');
   return [{ predicate, args, negated: input.negated, naf: false }];

@@ -286,7 +286,8 @@ export class KnowledgeEngine implements Engine {
   }
 
   async trace(caller: Caller, input: TraceInput): Promise<Trace> {
-    return this.#reading(caller, input, (context) => trace(context, input));
+    const body = bodyOf(input);
+    return this.#reading(caller, input, (context) => trace(context, input, body));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

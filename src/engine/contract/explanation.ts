@@ -100,29 +100,56 @@ export type TraceInput = z.output<typeof traceInputSchema>;
 
 export const tracePorts = ['call', 'exit', 'fail', 'reuse'] as const;
 
+/** More subgoals than these are worked out and not listed. */
+export const maxTracedSubgoals = 100_000;
+
+const tracedScope = z.string().nullable().describe('Of the view it is read in, where that is one of a scope');
+
+const traceEventSchema = z.object({
+  seq: z.int().describe('From 1, in the order in which it happened'),
+  port: z
+    .enum(tracePorts)
+    .describe(
+      'call: demanded for the first time; reuse: demanded again; exit: an answer was found; fail: there is none',
+    ),
+  depth: z.int().describe('How many demands lead to it; 0 is the question'),
+  atom: z.string().describe('Of an exit the answer, else the subgoal'),
+  ruleId: z
+    .string()
+    .nullable()
+    .describe(
+      'Of call and reuse the rule that demands, of exit the rule that concludes, null where it is none',
+    ),
+  scope: tracedScope,
+});
+export type TraceEvent = z.output<typeof traceEventSchema>;
+
 export const traceSchema = z.object({
   answers: z.int(),
   elapsedMs: z.number(),
-  rules: z.array(
-    z.object({
-      ruleId: z.string(),
-      rule: z.string(),
-      fired: z.int().describe('How often its body was satisfied'),
-      derived: z.int().describe('How many conclusions were new'),
-      elapsedMs: z.number(),
-    }),
-  ),
-  subgoals: z.array(z.object({ goal: z.string(), calls: z.int(), answers: z.int() })),
-  events: z.array(
-    z.object({
-      seq: z.int(),
-      port: z.enum(tracePorts),
-      depth: z.int(),
-      atom: z.string(),
-      ruleId: z.string().nullable(),
-    }),
-  ),
-  truncated: z.boolean(),
+  rules: z
+    .array(
+      z.object({
+        ruleId: z.string(),
+        rule: z.string(),
+        fired: z.int().describe('How often its body was satisfied'),
+        derived: z.int().describe('How many conclusions were new'),
+        elapsedMs: z.number().describe('Spent in its joins'),
+      }),
+    )
+    .describe('Those that were tried, the first created first'),
+  subgoals: z
+    .array(
+      z.object({
+        goal: z.string(),
+        calls: z.int().describe('How often it was demanded, the first time included'),
+        answers: z.int(),
+        scope: tracedScope,
+      }),
+    )
+    .describe(`In the order of their first call, ${maxTracedSubgoals} at most`),
+  events: z.array(traceEventSchema),
+  truncated: z.boolean().describe('There were more events, or more subgoals, than are listed'),
 });
 export type Trace = z.output<typeof traceSchema>;
 

@@ -5,7 +5,7 @@ import { isAggregate, isArithmetic, isComparison, relationOf, wildcard } from '.
 import { assert, present } from '../base/assert.ts';
 import { absentStep, aggregateStep } from './barrier-steps.ts';
 import type { Constants } from './constants.ts';
-import type { Derived, StoredNews, Work } from './derived.ts';
+import type { Consumer, Derived, StoredNews, Work } from './derived.ts';
 import { cheapest, type Estimate, type Filter } from './join-order.ts';
 import {
   deltaStep,
@@ -21,6 +21,7 @@ import {
   type Tally,
   type Window,
 } from './machine.ts';
+import type { Observer, Source } from './observer.ts';
 import type { Reader } from './reader.ts';
 import type { Justifications } from './support.ts';
 
@@ -87,12 +88,13 @@ export interface CompilerContext {
   readonly constants: Constants;
   /** Id of a constant of the rule. */
   readonly constant: (text: string) => number;
+  readonly observer: Observer | null;
 }
 
 /** Makes the machines of the rule and lets the relations that start them know. Returns how to take them away. */
 export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
   const registers = new Registers(rule, context.constant);
-  const made: { derived: Derived; machine: Machine }[] = [
+  const made: { derived: Derived; machine: Consumer }[] = [
     { derived: rule.demand, machine: new MachineBuilder(rule, context, registers).startingAtDemand() },
   ];
   for (const [at, atom] of rule.atoms.entries()) {
@@ -100,6 +102,8 @@ export function compileRule(rule: AdornedRule, context: CompilerContext): () => 
     const derived = atom.source.rows;
     made.push({ derived, machine: new MachineBuilder(rule, context, registers).startingAt(at, derived) });
   }
+  const { observer } = context;
+  if (observer !== null) for (const each of made) each.machine = observer.timed(each.machine);
   for (const { derived, machine } of made) derived.consumers.push(machine);
   return () => {
     for (const { derived, machine } of made) derived.consumers.splice(derived.consumers.indexOf(machine), 1);
@@ -269,22 +273,30 @@ class MachineBuilder {
   #demand(literal: AtomLiteral, source: DerivedSource): void {
     const { demand, demandTerms } = this.#rule;
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
-    // Demanding what is the rule's own demand is never news.
-    if (source.demand === demand && terms.every((term, index) => term === demandTerms[index])) return;
-    this.#announce(source.demand, terms);
+    // Demanding what is the rule's own demand is never news, but an observer is told.
+    const isOwn = source.demand === demand && terms.every((term, index) => term === demandTerms[index]);
+    if (!isOwn || this.#context.observer !== null) this.#announce(source.demand, terms, literal);
   }
 
-  #announce(target: Derived, terms: readonly string[]): void {
+  #announce(target: Derived, terms: readonly string[], literal: AtomLiteral | null): void {
     const registers = terms.map((term) => this.#registers.of(term));
     const values = this.#values;
     const tuple = new Int32Array(registers.length);
-    const work = this.#context.work;
+    const { work, observer } = this.#context;
+    const seen = observer?.demands(this.#source(), target, literal) ?? null;
     this.#guard(() => {
       for (let index = 0; index < registers.length; index++)
         tuple[index] = values[registers[index] as number] as number;
-      put(target, tuple, 0, work);
+      const isNew = put(target, tuple, 0, work);
+      if (seen !== null) seen(tuple, isNew);
       return true;
     });
+  }
+
+  #source(): Source {
+    const { demand, demandTerms } = this.#rule;
+    const registers = demandTerms.map((term) => this.#registers.of(term));
+    return { demand, registers, values: this.#values };
   }
 
   #push(terms: readonly string[], make: (shape: Shape) => Step): void {
@@ -413,10 +425,11 @@ class MachineBuilder {
 
   #machine(gate: Derived | null = null, once = false): Machine {
     const { target, headTerms, rise, tally, announced } = this.#rule;
-    for (const { demand, terms } of announced) this.#announce(demand, terms);
+    for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
-    const { work, justifications } = this.#context;
-    const emission = { target, registers, rise, tally };
+    const { work, justifications, observer } = this.#context;
+    const seen = observer?.concludes(this.#source(), target) ?? null;
+    const emission = { target, registers, rise, tally, seen };
     return new Machine(this.#steps, {
       emission,
       registers: this.#values,

@@ -104,6 +104,7 @@ export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean 
  */
 export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<boolean> {
   for (let next = set.work.take(); next !== null; next = set.work.take()) {
+    set.observer?.reached(next.item.level);
     if (!(await process(set, next.item, next.phase, reader, pacer))) return false;
     if (pacer.isSliceOver) {
       pacer.lookAtMemory(set.bytes);

@@ -2,6 +2,7 @@ import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
 import { type Consumer, type Derived, phases, type Work } from './derived.ts';
+import type { Seen } from './observer.ts';
 import { sees, type Reader } from './reader.ts';
 import type { Justifications, Support } from './support.ts';
 
@@ -394,6 +395,8 @@ export interface Emission {
   readonly rise: number;
   /** Counts the tuples that were new; null where nobody asks. */
   readonly tally: Tally | null;
+  /** Told of every match, where an observer watches. */
+  readonly seen: Seen | null;
 }
 
 /** How often a rule drew a conclusion that was new. */
@@ -490,7 +493,7 @@ export class Machine implements Consumer {
 
   #emit(): void {
     const { emission, work } = this.#parts;
-    const { target, registers, rise, tally } = emission;
+    const { target, registers, rise, tally, seen } = emission;
     const tuple = this.#tuple;
     for (let index = 0; index < registers.length; index++)
       tuple[index] = this.registers[registers[index] as number] as number;
@@ -510,15 +513,16 @@ export class Machine implements Consumer {
       work.add(target, phases.join);
       if (target.support !== null) this.#justify(target.support, row);
       if (tally !== null) tally.fired++;
-      return;
-    }
-    const { improved } = rows;
-    if (improved < 0) return;
-    if (target.support !== null) this.#justify(target.support, improved);
-    if (improved < target.claimed) {
-      target.again.push(improved);
-      work.add(target, phases.join);
-    }
+    } else if (rows.improved >= 0) this.#improve(target, rows.improved);
+    if (seen !== null) seen(tuple, row >= 0);
+  }
+
+  /** A row that was there has come back, or has a lesser height. */
+  #improve(target: Derived, row: number): void {
+    if (target.support !== null) this.#justify(target.support, row);
+    if (row >= target.claimed) return;
+    target.again.push(row);
+    this.#parts.work.add(target, phases.join);
   }
 
   #justify(target: Support, row: number): void {

@@ -118,7 +118,9 @@ export async function matchesOf(
   const place = tableFor(atom, asked.view, set);
   if (place === null) return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
   const { table, key } = place;
-  if (demand(set, table, key) || !set.work.isEmpty) await settle(set, reader, pacer);
+  const isNew = demand(set, table, key);
+  set.observer?.asked(table.demand, key);
+  if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
   return copyMatches(asked, atom, table, key, set);
 }
 
@@ -171,9 +173,12 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
   const compiler = new BodyCompiler(set, null, [], true);
   const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
   const conclusion = { target, headTerms: asked.variables, rise: 0, tally: null, demand, demandTerms: [] };
+  set.observer?.question(demand, target);
   try {
     compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
-    put(demand, new Int32Array(0), 0, set.work);
+    const key = new Int32Array(0);
+    put(demand, key, 0, set.work);
+    set.observer?.asked(demand, key);
     await settle(set, reader, pacer);
   } finally {
     compiler.remove();

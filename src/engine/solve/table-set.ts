@@ -9,6 +9,7 @@ import { clear, type Derived, newDerived, type StoredNews, type Work, WorkList }
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
+import type { Observer } from './observer.ts';
 import { listed, type Program } from './program.ts';
 import { type Reader, viewKey } from './reader.ts';
 import { Justifications, type Support, type Watcher } from './support.ts';
@@ -49,13 +50,17 @@ export class TableSet implements TableSpace {
   lost: ((table: Table, row: number) => void) | null = null;
 
   readonly #tallies: Tallies;
+  readonly observer: Observer | null;
 
+  /** With an observer no recursion is rewritten either: what it is told is of the rules as they were taught. */
   constructor(
     facts: FactStore,
     program: Program,
     { withHeights, isKept }: { readonly withHeights: boolean; readonly isKept: boolean },
     tallies: Tallies,
+    observer: Observer | null = null,
   ) {
+    this.observer = observer;
     this.#tallies = tallies;
     this.isKept = isKept;
     this.facts = facts;
@@ -65,7 +70,7 @@ export class TableSet implements TableSpace {
   }
 
   get bytes(): number {
-    let bytes = this.constants.bytes + this.justifications.bytes;
+    let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
     for (const table of this.tables.values()) bytes += bytesOf(table);
     return bytes;
   }
@@ -123,6 +128,7 @@ export class TableSet implements TableSpace {
     };
     if (this.isKept) this.justifications.keep(table.rows, table);
     this.tables.set(key, table);
+    this.observer?.table(table);
     const siblings = this.#byRelation.get(name);
     if (siblings === undefined) this.#byRelation.set(name, [table]);
     else siblings.push(table);
@@ -176,6 +182,7 @@ export class TableSet implements TableSpace {
       justifications: this.justifications,
       estimate: (literal, bound) => this.estimate(view, literal, bound),
       constants: this.constants,
+      observer: this.observer,
       constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
     };
   }
@@ -206,7 +213,7 @@ export class TableSet implements TableSpace {
   }
 
   #build(table: Table): void {
-    const factored = this.withHeights ? null : this.factored(table);
+    const factored = this.withHeights || this.observer !== null ? null : this.factored(table);
     if (factored !== null) {
       const level = table.rows.level;
       const reach = newDerived({
@@ -231,6 +238,7 @@ export class TableSet implements TableSpace {
     for (const rule of this.program.rulesFor(table.view, table.relation)) {
       const { head, body } = rule.kept.rule;
       const filters = filtersOf(body, planRule(rule.kept.rule));
+      this.observer?.compiling(rule);
       const built = new BodyCompiler(this, table, table.extra, false).compile(
         { view: rule.bodyView, literals: body, filters },
         {
@@ -244,6 +252,7 @@ export class TableSet implements TableSpace {
       );
       if (this.withHeights) table.rules.push({ ...rule, body: built });
     }
+    this.observer?.compiling(null);
   }
 
   /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
