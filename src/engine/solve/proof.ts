@@ -13,7 +13,7 @@ import { Explainer, type Instance, type Premise, premisesOf } from './explainer.
 import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
 import { questionLevel } from './program.ts';
-import { type Matches, onlyDerivedAtom, type Question, tableFor } from './question.ts';
+import { type Matches, onlyDerivedAtom, type Question, settledTableFor, tableFor } from './question.ts';
 import { type Reader, sees, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { BuiltBody, BuiltGroup, BuiltRule, Table } from './table.ts';
@@ -129,7 +129,7 @@ export class ProofBuilder {
       groups: new Map(),
     };
     if (atom === null) body = this.#demandBody(asked, compiler);
-    else if (rows.length > 0) {
+    else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
       const place = present(tableFor(atom, asked.view, set), 'what has answers has a table');
       if (set.factored(place.table) === null) demand(set, place.table, place.key);
       else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
@@ -158,6 +158,7 @@ export class ProofBuilder {
 
   #demandAtom(view: ScopeChoice, atom: AtomLiteral): void {
     if (!this.#set.isDerived(view, relationOf(atom))) return;
+    if (settledTableFor(atom, view, this.#set) !== null) return;
     const place = tableFor(atom, view, this.#set);
     if (place !== null) demand(this.#set, place.table, place.key);
   }

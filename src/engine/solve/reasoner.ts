@@ -16,7 +16,7 @@ import {
   matchesOf,
   onlyDerivedAtom,
   type Question,
-  tableFor,
+  settledTableFor,
 } from './question.ts';
 import { type Reader, sees } from './reader.ts';
 import { rowsByText } from './sorted.ts';
@@ -324,11 +324,8 @@ export class Reasoner {
     if (isInFlux || changed.length > 0) return null;
     const atom = onlyDerivedAtom(asked, set);
     if (atom === null) return null;
-    const place = tableFor(atom, asked.view, set);
-    if (place === null) return null;
-    const { table, key } = place;
-    const row = table.demand.rows.find(key);
-    return row >= 0 && row < table.settled ? copyMatches(asked, atom, table, key, set) : null;
+    const place = settledTableFor(atom, asked.view, set);
+    return place === null ? null : copyMatches(asked, atom, place, set);
   }
 
   /** Distinct known conclusions that hold and are not stored, by relation, whatever the view. */
