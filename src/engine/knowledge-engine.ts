@@ -9,9 +9,8 @@ import { type BrowseContext, listFacts } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
-  AggregateInput,
-  AggregateResult,
   ExplainInput,
   Explanation,
   Trace,

@@ -22,5 +22,6 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   validateRules: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).' },
   updateRule: { enabled: false },
   ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
+  aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
   createDatabase: { name: 'family' },
 };
