@@ -165,7 +165,7 @@ export class KnowledgeEngine implements Engine {
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
     return this.#reading(caller, defaultLimits, async (context) => {
       const { result, facts: used } = await queryFacts(context, input);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return result;
     });
   }
@@ -266,7 +266,7 @@ export class KnowledgeEngine implements Engine {
     const body = bodyOf(input);
     return this.#reading(caller, input, async (context) => {
       const { answer, used } = await ask(context, input, body);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return answer;
     });
   }
@@ -561,9 +561,15 @@ export class KnowledgeEngine implements Engine {
   }
 
   /** A question counts once for every fact it used. Uses by questions are no writes. */
-  #noteUses({ database, tenant, reader }: BrowseContext, used: Iterable<FactRow>): void {
-    for (const fact of used)
+  async #noteUses(
+    { database, tenant, reader, pacer }: BrowseContext,
+    used: Iterable<FactRow>,
+  ): Promise<void> {
+    let noted = 0;
+    for (const fact of used) {
       tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+      if ((++noted & 0x3ff) === 0) await pacer.breathe();
+    }
   }
 
   #now(): number {
