@@ -5,7 +5,7 @@ import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import { compareText } from './base/text-order.ts';
-import { type BrowseContext, listFacts } from './browse.ts';
+import type { BrowseContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { CreatedDatabase, DatabaseList } from './contract/administration.ts';
@@ -36,6 +36,8 @@ import {
   patternOf,
   relationsOf,
 } from './forget.ts';
+import { KeptListings } from './kept-listings.ts';
+import { listFacts } from './list-facts.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
@@ -84,10 +86,14 @@ interface Watch {
 
 const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
+/** Of the memory for what is derived, the part that listings may take. */
+const partOfListings = 8;
+
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #lane: WriteLane;
   readonly #feed = new ChangeFeed();
+  readonly #listings: KeptListings;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
@@ -99,6 +105,7 @@ export class KnowledgeEngine implements Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) =>
       this.#applied(record, report),
     );
@@ -512,6 +519,7 @@ export class KnowledgeEngine implements Engine {
       reasoner,
       reader: reasoner.reader(database.generation, time),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
+      listings: this.#listings,
     };
   }
 

@@ -60,6 +60,8 @@ const fewScopes = 8;
 
 export class FactStore {
   readonly createdAt: number;
+  /** Moves with every change of what is stored, and of where it lies. */
+  version = 0;
   readonly dictionary = new Dictionary();
   readonly boundaries = new Boundaries();
   readonly relations = new Map<string, StoredRelation>();
@@ -177,6 +179,7 @@ export class FactStore {
         return this.#update(relation, known, identity, fact, generation, time);
       relation.kill(known, generation);
     }
+    this.version++;
     const { from, until } = boundsAfter(fact, openBounds);
     const number = this.#newNumber(relation, generation);
     const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
@@ -187,6 +190,7 @@ export class FactStore {
 
   /** Ends a fact that is alive. */
   retract(fact: FactRow, generation: number): void {
+    this.version++;
     fact.relation.kill(fact.row, generation);
     this.#noteChange(fact.relation.number[fact.row] as number, generation);
   }
@@ -220,6 +224,7 @@ export class FactStore {
     for (const key of relations) {
       const old = this.relations.get(key);
       if (old === undefined || !old.isMostlyDead) continue;
+      this.version++;
       const fresh = old.compacted(generation);
       for (let row = 0; row < old.count; row++)
         if (this.#rowOf[old.number[row] as number] === row) this.#rowOf[old.number[row] as number] = -1;
@@ -349,6 +354,7 @@ export class FactStore {
     const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
     if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
       return { status: 'unchanged', relation, row: known };
+    this.version++;
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
