@@ -55,7 +55,7 @@ interface Kept {
   readonly bytes: number;
 }
 
-const mostListings = 64;
+export const mostListings = 64;
 
 export class KeptListings {
   readonly #mostBytes: number;
