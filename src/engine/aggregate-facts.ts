@@ -20,6 +20,7 @@ export async function aggregateFacts(
   context: BrowseContext,
   input: AggregateInput,
 ): Promise<AggregateResult> {
+  context.pacer.look();
   const patterns = patternsOf(context, input);
   const tallies = new Tallies(context, input, patterns.length > 1);
   for (const args of patterns) {
