@@ -5,13 +5,12 @@ import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import { compareText } from './base/text-order.ts';
-import { type BrowseContext, listFacts } from './browse.ts';
+import type { BrowseContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
-  AggregateInput,
-  AggregateResult,
   ExplainInput,
   Explanation,
   Trace,
@@ -39,6 +38,8 @@ import {
   patternOf,
   relationsOf,
 } from './forget.ts';
+import { KeptListings } from './kept-listings.ts';
+import { listFacts } from './list-facts.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
@@ -86,10 +87,14 @@ interface Watch {
 
 const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
+/** Of the memory for what is derived, the part that listings may take. */
+const partOfListings = 8;
+
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #lane: WriteLane;
   readonly #feed = new ChangeFeed();
+  readonly #listings: KeptListings;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
@@ -101,6 +106,7 @@ export class KnowledgeEngine implements Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) =>
       this.#applied(record, report),
     );
@@ -167,7 +173,7 @@ export class KnowledgeEngine implements Engine {
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
     return this.#reading(caller, defaultLimits, async (context) => {
       const { result, facts: used } = await queryFacts(context, input);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return result;
     });
   }
@@ -268,7 +274,7 @@ export class KnowledgeEngine implements Engine {
     const body = bodyOf(input);
     return this.#reading(caller, input, async (context) => {
       const { answer, used } = await ask(context, input, body);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return answer;
     });
   }
@@ -520,6 +526,7 @@ export class KnowledgeEngine implements Engine {
       reasoner,
       reader: reasoner.reader(database.generation, time),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
+      listings: this.#listings,
     };
   }
 
@@ -569,9 +576,15 @@ export class KnowledgeEngine implements Engine {
   }
 
   /** A question counts once for every fact it used. Uses by questions are no writes. */
-  #noteUses({ database, tenant, reader }: BrowseContext, used: Iterable<FactRow>): void {
-    for (const fact of used)
+  async #noteUses(
+    { database, tenant, reader, pacer }: BrowseContext,
+    used: Iterable<FactRow>,
+  ): Promise<void> {
+    let noted = 0;
+    for (const fact of used) {
       tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+      if ((++noted & 0x3ff) === 0) await pacer.breathe();
+    }
   }
 
   #now(): number {

@@ -152,37 +152,3 @@ export const traceSchema = z.object({
   truncated: z.boolean().describe('There were more events, or more subgoals, than are listed'),
 });
 export type Trace = z.output<typeof traceSchema>;
-
-export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as const;
-
-export const aggregateInputSchema = z
-  .strictObject({
-    operation: z.enum(aggregateOperations),
-    predicate: predicateSchema,
-    args: optional(termsSchema).describe('Absent: any arguments, whatever the arity'),
-    variable: optional(z.string().min(1).max(256)).describe('With or without ?'),
-    argIndex: optional(z.int().min(0).max(63)).describe('In place of variable, from 0'),
-    groupBy: defaulted(z.array(z.string().min(1).max(256)).max(64), []).describe('Variables'),
-    distinct: defaulted(z.boolean(), false),
-    infer: defaulted(z.boolean(), false),
-    ...scopeFields,
-    ...limitFields,
-  })
-  .superRefine(oneScopeChoice);
-export type AggregateInput = z.output<typeof aggregateInputSchema>;
-
-const aggregateValueSchema = z.union([z.number(), z.string(), z.null()]);
-
-export const aggregateResultSchema = z.object({
-  operation: z.enum(aggregateOperations),
-  result: aggregateValueSchema,
-  matchedFacts: z.int(),
-  groups: z.array(
-    z.object({
-      key: z.record(z.string(), z.string()),
-      result: aggregateValueSchema,
-      matchedFacts: z.int(),
-    }),
-  ),
-});
-export type AggregateResult = z.output<typeof aggregateResultSchema>;

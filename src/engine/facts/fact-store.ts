@@ -55,8 +55,13 @@ export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Numbe
 
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
+/** Up to so many scopes an atom is looked for in one after the other, which takes no index. */
+const fewScopes = 8;
+
 export class FactStore {
   readonly createdAt: number;
+  /** Moves with every change of what is stored, and of where it lies. */
+  version = 0;
   readonly dictionary = new Dictionary();
   readonly boundaries = new Boundaries();
   readonly relations = new Map<string, StoredRelation>();
@@ -109,15 +114,48 @@ export class FactStore {
     const relation = this.relation(predicate, args.length, !truthVal);
     const scopeNumber = this.scopeNumber(scope);
     if (relation === null || scopeNumber < 0) return null;
-    const identity = new Int32Array(args.length + 1);
-    for (const [position, text] of args.entries()) {
-      const id = this.dictionary.find(text);
-      if (id < 0) return null;
-      identity[position] = id;
-    }
+    const identity = this.#identityOf(args);
+    if (identity === null) return null;
     identity[args.length] = scopeNumber;
     const row = relation.find(identity);
     return row < 0 ? null : { relation, row };
+  }
+
+  /** Versions of exactly this atom in the scopes of the choice, in no order: see `rowsOf`. */
+  versionsOf(predicate: string, args: readonly string[], truthVal: boolean, choice: ScopeChoice): FactRow[] {
+    const relation = this.relation(predicate, args.length, !truthVal);
+    const identity = relation === null ? null : this.#identityOf(args);
+    if (relation === null || identity === null) return [];
+    return this.rowsOf(relation, identity, choice).map((row) => ({ relation, row }));
+  }
+
+  /**
+   * Rows of the relation with these argument ids, in no order: of every scope of the choice at least the newest,
+   * dead or alive. Costs in proportion to how many rows the atom has, however many scopes there are; in the view of
+   * many scopes by an index over all arguments.
+   */
+  rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
+    const { arity } = relation;
+    const scopes =
+      choice.kind === 'all'
+        ? Array.from({ length: Math.min(this.scopeNames.length, fewScopes + 1) }, (_, number) => number)
+        : [choice.kind === 'unscoped' ? 0 : this.scopeNumber(choice.scope)];
+    const rows: number[] = [];
+    if (scopes.length <= fewScopes) {
+      const identity = new Int32Array(arity + 1);
+      identity.set(ids.subarray(0, arity));
+      for (const scope of scopes) {
+        identity[arity] = scope;
+        const row = scope < 0 ? -1 : relation.find(identity);
+        if (row >= 0) rows.push(row);
+      }
+    } else if (arity === 0) for (let row = 0; row < relation.count; row++) rows.push(row);
+    else {
+      const index = relation.index(Array.from({ length: arity }, (_, position) => position));
+      for (let next = index.first(ids); next !== 0; next = index.next[next - 1] as number)
+        rows.push(next - 1);
+    }
+    return rows;
   }
 
   /** True where the version counts as stored at this time: alive, its validity not ended. */
@@ -141,6 +179,7 @@ export class FactStore {
         return this.#update(relation, known, identity, fact, generation, time);
       relation.kill(known, generation);
     }
+    this.version++;
     const { from, until } = boundsAfter(fact, openBounds);
     const number = this.#newNumber(relation, generation);
     const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
@@ -151,6 +190,7 @@ export class FactStore {
 
   /** Ends a fact that is alive. */
   retract(fact: FactRow, generation: number): void {
+    this.version++;
     fact.relation.kill(fact.row, generation);
     this.#noteChange(fact.relation.number[fact.row] as number, generation);
   }
@@ -184,6 +224,7 @@ export class FactStore {
     for (const key of relations) {
       const old = this.relations.get(key);
       if (old === undefined || !old.isMostlyDead) continue;
+      this.version++;
       const fresh = old.compacted(generation);
       for (let row = 0; row < old.count; row++)
         if (this.#rowOf[old.number[row] as number] === row) this.#rowOf[old.number[row] as number] = -1;
@@ -322,6 +363,7 @@ export class FactStore {
     const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
     if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
       return { status: 'unchanged', relation, row: known };
+    this.version++;
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
@@ -329,6 +371,17 @@ export class FactStore {
     this.#noteBounds(number, from, until, time);
     this.#noteChange(number, generation);
     return { status: 'updated', relation, row };
+  }
+
+  /** The ids of the arguments, with room for the scope behind them; null where one was never interned. */
+  #identityOf(args: readonly string[]): Int32Array | null {
+    const identity = new Int32Array(args.length + 1);
+    for (const [position, text] of args.entries()) {
+      const id = this.dictionary.find(text);
+      if (id < 0) return null;
+      identity[position] = id;
+    }
+    return identity;
   }
 
   #noteBounds(number: number, from: number, until: number, time: number): void {

@@ -400,14 +400,8 @@ export class Reasoner {
   #isStored(of: Table, tuple: Int32Array, reader: Reader): boolean {
     const relation = this.facts.relation(of.predicate, of.arity, of.negated);
     if (relation === null) return false;
-    const identity = new Int32Array(of.arity + 1);
-    identity.set(tuple);
-    for (let scope = 0; scope < this.facts.scopeNames.length; scope++) {
-      identity[of.arity] = scope;
-      const row = relation.find(identity);
-      if (row >= 0 && sees(reader, relation, row)) return true;
-    }
-    return false;
+    const rows = this.facts.rowsOf(relation, tuple, { kind: 'all' });
+    return rows.some((row) => sees(reader, relation, row));
   }
 
   #shared(withHeights: boolean): SharedSet {

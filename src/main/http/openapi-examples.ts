@@ -23,5 +23,6 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   updateRule: { enabled: false },
   ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
   trace: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 1000 },
+  aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
   createDatabase: { name: 'family' },
 };
