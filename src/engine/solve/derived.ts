@@ -36,6 +36,8 @@ export interface Derived extends Queued {
   claimed: number;
   readonly consumers: Consumer[];
   again: number[];
+  /** Rows up to here have been joined, and all that follows from them: of a demand, what is answered in full. */
+  settled: number;
   /** Called before its first rows are processed: a table compiles its rules only when it is first demanded. */
   readonly prepare: (() => void) | null;
   /** What keeps it true when facts change; null for demand, and where nothing is kept beyond one question. */
@@ -65,6 +67,7 @@ export function newDerived(shape: DerivedShape): Derived {
     claimed: 0,
     consumers: [],
     again: [],
+    settled: 0,
     queued: 0,
     level: shape.level,
     prepare: shape.prepare ?? null,
@@ -77,6 +80,7 @@ export function clear(derived: Derived): void {
   derived.rows = new Tuples(derived.rows.arity, derived.rows.heights !== null);
   derived.done = 0;
   derived.claimed = 0;
+  derived.settled = 0;
   derived.again = [];
   derived.support?.clear();
 }

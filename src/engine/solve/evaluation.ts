@@ -29,6 +29,8 @@ export type Pause = () => Promise<void>;
 const sliceMs = 5;
 const stepsBetweenLooks = 8192;
 const chunkRows = 4096;
+/** Measuring memory takes at most this part of the time. */
+const timesMeasuring = 20;
 
 /** Keeps track of slices and limits for everything that one question does. */
 export class Pacer {
@@ -37,6 +39,7 @@ export class Pacer {
   readonly startedAt = performance.now();
   derivations = 0;
   #sliceStartedAt = performance.now();
+  #nextMeasureAt = 0;
 
   constructor(limits: Limits, pause: Pause) {
     this.limits = limits;
@@ -62,7 +65,12 @@ export class Pacer {
       throw this.exceeded('maxDerivations', `the question needed more than ${maxDerivations} derivations`);
   }
 
-  lookAtMemory(bytes: number): void {
+  /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
+  lookAtMemory(measured: { readonly bytes: number }): void {
+    const start = performance.now();
+    if (start < this.#nextMeasureAt) return;
+    const { bytes } = measured;
+    this.#nextMeasureAt = start + (performance.now() - start) * timesMeasuring;
     if (bytes > this.limits.memoryBytes)
       throw this.exceeded(
         'memory',
@@ -103,15 +111,17 @@ export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean 
  * as it happened to be, and what the change reaches is to be dropped.
  */
 export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<boolean> {
+  const joined = new Set<Derived>();
   for (let next = set.work.take(); next !== null; next = set.work.take()) {
+    if (next.phase === phases.join) joined.add(next.item as Derived);
     set.observer?.reached(next.item.level);
     if (!(await process(set, next.item, next.phase, reader, pacer))) return false;
     if (pacer.isSliceOver) {
-      pacer.lookAtMemory(set.bytes);
+      pacer.lookAtMemory(set);
       await pacer.breathe();
     } else if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
   }
-  for (const table of set.tables.values()) table.settled = table.demand.rows.count;
+  for (const derived of joined) derived.settled = derived.rows.count;
   return true;
 }
 
@@ -195,7 +205,7 @@ async function join(set: TableSet, consumer: Consumer, start: Start): Promise<vo
       if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
       continue;
     }
-    pacer.lookAtMemory(set.bytes);
+    pacer.lookAtMemory(set);
     await pacer.breathe();
   }
   pacer.derivations += consumer.matches - counted;

@@ -126,7 +126,7 @@ export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: Table
     if (!table.boundPositions.every((position) => positions.includes(position))) continue;
     const demanded = table.boundPositions.map((position) => key[positions.indexOf(position)] as number);
     const row = table.demand.rows.find(Int32Array.from(demanded));
-    if (row >= 0 && row < table.settled) return { table, ...asked };
+    if (row >= 0 && row < table.demand.settled) return { table, ...asked };
   }
   return null;
 }

@@ -24,9 +24,9 @@ export class Support {
   readonly rules: UpkeepRule[] = [];
   readonly watchers: Watcher[] = [];
   /** By row: the first place of its justification. */
-  since = new Int32Array(16);
+  since = new Int32Array(0);
   /** By row: 1 + the newest place where it is a premise. */
-  heads = new Int32Array(16);
+  heads = new Int32Array(0);
   /** Places taken by justifications of rows of this relation. */
   places = 0;
   /** Rows whose dependents have not been followed. */
@@ -52,8 +52,8 @@ export class Support {
 
   /** Forgets what was kept for rows that are no more. */
   clear(): void {
-    this.since = new Int32Array(16);
-    this.heads = new Int32Array(16);
+    this.since = new Int32Array(0);
+    this.heads = new Int32Array(0);
     this.places = 0;
     this.killed = [];
     this.doubtful = [];
@@ -80,11 +80,11 @@ export class Justifications {
   count = 0;
   /** Places that no row's justification begins at or reaches any more, about. */
   garbage = 0;
-  #target = new Int32Array(64);
-  #row = new Int32Array(64);
-  #next = new Int32Array(64);
+  #target = new Int32Array(0);
+  #row = new Int32Array(0);
+  #next = new Int32Array(0);
   /** By the number of a stored fact: 1 + the newest place where it is a premise. */
-  #facts = new Int32Array(64);
+  #facts = new Int32Array(0);
 
   get bytes(): number {
     let bytes = this.#target.byteLength * 3 + this.#facts.byteLength;
@@ -156,7 +156,7 @@ export class Justifications {
 
 /** A larger copy that has a place for `index`. */
 function grown(array: Int32Array, index: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(Math.max(array.length * 2, index + 1));
+  const larger = new Int32Array(Math.max(16, array.length * 2, index + 1));
   larger.set(array);
   return larger;
 }

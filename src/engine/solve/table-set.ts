@@ -124,7 +124,6 @@ export class TableSet implements TableSpace {
       rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
-      settled: 0,
     };
     if (this.isKept) this.justifications.keep(table.rows, table);
     this.tables.set(key, table);
@@ -172,7 +171,6 @@ export class TableSet implements TableSpace {
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
-    table.settled = 0;
   }
 
   /** The compiler's view of rules, with constants of a question where `isQuestion`. */

@@ -27,8 +27,6 @@ export interface Table extends Relation {
   readonly rules: BuiltRule[];
   /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
-  /** How much of the demand is known to be answered in full. */
-  settled: number;
 }
 
 /** A body with what its literals read. */
