@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Prng } from './base/prng.ts';
 import { compareText, compareTexts } from './base/text-order.ts';
 import { explainInputSchema, type WhyNot } from './contract/explanation.ts';
-import type { Atom, AtomLiteral, Literal, Rule } from './contract/language.ts';
+import type { AggregateLiteral, Atom, AtomLiteral, Literal, Rule } from './contract/language.ts';
 import { calculate } from './logic/arithmetic.ts';
 import { equalConstants, holdsComparison } from './logic/numbers.ts';
 import { planRule } from './logic/order.ts';
@@ -220,7 +220,11 @@ class Oracle {
     return true;
   }
 
-  #aggregate(literal: Literal, shared: readonly string[], valueOf: (term: string) => string): string | null {
+  #aggregate(
+    literal: AggregateLiteral,
+    shared: readonly string[],
+    valueOf: (term: string) => string,
+  ): string | null {
     const given = shared.map(
       (variable): Literal => ({
         predicate: '=',
@@ -229,7 +233,7 @@ class Oracle {
         naf: false,
       }),
     );
-    const [answer] = this.#model.answers([...given, { ...literal, result: '?the_result' } as Literal]);
+    const [answer] = this.#model.answers([...given, { ...literal, result: '?the_result' }]);
     return answer?.bindings['the_result'] ?? null;
   }
 
@@ -485,7 +489,7 @@ function randomGoal(prng: Prng, vocabulary: Vocabulary, flavour: Flavour, curren
   return { predicate: relation.predicate, args, negated: flavour.negation && prng.chance(0.2), naf: false };
 }
 
-/** What the change makes of ended facts: one asserted again is remembered, with its latest end. */
+/** A fact that has ended is remembered, with its latest end, when it is asserted again; and retracting it changes nothing. */
 function noteEnded(ended: Map<string, Ended>, current: CurrentCase, fact: ModelFact): void {
   const known = current.facts.get(factIdentity(fact));
   if (known !== undefined && known.validUntil !== null && known.validUntil <= current.time)
@@ -540,7 +544,8 @@ for (const [name, flavour] of Object.entries(flavours))
               ]);
             }
             const update = nextUpdate(prng, start.vocabulary, flavour, twin.current);
-            if (update.kind === 'assert') noteEnded(ended, twin.current, update.fact);
+            if (update.kind === 'assert' || update.kind === 'retract')
+              noteEnded(ended, twin.current, update.fact);
             await twin.apply(update);
           }
         } finally {

@@ -1,7 +1,8 @@
-import type { AggregateLiteral, AtomLiteral, Literal } from '../contract/language.ts';
-import type { ScopeChoice } from '../facts/fact-store.ts';
+import { type AggregateLiteral, type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
+import type { FactRow, ScopeChoice } from '../facts/fact-store.ts';
 import { Tuples } from '../facts/tuples.ts';
-import { isNamedVariable, isPositiveAtom, relationOf } from '../logic/terms.ts';
+import { isNamedVariable, relationOf, wildcard } from '../logic/terms.ts';
+import type { Constants } from './constants.ts';
 import type { Pacer } from './evaluation.ts';
 import { matchesOf, question } from './question.ts';
 import { type Reader, sees } from './reader.ts';
@@ -14,7 +15,10 @@ import type { TableSet } from './table-set.ts';
  * once whatever scopes hold it. Ids are those of the set's constants. The set belongs to the caller meanwhile.
  */
 export interface Rows {
-  /** One row of `width` ids each: the values of the atom's variables in the order of their first occurrence. */
+  /**
+   * One row of `width` ids each: the values of the atom's variables in the order of their first occurrence. What
+   * `?_` stands for may be among them or not.
+   */
   readonly ids: Int32Array;
   readonly count: number;
   readonly width: number;
@@ -37,12 +41,22 @@ export class LiteralReader {
 
   /** Every match of the atom, whether it stands under `not` or not; each distinct row once. */
   async rows(atom: AtomLiteral): Promise<Rows> {
+    if (!this.#isDerived(atom)) return this.#stored(atom);
     const { body, variables } = question(this.view, [{ ...atom, naf: false }]);
-    const pattern = body.find(isPositiveAtom) as AtomLiteral;
-    if (!this.set.isDerived(this.view, relationOf(pattern))) return this.#stored(pattern, variables);
-    const asked = { view: this.view, body: [pattern], variables };
+    const asked = { view: this.view, body, variables };
     const { ids, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
     return { ids, count, width: variables.length };
+  }
+
+  /** As `rows`, at once; null where it may take long: of a conclusion, or of everything stored. */
+  rowsAtOnce(atom: AtomLiteral): Rows | null {
+    if (atom.args.every(isVariable) || this.#isDerived(atom)) return null;
+    const found = this.#collector(atom);
+    for (const fact of this.#matching(atom)) {
+      found.add(fact);
+      if (found.width === 0 && found.count > 0) break;
+    }
+    return found.rows();
   }
 
   /** True where the view has a match of the atom. */
@@ -63,31 +77,73 @@ export class LiteralReader {
     return count === 0 ? -1 : (ids[asked.variables.indexOf(valueOfAggregate)] as number);
   }
 
-  async #stored(pattern: AtomLiteral, variables: readonly string[]): Promise<Rows> {
-    const { facts, generation, time } = this.reader;
-    const { constants } = this.set;
-    const width = variables.length;
-    const positions = variables.map((variable) => pattern.args.indexOf(variable));
-    const distinct = new Tuples(width);
-    const tuple = new Int32Array(width);
-    const { predicate, args, negated } = pattern;
-    const wanted = { predicate, args, truthVal: !negated, scope: this.view };
+  #isDerived(atom: AtomLiteral): boolean {
+    return this.set.isDerived(this.view, relationOf(atom));
+  }
+
+  async #stored(atom: AtomLiteral): Promise<Rows> {
+    const found = this.#collector(atom);
     let looked = 0;
-    for (const { relation, row } of facts.match(wanted, generation, time)) {
+    for (const fact of this.#matching(atom)) {
       if (++looked % rowsBetweenBreaths === 0) await this.pacer.breathe();
-      if (!sees(this.reader, relation, row)) continue;
-      for (let at = 0; at < width; at++)
-        tuple[at] = constants.local((relation.columns[positions[at] as number] as Int32Array)[row] as number);
-      distinct.insert(tuple);
-      if (width === 0) break;
+      found.add(fact);
     }
-    const ids = new Int32Array(distinct.count * width);
+    return found.rows();
+  }
+
+  #matching({ predicate, args, negated }: AtomLiteral): Generator<FactRow> {
+    const { facts, generation, time } = this.reader;
+    return facts.match({ predicate, args, truthVal: !negated, scope: this.view }, generation, time);
+  }
+
+  #collector(atom: AtomLiteral): RowCollector {
+    return new RowCollector(this.reader, this.set.constants, atom, this.view.kind === 'all');
+  }
+}
+
+/** Takes stored facts, and gives the rows of those that the reader sees. */
+class RowCollector {
+  readonly width: number;
+  count = 0;
+  readonly #reader: Reader;
+  readonly #constants: Constants;
+  readonly #positions: readonly number[];
+  readonly #mayRepeat: boolean;
+  readonly #ids: number[] = [];
+
+  constructor(reader: Reader, constants: Constants, atom: AtomLiteral, mayRepeat: boolean) {
+    this.#reader = reader;
+    this.#constants = constants;
+    this.#mayRepeat = mayRepeat || atom.args.includes(wildcard);
+    this.#positions = variablesOfAtom(atom).map((variable) => atom.args.indexOf(variable));
+    this.width = this.#positions.length;
+  }
+
+  add({ relation, row }: FactRow): void {
+    if (!sees(this.#reader, relation, row)) return;
+    this.count++;
+    for (const position of this.#positions)
+      this.#ids.push(this.#constants.local((relation.columns[position] as Int32Array)[row] as number));
+  }
+
+  rows(): Rows {
+    const { width, count } = this;
+    if (count === 0) return noRows;
+    if (width === 0) return oneRow;
+    const ids = Int32Array.from(this.#ids);
+    if (count === 1 || !this.#mayRepeat) return { ids, count, width };
+    const distinct = new Tuples(width);
+    for (let row = 0; row < count; row++) distinct.insert(ids.subarray(row * width, (row + 1) * width));
+    if (distinct.count === count) return { ids, count, width };
     for (let row = 0; row < distinct.count; row++)
       for (let at = 0; at < width; at++)
         ids[row * width + at] = (distinct.columns[at] as Int32Array)[row] as number;
-    return { ids, count: distinct.count, width };
+    return { ids: ids.slice(0, distinct.count * width), count: distinct.count, width };
   }
 }
+
+const noRows: Rows = { ids: new Int32Array(0), count: 0, width: 0 };
+const oneRow: Rows = { ids: new Int32Array(0), count: 1, width: 0 };
 
 /** A variable that no rule can name. */
 const valueOfAggregate = '?_ value';

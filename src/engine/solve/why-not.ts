@@ -108,6 +108,7 @@ class FurthestSearch {
   readonly #literals: readonly Literal[];
   readonly #original: readonly Literal[];
   readonly #variables: readonly string[];
+  readonly #numbers: ReadonlyMap<string, number>;
   readonly #parts: readonly Part[];
   /** Variables that stand in an atom of the body. */
   readonly #inAtoms: ReadonlySet<number>;
@@ -125,6 +126,7 @@ class FurthestSearch {
     this.#literals = withoutWildcards(rule.body);
     const inHead = rule.head.args.filter(isNamedVariable);
     this.#variables = [...new Set([...inHead, ...variablesAtLevel(this.#literals)])];
+    this.#numbers = new Map(this.#variables.map((variable, at) => [variable, at]));
     const { constants } = reader.set;
     this.#values = Int32Array.from(this.#variables, (variable) => {
       const text = given.get(variable);
@@ -151,7 +153,7 @@ class FurthestSearch {
     const { constants } = this.#reader.set;
     for (const { variable, id } of bound) this.#values[variable] = id;
     const valueOf = (variable: string): string | undefined => {
-      const id = this.#values[this.#variables.indexOf(variable)] ?? -1;
+      const id = this.#values[this.#numbers.get(variable) ?? -1] ?? -1;
       return id < 0 ? undefined : constants.text(id);
     };
     const bindings: Record<string, string> = Object.create(null) as Record<string, string>;
@@ -173,7 +175,7 @@ class FurthestSearch {
   }
 
   #part(literal: Literal, filter: Filter | null): Part {
-    const number = (variable: string): number => this.#variables.indexOf(variable);
+    const number = (variable: string): number => this.#numbers.get(variable) as number;
     const term = (text: string): Term =>
       isVariable(text)
         ? { variable: number(text), id: -1 }
@@ -319,7 +321,7 @@ class FurthestSearch {
     const target = terms.at(-1) as Term;
     if (!isOpen(target) || !this.#inAtoms.has(target.variable)) return null;
     const inputs = isAggregate(literal)
-      ? filter.shared.map((variable) => ({ variable: this.#variables.indexOf(variable), id: -1 }))
+      ? filter.shared.map((variable) => ({ variable: this.#numbers.get(variable) as number, id: -1 }))
       : terms.slice(0, 2);
     if (inputs.some(isOpen)) return null;
     const id = yield* this.#resultOf(place);
@@ -328,28 +330,31 @@ class FurthestSearch {
 
   /** The rows of an atom, matched or under `not`, under the values there are. */
   *#rowsOf(place: number): Steps<Rows> {
-    const key = this.#keyOf([place]);
-    const known = this.#rows.get(key);
-    if (known !== undefined) return known;
     const literal = this.#literals[place] as AtomLiteral;
     const { constants } = this.#reader.set;
     const args = literal.args.map((term) => {
-      const id = isNamedVariable(term) ? (this.#values[this.#variables.indexOf(term)] as number) : -1;
+      const id = isNamedVariable(term) ? (this.#values[this.#numbers.get(term) as number] as number) : -1;
       return id < 0 ? term : constants.text(id);
     });
-    let rows: Rows | null = null;
+    const atom = { ...literal, args };
+    const quick = this.#reader.rowsAtOnce(atom);
+    if (quick !== null) return quick;
+    const key = this.#keyOf([place]);
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const read: Rows[] = [];
     yield async () => {
-      rows = await this.#reader.rows({ ...literal, args });
+      read.push(await this.#reader.rows(atom));
       await this.#look();
     };
-    const found: Rows = present<Rows>(rows, 'the search goes on when they were read');
-    this.#rowBytes += bytesOfKept + found.ids.byteLength;
+    const rows = present(read[0], 'the search goes on when they were read');
+    this.#rowBytes += bytesOfKept + rows.ids.byteLength;
     if (this.#rowBytes > this.#reader.pacer.limits.memoryBytes / 8) {
       this.#rows.clear();
-      this.#rowBytes = bytesOfKept + found.ids.byteLength;
+      this.#rowBytes = bytesOfKept + rows.ids.byteLength;
     }
-    this.#rows.set(key, found);
-    return found;
+    this.#rows.set(key, rows);
+    return rows;
   }
 
   *#aggregateOf(place: number): Steps<number> {
@@ -359,7 +364,7 @@ class FurthestSearch {
     const shared = new Map(
       filter.shared.map((variable) => [
         variable,
-        constants.text(this.#values[this.#variables.indexOf(variable)] as number),
+        constants.text(this.#values[this.#numbers.get(variable) as number] as number),
       ]),
     );
     const key = JSON.stringify([place, ...shared.values()]);
