@@ -31,8 +31,12 @@ export class Blocks {
   readonly #context: BrowseContext;
   readonly #set: TableSet;
   readonly #rules: readonly KeptRule[];
+  /** By the relation they conclude. */
+  readonly #disabledRules = new Map<string, KeptRule[]>();
   /** Without scope, then every scope of a fact or rule by code point. */
   readonly #views: readonly ScopeChoice[];
+  /** False where everything that holds in some scope holds in the view of everything too. */
+  readonly #canHoldApart: boolean;
   readonly #found = new Map<string, Block>();
 
   /** `rules` are all rules of the reader's state, disabled ones too. The set is the caller's. */
@@ -41,6 +45,16 @@ export class Blocks {
     this.#set = set;
     this.#rules = rules;
     this.#views = viewsOf(context, rules);
+    this.#canHoldApart = rules.some(
+      ({ rule, enabled }) => enabled && rule.body.some((each) => isAbsence(each) || isAggregate(each)),
+    );
+    for (const kept of rules) {
+      if (kept.enabled) continue;
+      const head = relationOf(kept.rule.head);
+      const known = this.#disabledRules.get(head);
+      if (known === undefined) this.#disabledRules.set(head, [kept]);
+      else known.push(kept);
+    }
   }
 
   /** Every block of these, each once: by reason, within one in the order of `lacking`, then by scope or rule. */
@@ -50,10 +64,11 @@ export class Blocks {
       const key = `${viewKey(each.view)}\n${renderAtom(each.atom)}`;
       if (!distinct.has(key)) distinct.set(key, each);
     }
-    for (const each of distinct.values()) await this.#expired(each);
-    for (const each of distinct.values()) await this.#notYetValid(each);
-    for (const each of distinct.values()) await this.#inOtherScopes(each);
-    for (const each of distinct.values()) await this.#disabled(each);
+    const all = [...distinct.values()];
+    for (const each of all) await this.#expired(each);
+    for (const each of all) await this.#notYetValid(each);
+    for (const each of all) await this.#inOtherScopes(each);
+    for (const each of all) await this.#disabled(each);
     return [...this.#found.values()];
   }
 
@@ -63,13 +78,14 @@ export class Blocks {
   }
 
   async #expired({ view, atom }: Lacking): Promise<void> {
-    const { tenant, reader } = this.#context;
+    const { tenant, reader, pacer } = this.#context;
+    await pacer.breathe();
     const wanted = { ...patternOf(atom), scope: view };
     const perScope = new BestPerScope<{ atom: string; until: number }>(
       (left, right) => right.until - left.until || compareText(left.atom, right.atom),
     );
     for (const { args, scope, until } of tenant.facts.matchEnded(wanted, reader.generation, reader.time)) {
-      await this.#context.pacer.breathe();
+      await pacer.breathe();
       perScope.offer(scope, { atom: renderAtom({ ...atom, args }), until });
     }
     for (const [scope, found] of perScope.sorted())
@@ -77,14 +93,15 @@ export class Blocks {
   }
 
   async #notYetValid({ view, atom }: Lacking): Promise<void> {
-    const { tenant, reader } = this.#context;
+    const { tenant, reader, pacer } = this.#context;
     const { facts } = tenant;
+    await pacer.breathe();
     const wanted = { ...patternOf(atom), scope: view };
     const perScope = new BestPerScope<{ atom: string; from: number }>(
       (left, right) => left.from - right.from || compareText(left.atom, right.atom),
     );
     for (const fact of facts.matchPending(wanted, reader.generation, reader.time)) {
-      await this.#context.pacer.breathe();
+      await pacer.breathe();
       const from = fact.relation.validFrom?.[fact.row] as number;
       perScope.offer(facts.scopeOf(fact), { atom: renderAtom({ ...atom, args: facts.argsOf(fact) }), from });
     }
@@ -97,7 +114,7 @@ export class Blocks {
     for (const [scope, found] of stored)
       this.#add('other_scope', `${found} is stored${inScope(scope)}, not${inView(view)}`);
     // Of an atom with variables a rule's conclusions elsewhere may be without number.
-    if (atom.args.some(isVariable) || (view.kind === 'all' && !this.#canHoldApart())) return;
+    if (atom.args.some(isVariable) || (view.kind === 'all' && !this.#canHoldApart)) return;
     const { reader, pacer } = this.#context;
     for (const other of this.#views) {
       if (viewKey(other) === viewKey(view) || !this.#set.isDerived(other, relationOf(atom))) continue;
@@ -114,6 +131,7 @@ export class Blocks {
     if (view.kind === 'all') return [];
     const { tenant, reader, pacer } = this.#context;
     const { facts } = tenant;
+    await pacer.breathe();
     const own = view.kind === 'scope' ? view.scope : null;
     const perScope = new BestPerScope<string>(compareText);
     const wanted = { ...patternOf(atom), scope: { kind: 'all' as const } };
@@ -125,17 +143,10 @@ export class Blocks {
     return perScope.sorted();
   }
 
-  /** False where everything that holds in some scope holds in the view of everything too. */
-  #canHoldApart(): boolean {
-    return this.#rules.some(
-      ({ rule, enabled }) => enabled && rule.body.some((each) => isAbsence(each) || isAggregate(each)),
-    );
-  }
-
   async #disabled(lacking: Lacking): Promise<void> {
     const { view, atom } = lacking;
-    for (const kept of this.#rules) {
-      if (kept.enabled || relationOf(kept.rule.head) !== relationOf(atom)) continue;
+    for (const kept of this.#disabledRules.get(relationOf(atom)) ?? []) {
+      await this.#context.pacer.breathe();
       const bodyView = viewOfBody(kept, view);
       if (bodyView === null) continue;
       const concluded = await this.#concluded(kept, bodyView, lacking);

@@ -1,8 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from './base/clock.ts';
 import { explainInputSchema, type Why, type WhyNot } from './contract/explanation.ts';
 import { parseAtom } from './logic/parse.ts';
 import {
+  chainOf,
   day,
+  gate,
   type Fields,
   hour,
   openSession,
@@ -359,6 +365,45 @@ describe('whyNot', () => {
     expect([satisfied.length, missing]).toEqual([19, [expect.stringMatching(/^e\(n\d+, nowhere\)$/)]]);
   });
 
+  it('is of one generation, whatever is written while it searches', async () => {
+    const { pause, hold, release } = gate();
+    const session = await openSession({ pause });
+    await session.tellAll(chainOf(300));
+    await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
+    await session.teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+    const { id } = await session.teach('h() :- reach(?x, ?y), mark(?y)');
+    const held = hold();
+    const answer = whyNot(session, 'h()');
+    await held;
+    await session.tell('mark(n1)');
+    await session.tell('h()');
+    await session.changeRule(id, { enabled: false });
+    release();
+    const { holds, attempts, blockedBy } = await answer;
+    expect({ holds, missing: attempts.map(({ missing }) => missing), blockedBy }).toEqual({
+      holds: false,
+      missing: [['mark(n1)']],
+      blockedBy: [],
+    });
+    expect((await whyNot(session, 'h()')).holds).toBe(true);
+  });
+
+  it('ends when its client goes away', async () => {
+    const { pause, hold, release } = gate();
+    const session = await openSession({ pause });
+    await session.tellAll(chainOf(300));
+    await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
+    await session.teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+    await session.teach('h() :- reach(?x, ?y), mark(?y)');
+    const controller = new AbortController();
+    const held = hold();
+    const answer = whyNot(session.as({ signal: controller.signal }), 'h()');
+    await held;
+    controller.abort();
+    release();
+    await expect(answer).rejects.toThrow(DOMException);
+  });
+
   it('takes any text for what it is', async () => {
     const session = await openSession();
     await session.teach('h(?__proto__, ?constructor) :- p(?__proto__), q(?constructor)');
@@ -429,6 +474,21 @@ describe('blockedBy', () => {
     ]);
     session.clock.set(startTime + hour + second + day);
     expect(await blocks(session, 'p(a)')).toEqual([]);
+  });
+
+  it('remembers an expired fact across a restart', async () => {
+    const storageDir = await mkdtemp(join(tmpdir(), 'corollary-explain-'));
+    onTestFinished(() => rm(storageDir, { recursive: true, force: true }));
+    const clock = new ManualClock(startTime);
+    const before = await openSession({ storageDir, clock });
+    await before.tell('p(a)', { ttl: second });
+    clock.set(startTime + hour);
+    await before.tell('p(a)');
+    await before.forget('p(a)');
+    const told = await blocks(before, 'p(a)');
+    expect(told).toHaveLength(1);
+    await before.engine.close();
+    expect(await blocks(await openSession({ storageDir, clock }), 'p(a)')).toEqual(told);
   });
 
   it('does not take a retracted fact for an expired one', async () => {

@@ -62,6 +62,7 @@ async function whyNot(context: BrowseContext, view: ScopeChoice, atom: AtomLiter
     const attempts: WhyNot['attempts'] = [];
     const lacking: Lacking[] = [{ view, atom }];
     for (const { kept, bodyView } of reader.program.rulesFor(view, relationOf(atom))) {
+      await pacer.breathe();
       const found = await furthest(kept.rule, atom, new LiteralReader(set, reader, pacer, bodyView));
       if (found === null) continue;
       const { bindings, satisfied, missing, missingAtoms } = found;

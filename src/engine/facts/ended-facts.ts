@@ -45,6 +45,11 @@ export class EndedFacts {
     return this.#byRelation.get(relation)?.values() ?? [];
   }
 
+  /** What is remembered of one fact, perhaps for longer than a day. */
+  find(relation: string, identity: Int32Array): EndedFact | null {
+    return this.#byRelation.get(relation)?.get(identity.join(',')) ?? null;
+  }
+
   /** Lets go of what ended a day ago, and of half where that leaves too much. */
   #sweep(time: number): void {
     this.#forgetUntil(time - endRememberedFor);

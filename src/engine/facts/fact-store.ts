@@ -4,7 +4,7 @@ import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { Dictionary } from './dictionary.ts';
-import { EndedFacts, endRememberedFor } from './ended-facts.ts';
+import { type EndedFact, EndedFacts, endRememberedFor } from './ended-facts.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -278,16 +278,39 @@ export class FactStore {
       const until = fact.relation.validUntil?.[fact.row] as number;
       yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
     }
+    for (const { identity, until, replacedIn } of this.#remembered(pattern)) {
+      if (replacedIn > generation || !isRemembered(until)) continue;
+      const args = Array.from(identity.subarray(0, -1), (id) => this.dictionary.text(id));
+      yield { args, scope: this.scopeNames[identity.at(-1) as number] ?? null, until };
+    }
+  }
+
+  /** The ends that are remembered of facts that match, since the facts were asserted again. */
+  *#remembered(pattern: FactPattern & { readonly truthVal: boolean }): Generator<EndedFact> {
     const { predicate, args, truthVal, scope } = pattern;
+    const key = relationKey(predicate, args.length, !truthVal);
+    const ids = args.map((term) => (term.startsWith('?') ? anyId : this.dictionary.find(term)));
+    if (ids.includes(-1)) return;
+    const isOfOne = scope.kind !== 'all';
+    const number = isOfOne ? this.scopeNumber(scope.kind === 'unscoped' ? null : scope.scope) : anyId;
+    if (number === -1) return;
+    if (!ids.includes(anyId)) {
+      const scopes = isOfOne ? [number] : this.scopeNames.keys();
+      for (const each of scopes) {
+        const ended = this.#ended.find(key, Int32Array.of(...ids, each));
+        if (ended !== null) yield ended;
+      }
+      return;
+    }
+    const wanted = [...ids, number];
     const equal = equalPositions(args);
-    for (const ended of this.#ended.of(relationKey(predicate, args.length, !truthVal))) {
-      if (ended.replacedIn > generation || !isRemembered(ended.until)) continue;
-      const texts = Array.from(ended.identity.subarray(0, -1), (id) => this.dictionary.text(id));
-      const name = this.scopeNames[ended.identity.at(-1) as number] ?? null;
-      if (scope.kind !== 'all' && name !== (scope.kind === 'unscoped' ? null : scope.scope)) continue;
-      if (args.some((term, at) => !term.startsWith('?') && term !== texts[at])) continue;
-      if (equal.some(([a, b]) => texts[a] !== texts[b])) continue;
-      yield { args: texts, scope: name, until: ended.until };
+    for (const ended of this.#ended.of(key)) {
+      const { identity } = ended;
+      if (
+        wanted.every((id, at) => id === anyId || id === identity[at]) &&
+        equal.every(([left, right]) => identity[left] === identity[right])
+      )
+        yield ended;
     }
   }
 
@@ -455,6 +478,9 @@ export class FactStore {
     this.#changes.set(number, changes);
   }
 }
+
+/** In place of an id: whatever stands there. */
+const anyId = -2;
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {
   return relationKey(predicate, arity, negated);

@@ -25,6 +25,7 @@ export interface Rows {
 }
 
 const rowsBetweenBreaths = 1024;
+const mostRowsAtOnce = 4096;
 
 export class LiteralReader {
   readonly set: TableSet;
@@ -48,13 +49,15 @@ export class LiteralReader {
     return { ids, count, width: variables.length };
   }
 
-  /** As `rows`, at once; null where it may take long: of a conclusion, or of everything stored. */
+  /** As `rows`, at once; null where that takes long: of a conclusion, or of much that is stored. */
   rowsAtOnce(atom: AtomLiteral): Rows | null {
     if (atom.args.every(isVariable) || this.#isDerived(atom)) return null;
     const found = this.#collector(atom);
     for (const fact of this.#matching(atom)) {
       found.add(fact);
-      if (found.width === 0 && found.count > 0) break;
+      if (found.count === 0) continue;
+      if (found.width === 0) break;
+      if (found.count > mostRowsAtOnce) return null;
     }
     return found.rows();
   }

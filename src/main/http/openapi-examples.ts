@@ -22,5 +22,6 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   validateRules: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).' },
   updateRule: { enabled: false },
   ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
+  explain: { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' },
   createDatabase: { name: 'family' },
 };
