@@ -284,7 +284,11 @@ export class KnowledgeEngine implements Engine {
   }
 
   async explain(caller: Caller, input: ExplainInput): Promise<Explanation> {
-    return this.#reading(caller, input, (context) => explain(context, input));
+    return this.#reading(caller, input, async (context) => {
+      const { explanation, used } = await explain(context, input);
+      this.#noteUses(context, used);
+      return explanation;
+    });
   }
 
   async whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult> {

@@ -17,7 +17,7 @@ export const explainInputSchema = z
     args: termsSchema,
     ...scopeFields,
     negated: defaulted(z.boolean(), false).describe('true: about what is explicitly not so'),
-    mode: z.enum(['why', 'whyNot']),
+    mode: z.enum(['why', 'whyNot']).describe('whyNot: of an atom without variables'),
     ...limitFields,
   })
   .superRefine(oneScopeChoice);
@@ -28,9 +28,9 @@ export const blockReasons = ['expired', 'not_yet_valid', 'other_scope', 'rule_di
 const attemptSchema = z.object({
   rule: z.string(),
   ruleId: z.string(),
-  bindings: z.record(z.string(), z.string()).describe('Those that got furthest, without ?'),
-  satisfied: z.array(z.string()),
-  missing: z.array(z.string()),
+  bindings: z.record(z.string(), z.string()).describe('Those that satisfy most of the body; names without ?'),
+  satisfied: z.array(z.string()).describe('Literals of the body that hold, in its order'),
+  missing: z.array(z.string()).describe('Those that do not, with what is bound'),
 });
 
 const whySchema = z.object({ atom: z.string(), holds: z.boolean(), proof: proofSchema });
@@ -38,7 +38,9 @@ const whyNotSchema = z.object({
   atom: z.string(),
   holds: z.boolean(),
   attempts: z.array(attemptSchema),
-  blockedBy: z.array(z.object({ reason: z.enum(blockReasons), detail: z.string() })),
+  blockedBy: z
+    .array(z.object({ reason: z.enum(blockReasons), detail: z.string() }))
+    .describe('By reason; of the atom before its missing premises'),
 });
 export const explanationSchema = z.union([whySchema, whyNotSchema]);
 export type Why = z.output<typeof whySchema>;

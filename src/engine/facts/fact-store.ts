@@ -4,6 +4,7 @@ import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { Dictionary } from './dictionary.ts';
+import { type EndedFact, EndedFacts, endRememberedFor } from './ended-facts.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -64,6 +65,7 @@ export class FactStore {
   version = 0;
   readonly dictionary = new Dictionary();
   readonly boundaries = new Boundaries();
+  readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** Names of scopes by their number; 0 is "without scope". */
   readonly scopeNames: (string | null)[] = [null];
@@ -97,6 +99,7 @@ export class FactStore {
 
   get bytes(): number {
     let bytes = this.dictionary.bytes + this.#relationOf.byteLength + this.#rowOf.byteLength;
+    bytes += this.#ended.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
@@ -178,6 +181,8 @@ export class FactStore {
       if (this.isStored({ relation, row: known }, time))
         return this.#update(relation, known, identity, fact, generation, time);
       relation.kill(known, generation);
+      const ended = { identity, until: relation.validUntil?.[known] as number, replacedIn: generation };
+      this.#ended.remember(keyOf(relation), ended, time);
     }
     this.version++;
     const { from, until } = boundsAfter(fact, openBounds);
@@ -284,19 +289,95 @@ export class FactStore {
    * The facts that match, as seen at this generation and time; `storedOnly` takes in those whose validity has
    * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
    */
-  *match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
+  match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
+    return this.#matchWhere(
+      pattern,
+      (relation, row) =>
+        relation.isVisible(row, generation, time) ||
+        (notYetValid &&
+          relation.isAlive(row) &&
+          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time),
+    );
+  }
+
+  /** The facts that match and were stored in this generation, but are valid only after this time. */
+  matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
+    return this.#matchWhere(
+      pattern,
+      (relation, row) =>
+        relation.wasAlive(row, generation) &&
+        (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time &&
+        (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time,
+    );
+  }
+
+  /**
+   * The ends of validity, in the day before this time, of facts that match and had not been retracted before their
+   * end: of those that nobody asserted again, and of those asserted again, perhaps retracted since. In no order.
+   */
+  *matchEnded(
+    pattern: FactPattern & { readonly truthVal: boolean },
+    generation: number,
+    time: number,
+  ): Generator<{ readonly args: string[]; readonly scope: string | null; readonly until: number }> {
+    const isRemembered = (until: number): boolean => until <= time && until > time - endRememberedFor;
+    const hasEnded = (relation: StoredRelation, row: number): boolean =>
+      isRemembered(relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) &&
+      relation.wasAlive(row, generation);
+    for (const fact of this.#matchWhere(pattern, hasEnded)) {
+      const until = fact.relation.validUntil?.[fact.row] as number;
+      yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
+    }
+    for (const { identity, until, replacedIn } of this.#remembered(pattern)) {
+      if (replacedIn > generation || !isRemembered(until)) continue;
+      const args = Array.from(identity.subarray(0, -1), (id) => this.dictionary.text(id));
+      yield { args, scope: this.scopeNames[identity.at(-1) as number] ?? null, until };
+    }
+  }
+
+  /** The ends that are remembered of facts that match, since the facts were asserted again. */
+  *#remembered(pattern: FactPattern & { readonly truthVal: boolean }): Generator<EndedFact> {
+    const { predicate, args, truthVal, scope } = pattern;
+    const key = relationKey(predicate, args.length, !truthVal);
+    const ids = args.map((term) => (term.startsWith('?') ? anyId : this.dictionary.find(term)));
+    if (ids.includes(-1)) return;
+    const isOfOne = scope.kind !== 'all';
+    const number = isOfOne ? this.scopeNumber(scope.kind === 'unscoped' ? null : scope.scope) : anyId;
+    if (number === -1) return;
+    if (!ids.includes(anyId)) {
+      const scopes = isOfOne ? [number] : this.scopeNames.keys();
+      for (const each of scopes) {
+        const ended = this.#ended.find(key, Int32Array.of(...ids, each));
+        if (ended !== null) yield ended;
+      }
+      return;
+    }
+    const wanted = [...ids, number];
+    const equal = equalPositions(args);
+    for (const ended of this.#ended.of(key)) {
+      const { identity } = ended;
+      if (
+        wanted.every((id, at) => id === anyId || id === identity[at]) &&
+        equal.every(([left, right]) => identity[left] === identity[right])
+      )
+        yield ended;
+    }
+  }
+
+  *#matchWhere(
+    pattern: FactPattern,
+    isWanted: (relation: StoredRelation, row: number) => boolean,
+  ): Generator<FactRow> {
     for (const negated of pattern.truthVal === null ? [false, true] : [!pattern.truthVal]) {
       const relation = this.relation(pattern.predicate, pattern.args.length, negated);
-      if (relation !== null) yield* this.#matchIn(relation, pattern, generation, time, notYetValid);
+      if (relation !== null) yield* this.#matchIn(relation, pattern, isWanted);
     }
   }
 
   *#matchIn(
     relation: StoredRelation,
     pattern: FactPattern,
-    generation: number,
-    time: number,
-    notYetValid: boolean,
+    isWanted: (relation: StoredRelation, row: number) => boolean,
   ): Generator<FactRow> {
     const positions: number[] = [];
     const key: number[] = [];
@@ -315,10 +396,7 @@ export class FactStore {
     }
     const equal = equalPositions(pattern.args);
     const counts = (row: number): boolean =>
-      (relation.isVisible(row, generation, time) ||
-        (notYetValid &&
-          relation.isAlive(row) &&
-          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time)) &&
+      isWanted(relation, row) &&
       equal.every(
         ([a, b]) => (relation.columns[a] as Int32Array)[row] === (relation.columns[b] as Int32Array)[row],
       );
@@ -461,6 +539,13 @@ export class FactStore {
     if (changes.length > 10) changes.shift();
     this.#changes.set(number, changes);
   }
+}
+
+/** In place of an id: whatever stands there. */
+const anyId = -2;
+
+function keyOf({ predicate, arity, negated }: StoredRelation): string {
+  return relationKey(predicate, arity, negated);
 }
 
 /** Pairs of positions that hold the same variable; `?_` matches anything each time. */

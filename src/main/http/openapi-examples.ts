@@ -24,5 +24,6 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
   trace: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 1000 },
   aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
+  explain: { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' },
   createDatabase: { name: 'family' },
 };
