@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
-import { Dictionary } from './dictionary.ts';
+import { type ConstantIds, Dictionary } from './dictionary.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -23,6 +23,9 @@ export interface FactToStore {
   readonly validUntil?: number | 'never';
   readonly metadata?: Metadata;
 }
+
+/** What makes two facts the same fact. */
+export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
 /** A version of a stored fact: where it lies. */
 export interface FactRow {
@@ -57,7 +60,7 @@ export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchange
 
 export class FactStore {
   readonly createdAt: number;
-  readonly dictionary = new Dictionary();
+  readonly dictionary: ConstantIds;
   readonly boundaries = new Boundaries();
   readonly relations = new Map<string, StoredRelation>();
   /** Names of scopes by their number; 0 is "without scope". */
@@ -74,8 +77,9 @@ export class FactStore {
   /** Facts that changed after their assertion, by number: the generations of those changes, the last ten. */
   readonly #changes = new Map<number, number[]>();
 
-  constructor(createdAt: number) {
+  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary()) {
     this.createdAt = createdAt;
+    this.dictionary = dictionary;
   }
 
   /** Facts that count as stored at this time: alive, their validity not ended. */
@@ -231,7 +235,7 @@ export class FactStore {
   }
 
   /**
-   * The facts that match, as seen at this generation and time; `storedOnly` takes in those whose validity has
+   * The facts that match, as seen at this generation and time; `notYetValid` takes in those whose validity has
    * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
    */
   *match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
@@ -265,10 +269,7 @@ export class FactStore {
     }
     const equal = equalPositions(pattern.args);
     const counts = (row: number): boolean =>
-      (relation.isVisible(row, generation, time) ||
-        (notYetValid &&
-          relation.isAlive(row) &&
-          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time)) &&
+      (notYetValid ? relation.isStored(row, generation, time) : relation.isVisible(row, generation, time)) &&
       equal.every(
         ([a, b]) => (relation.columns[a] as Int32Array)[row] === (relation.columns[b] as Int32Array)[row],
       );
@@ -287,6 +288,11 @@ export class FactStore {
     return Array.from({ length: fact.relation.arity }, (_, position) =>
       this.dictionary.text((fact.relation.columns[position] as Int32Array)[fact.row] as number),
     );
+  }
+
+  identityOf(fact: FactRow): FactIdentity {
+    const { predicate, negated } = fact.relation;
+    return { predicate, args: this.argsOf(fact), truthVal: !negated, scope: this.scopeOf(fact) };
   }
 
   scopeOf(fact: FactRow): string | null {

@@ -1,4 +1,4 @@
-import type { Dictionary } from '../facts/dictionary.ts';
+import type { ConstantIds } from '../facts/dictionary.ts';
 import { calculate } from '../logic/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../logic/numbers.ts';
 
@@ -12,12 +12,12 @@ import { equalConstants, holdsComparison } from '../logic/numbers.ts';
 const firstOwn = 0x4000_0000;
 
 export class Constants {
-  readonly dictionary: Dictionary;
+  readonly dictionary: ConstantIds;
   readonly #texts: string[] = [];
   readonly #ids = new Map<string, number>();
   #characters = 0;
 
-  constructor(dictionary: Dictionary) {
+  constructor(dictionary: ConstantIds) {
     this.dictionary = dictionary;
   }
 
@@ -29,6 +29,11 @@ export class Constants {
   /** About what its own constants take: two bytes a character and an entry in a map for each. */
   get bytes(): number {
     return this.#characters * 2 + this.#texts.length * 100;
+  }
+
+  /** The id of a constant that is known here or to the dictionary, else -1. */
+  find(text: string): number {
+    return this.#ids.get(text) ?? this.dictionary.find(text);
   }
 
   /** The id of a constant, one of its own where the dictionary has none. */

@@ -19,6 +19,13 @@ export interface ViewRule {
   readonly bodyView: ScopeChoice;
 }
 
+/** A relation apart from any view. */
+export interface RelationShape {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+}
+
 /** More levels than rules can make in the view of a scope. */
 const viewsOfScopes = 2 ** 24;
 /** Above every relation: what a question is worked out at. */
@@ -61,8 +68,8 @@ export class Program {
   }
 
   /** Of these relations, those that some rule concludes. */
-  conclusionsAmong(relations: ReadonlySet<string>): { predicate: string; arity: number; negated: boolean }[] {
-    const found: { predicate: string; arity: number; negated: boolean }[] = [];
+  conclusionsAmong(relations: ReadonlySet<string>): RelationShape[] {
+    const found: RelationShape[] = [];
     for (const relation of relations) {
       const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.kept.rule.head;
       if (head !== undefined)
@@ -72,7 +79,7 @@ export class Program {
   }
 
   /** The relations with this predicate that some rule concludes. */
-  conclusionsOf(predicate: string): { predicate: string; arity: number; negated: boolean }[] {
+  conclusionsOf(predicate: string): RelationShape[] {
     const relations = new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]);
     return this.conclusionsAmong(relations).filter((relation) => relation.predicate === predicate);
   }
@@ -152,9 +159,11 @@ export class Program {
   }
 }
 
-/** The arguments of all literals, those inside aggregates too. */
+/** The arguments of all literals, those inside aggregates too, and what aggregates come to. */
 function termsOf(body: readonly Literal[]): string[] {
-  return body.flatMap((literal) => (isAggregate(literal) ? termsOf(literal.body) : literal.args));
+  return body.flatMap((literal) =>
+    isAggregate(literal) ? [literal.result, ...termsOf(literal.body)] : literal.args,
+  );
 }
 
 function listed<Item>(map: Map<string, Item[]>, key: string): Item[] {

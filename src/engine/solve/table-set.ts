@@ -10,7 +10,7 @@ import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
 import type { Program } from './program.ts';
-import { type Reader, viewKey } from './reader.ts';
+import { type Overlay, type Reader, viewKey } from './reader.ts';
 import type { Relation, Table, TableSpace } from './table.ts';
 
 /**
@@ -42,13 +42,22 @@ export class TableSet implements TableSpace {
   owner: object | null = null;
 
   readonly #tallies: Tallies;
+  readonly #overlay: Overlay | null;
 
-  constructor(facts: FactStore, program: Program, withHeights: boolean, tallies: Tallies) {
+  /** With an overlay the set is for readers with that overlay only. */
+  constructor(
+    facts: FactStore,
+    program: Program,
+    withHeights: boolean,
+    tallies: Tallies,
+    overlay: Overlay | null = null,
+  ) {
     this.#tallies = tallies;
+    this.#overlay = overlay;
     this.facts = facts;
     this.program = program;
     this.withHeights = withHeights;
-    this.constants = new Constants(facts.dictionary);
+    this.constants = overlay?.constants ?? new Constants(facts.dictionary);
   }
 
   get bytes(): number {
@@ -139,8 +148,14 @@ export class TableSet implements TableSpace {
     const count = boundArguments(literal, bound);
     if (count === arity) return 0;
     if (this.#isDerivedAtom(view, literal)) return count === 0 ? likelyRowsOfFreeAtom : likelyRowsOfBoundAtom;
-    const size = this.facts.relation(literal.predicate, arity, literal.negated)?.live ?? 0;
+    const size = this.#sizeOf(literal.predicate, arity, literal.negated);
     return count === 0 ? size : Math.min(size ** (1 - count / arity), likelyRowsOfBoundAtom / 2);
+  }
+
+  /** About how many stored facts there are, with those that an overlay adds. */
+  #sizeOf(predicate: string, arity: number, negated: boolean): number {
+    const stored = this.facts.relation(predicate, arity, negated)?.live ?? 0;
+    return stored + (this.#overlay?.added.facts.relation(predicate, arity, negated)?.live ?? 0);
   }
 
   /** The factored program of a table whose recursion is linear; null where there is none. */
