@@ -180,8 +180,9 @@ test('an asserted fact that is stored already is updated: what is not given is k
   await session.tell('p(a)', { validUntil: startTime + day });
   await session.tell('p(b)', { validFrom: startTime + day });
   await session.tell('p(c)', { validUntil: startTime - second });
+  await session.tell('p(d)', { validFrom: startTime + day });
   const found = await whatIf(session, {
-    assert: [fact('p(a)'), fact('p(b)', { validFrom: startTime }), fact('p(c)')],
+    assert: [fact('p(a)'), fact('p(b)', { validFrom: startTime }), fact('p(c)'), fact('p(d)')],
     ...goals('p(?x)'),
   });
   expect(found).toMatchObject([{ before: ['p(a)'], after: ['p(a)', 'p(b)', 'p(c)'], lost: [] }]);

@@ -30,66 +30,68 @@ export interface Supposed {
   readonly retracted: readonly FactRow[];
 }
 
-/**
- * To be called in the turn in which the context was pinned, while the rules are those it was pinned with. `pathOf` says
- * where a fact of an `assert` stands in the request, for refusals; with a full stop at the end.
- */
+/** Supposes these operations. To be called in the turn in which the context was pinned. */
 export async function suppose(
   context: BrowseContext,
   operations: readonly SupposedOperation[],
-  pathOf: (index: number) => string = (index) => `facts.${index}.`,
 ): Promise<Supposed> {
-  const draft = new Draft(context, operations.some(isAboutRules));
-  for (const operation of operations) {
-    await context.pacer.breathe();
-    switch (operation.kind) {
-      case 'assert':
-        await draft.store(operation.facts, pathOf);
-        break;
-      case 'retract':
-        await draft.retract(operation.pattern);
-        break;
-      case 'retractById':
-        draft.retractById(operation.id);
-        break;
-      case 'teach':
-        draft.teach(operation.rule);
-        break;
-      case 'updateRule':
-        draft.updateRule(operation.id, operation.rule);
-        break;
-      case 'forgetRule':
-        draft.forgetRule(operation.id);
-        break;
-    }
-  }
-  return {
-    context: { ...context, reader: draft.reader() },
-    touched: draft.touched,
-    retracted: draft.retracted,
-  };
+  const supposition = new Supposition(context, operations.some(isAboutRules));
+  for (const operation of operations) await supposition.add(operation);
+  return supposition.made();
 }
 
 function isAboutRules({ kind }: SupposedOperation): boolean {
   return kind === 'teach' || kind === 'updateRule' || kind === 'forgetRule';
 }
 
-class Draft {
-  readonly touched = new Map<string, RelationShape>();
-  readonly retracted: FactRow[] = [];
+/** Operations supposed one by one, and at the end the state that they make. */
+export class Supposition {
+  readonly #touched = new Map<string, RelationShape>();
+  readonly #retracted: FactRow[] = [];
   readonly #context: BrowseContext;
   readonly #facts: FactOverlay;
   /** A copy, null where no operation is about rules. */
   readonly #rules: RuleStore | null;
   #taught = 0;
 
+  /**
+   * To be made in the turn in which the context was pinned, while the rules are those it was pinned with. `withRules`
+   * says whether some of the operations will be about rules.
+   */
   constructor(context: BrowseContext, withRules: boolean) {
     this.#context = context;
     this.#rules = withRules ? context.database.rules.copy() : null;
     this.#facts = new FactOverlay(context.reader);
   }
 
-  async store(facts: readonly FactToStore[], pathOf: (index: number) => string): Promise<void> {
+  /** `pathOf` says where a fact of an `assert` stands in the request, for refusals; with a full stop at the end. */
+  async add(
+    operation: SupposedOperation,
+    pathOf: (index: number) => string = (index) => `facts.${index}.`,
+  ): Promise<void> {
+    await this.#context.pacer.breathe();
+    switch (operation.kind) {
+      case 'assert':
+        return this.#store(operation.facts, pathOf);
+      case 'retract':
+        return this.#retract(operation.pattern);
+      case 'retractById':
+        return this.#retractById(operation.id);
+      case 'teach':
+        return this.#teach(operation.rule);
+      case 'updateRule':
+        return this.#updateRule(operation.id, operation.rule);
+      case 'forgetRule':
+        return this.#forgetRule(operation.id);
+    }
+  }
+
+  made(): Supposed {
+    const context = { ...this.#context, reader: this.#reader() };
+    return { context, touched: this.#touched, retracted: this.#retracted };
+  }
+
+  async #store(facts: readonly FactToStore[], pathOf: (index: number) => string): Promise<void> {
     for (const [index, fact] of facts.entries()) {
       checkValidity(fact, pathOf(index), this.#facts.boundsOf(fact));
       this.#facts.store(fact);
@@ -98,26 +100,26 @@ class Draft {
     }
   }
 
-  async retract(pattern: FactPattern): Promise<void> {
+  async #retract(pattern: FactPattern): Promise<void> {
     const { predicate, args, truthVal } = pattern;
     for (const negated of truthVal === null ? [false, true] : [!truthVal])
       this.#touch(predicate, args.length, negated);
     let taken = 0;
     for (const fact of this.#facts.retract(pattern)) {
-      this.retracted.push(fact);
+      this.#retracted.push(fact);
       if ((++taken & 0xff) === 0) await this.#context.pacer.breathe();
     }
   }
 
-  retractById(id: string): void {
+  #retractById(id: string): void {
     const fact = this.#facts.retractById(id);
     if (fact === null) throw noSuchFact(id);
     const { predicate, arity, negated } = fact.relation;
     this.#touch(predicate, arity, negated);
-    this.retracted.push(fact);
+    this.#retracted.push(fact);
   }
 
-  teach(wanted: RuleToKeep): void {
+  #teach(wanted: RuleToKeep): void {
     const rule = present(wanted.rule, 'a rule that is taught is given');
     const rules = this.#ownRules();
     checkFits(rules, rule, wanted.scope, null);
@@ -125,7 +127,7 @@ class Draft {
     this.#touchHead(rule);
   }
 
-  updateRule(id: string, wanted: RuleToKeep): void {
+  #updateRule(id: string, wanted: RuleToKeep): void {
     const rules = this.#ownRules();
     const kept = requireRule({ name: this.#context.database.name, rules }, id);
     if (wanted.rule !== null) checkReplaces(rules, wanted.rule, wanted.scope, id);
@@ -135,14 +137,14 @@ class Draft {
     this.#touchHead(next.rule);
   }
 
-  forgetRule(id: string): void {
+  #forgetRule(id: string): void {
     const rules = this.#ownRules();
     const kept = requireRule({ name: this.#context.database.name, rules }, id);
     rules.remove(kept);
     this.#touchHead(kept.rule);
   }
 
-  reader(): PinnedReader {
+  #reader(): PinnedReader {
     const base = this.#context.reader;
     let { program } = base;
     if (this.#rules !== null) {
@@ -154,7 +156,7 @@ class Draft {
   }
 
   #touch(predicate: string, arity: number, negated: boolean): void {
-    this.touched.set(relationKey(predicate, arity, negated), { predicate, arity, negated });
+    this.#touched.set(relationKey(predicate, arity, negated), { predicate, arity, negated });
   }
 
   #touchHead({ head }: Rule): void {

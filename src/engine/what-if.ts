@@ -13,7 +13,7 @@ import { FactOverlay } from './solve/fact-overlay.ts';
 import type { RelationShape } from './solve/program.ts';
 import { type Matches, matchesOf, question } from './solve/question.ts';
 import { rowsByText } from './solve/sorted.ts';
-import { suppose, type Supposed, type SupposedOperation } from './suppose.ts';
+import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts';
 
 /**
  * What would follow from other facts and rules: goals answered in the state as it is and as it would be.
@@ -34,8 +34,10 @@ type GoalResult = WhatIfResult['goals'][number];
 const bytesOfText = 32;
 
 export async function whatIf(context: BrowseContext, input: WhatIfInput): Promise<WhatIfResult> {
-  const operations = operationsOf(input, context);
-  const supposed = await suppose(context, operations, (index) => `assert.${index}.`);
+  const supposition = new Supposition(context, input.rules.length + input.withoutRules.length > 0);
+  for (const operation of operationsOf(input, context))
+    await supposition.add(operation, (index) => `assert.${index}.`);
+  const supposed = supposition.made();
   const reached = reachOf(context, supposed);
   const goals =
     input.goals === null
@@ -56,19 +58,18 @@ export async function whatIf(context: BrowseContext, input: WhatIfInput): Promis
   return { goals: results };
 }
 
-function operationsOf(input: WhatIfInput, { reader }: BrowseContext): SupposedOperation[] {
+/** The operations of the change, each made when it is its turn: reading many rules takes its time. */
+function* operationsOf(input: WhatIfInput, { reader }: BrowseContext): Generator<SupposedOperation> {
   // Whose facts they are is the context's to say.
   const tenant = '';
-  const operations: SupposedOperation[] = input.retract.map((fact) => {
+  for (const fact of input.retract) {
     const { predicate, args, truthVal } = fact;
-    return { kind: 'retract', tenant, pattern: { predicate, args, truthVal, scope: scopeChoice(fact) } };
-  });
-  const facts = input.assert.map((fact) => factToStore(fact, reader.time));
-  if (facts.length > 0) operations.push({ kind: 'assert', tenant, facts });
-  for (const id of new Set(input.withoutRules)) operations.push({ kind: 'forgetRule', id });
+    yield { kind: 'retract', tenant, pattern: { predicate, args, truthVal, scope: scopeChoice(fact) } };
+  }
+  yield { kind: 'assert', tenant, facts: input.assert.map((fact) => factToStore(fact, reader.time)) };
+  for (const id of new Set(input.withoutRules)) yield { kind: 'forgetRule', id };
   for (const [index, rule] of input.rules.entries())
-    operations.push({ kind: 'teach', rule: ruleToKeep(rule, `rules.${index}.`) });
-  return operations;
+    yield { kind: 'teach', rule: ruleToKeep(rule, `rules.${index}.`) };
 }
 
 /** The relations in which the change can be noticed, by the rules as they are or as they would be. */
@@ -84,17 +85,17 @@ function goalsAbout(
   { reader }: BrowseContext,
   { context, touched }: Supposed,
 ): Goal[] {
-  const goals = new Map<string, Goal>();
+  const goals = new Map<string, Goal & { readonly text: string }>();
   const add = (shape: RelationShape, isKept: boolean): void => {
     const key = relationKey(shape.predicate, shape.arity, shape.negated);
-    if (!goals.has(key)) goals.set(key, { atom: anyOf(shape), isKept });
+    if (goals.has(key)) return;
+    const atom = anyOf(shape);
+    goals.set(key, { atom, isKept, text: renderAtom(atom) });
   };
   for (const { program } of [reader, context.reader])
     for (const shape of program.conclusionsAmong(reached)) add(shape, true);
   for (const shape of touched.values()) add(shape, false);
-  return [...goals.values()].sort((left, right) =>
-    compareText(renderAtom(left.atom), renderAtom(right.atom)),
-  );
+  return [...goals.values()].sort((left, right) => compareText(left.text, right.text));
 }
 
 function anyOf({ predicate, arity, negated }: RelationShape): AtomLiteral {

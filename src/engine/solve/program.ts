@@ -121,9 +121,11 @@ export class Program {
 
   /** The relations themselves and all that is concluded from any of them. */
   reachedFrom(relations: Iterable<string>): Set<string> {
-    const reached = new Set<string>();
-    for (const relation of relations) for (const each of this.reached(relation)) reached.add(each);
-    return reached;
+    const from = new Set(relations);
+    const [only] = from;
+    if (from.size === 1 && only !== undefined) return new Set(this.reached(only));
+    for (const each of from) for (const reader of this.#readers.get(each) ?? []) from.add(reader);
+    return from;
   }
 
   /** Two relations are mutually recursive in a view exactly when their components are equal. */

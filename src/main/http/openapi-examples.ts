@@ -22,5 +22,10 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   validateRules: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).' },
   updateRule: { enabled: false },
   ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
+  whatIf: {
+    assert: [{ predicate: 'parent', args: ['carol', 'dave'] }],
+    retract: [{ predicate: 'parent', args: ['alice', 'bob'] }],
+    goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
+  },
   createDatabase: { name: 'family' },
 };
