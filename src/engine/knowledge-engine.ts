@@ -426,11 +426,14 @@ export class KnowledgeEngine implements Engine {
     check: (time: number) => void,
   ): Promise<facts.RetractPatternOutcome> {
     return this.#reading(caller, { ...defaultLimits, timeoutMs: input.timeoutMs }, async (before) => {
-      const { reasoner, reader } = before;
+      const { reasoner, reader, tenant } = before;
       check(reader.time);
-      const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern: patternOf(input) };
+      const operation = { kind: 'retract' as const, tenant: caller.tenant, pattern: patternOf(input) };
+      const about = relationsAbout(operation, tenant.facts);
+      // Before anything is awaited: what is known then is known of the state that was pinned.
+      const candidates =
+        input.dependents === 'known' ? reasoner.candidates(reasoner.reached(about), true) : [];
       const { context: after, retracted } = await suppose(before, [operation]);
-      const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,

@@ -93,8 +93,8 @@ function refuse(all: readonly RuleProblem[], place: string, title: string): void
     path:
       path.length === 0 && kind === 'unsafe'
         ? `${place}head`
-        : `${place}body.` +
-          [...path.flatMap((index, depth) => (depth === 0 ? [index] : ['body', index]))].join('.'),
+        : place +
+          ['body', ...path.flatMap((index, depth) => (depth === 0 ? [index] : ['body', index]))].join('.'),
     message,
   }));
   if (first.kind === 'malformed')
