@@ -354,3 +354,16 @@ test('a retraction that is tried is about one state, whatever is written meanwhi
   held.release();
   expect(await tried).toMatchObject({ retracted: 2, dependents: ['q(1)'], generation: 3 });
 });
+
+test('a dry run whose time is over before it began says that dependents are not complete, as the write would', async () => {
+  const { tellAll, teach, results, forgetPattern } = await openSession();
+  await tellAll(['p(1)', 'p(2)']);
+  await teach('q(?x) :- p(?x)');
+  await results('q(?x)');
+  let now = 0;
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
+  onTestFinished(() => time.mockRestore());
+  const expected = { status: 'retracted', retracted: 2, dependentsComplete: false };
+  expect(await forgetPattern('p(?x)', { dryRun: true, timeoutMs: 1 })).toMatchObject(expected);
+  expect(await forgetPattern('p(?x)', { timeoutMs: 1 })).toMatchObject(expected);
+});

@@ -42,11 +42,11 @@ import { checkUnchanged } from './prepare-facts.ts';
 import { checkFits, checkReplaces, requireRule, ruleToKeep } from './prepare-rules.ts';
 import { changesOf, resetChange, withdrawalsOf } from './publish.ts';
 import { queryFacts } from './query.ts';
-import { suppose } from './suppose.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
+import { FactOverlay } from './solve/fact-overlay.ts';
 import { Program } from './solve/program.ts';
 import { Reasoner } from './solve/reasoner.ts';
 import type { Tallies } from './solve/table-set.ts';
@@ -426,14 +426,13 @@ export class KnowledgeEngine implements Engine {
     check: (time: number) => void,
   ): Promise<facts.RetractPatternOutcome> {
     return this.#reading(caller, { ...defaultLimits, timeoutMs: input.timeoutMs }, async (before) => {
-      const { reasoner, reader, tenant } = before;
+      const { reasoner, reader } = before;
       check(reader.time);
-      const operation = { kind: 'retract' as const, tenant: caller.tenant, pattern: patternOf(input) };
-      const about = relationsAbout(operation, tenant.facts);
-      // Before anything is awaited: what is known then is known of the state that was pinned.
-      const candidates =
-        input.dependents === 'known' ? reasoner.candidates(reasoner.reached(about), true) : [];
-      const { context: after, retracted } = await suppose(before, [operation]);
+      const overlay = new FactOverlay(reader);
+      // In one turn, as the write would be: time is limited for finding dependents alone.
+      const retracted = [...overlay.retract(patternOf(input))];
+      const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+      const after = { ...before, reader: { ...reader, overlay } };
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,

@@ -11,7 +11,8 @@ import { queryFacts } from './query.ts';
 import { Program } from './solve/program.ts';
 import { Reasoner } from './solve/reasoner.ts';
 import { apply, type DatabaseState, type Operation, operationVersion, type Report, State } from './state.ts';
-import { suppose, type SupposedOperation } from './suppose.ts';
+import type { SupposedOperation } from './suppose.ts';
+import { suppose } from './testing/supposed.ts';
 import {
   applyUpdate,
   type CurrentCase,

@@ -8,7 +8,8 @@ import { parseAtom, parseRule } from './logic/parse.ts';
 import { Program } from './solve/program.ts';
 import { Reasoner } from './solve/reasoner.ts';
 import { DatabaseState, teachRule } from './state.ts';
-import { suppose, type SupposedOperation } from './suppose.ts';
+import type { SupposedOperation } from './suppose.ts';
+import { suppose } from './testing/supposed.ts';
 import { askInput, proofLines, refusal } from './testing/engine-fixtures.ts';
 
 /** Operations supposed over a pinned state, read as a transaction will read. */

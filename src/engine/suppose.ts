@@ -2,7 +2,7 @@ import type { BrowseContext } from './browse.ts';
 import { present } from './base/assert.ts';
 import { noSuchFact } from './describe.ts';
 import type { Rule } from './contract/language.ts';
-import type { FactPattern, FactRow, FactToStore } from './facts/fact-store.ts';
+import type { FactPattern, FactToStore } from './facts/fact-store.ts';
 import type { RuleStore } from './facts/rule-store.ts';
 import { relationKey } from './logic/terms.ts';
 import { checkValidity } from './prepare-facts.ts';
@@ -26,28 +26,11 @@ export interface Supposed {
   readonly context: BrowseContext;
   /** By key the relations whose facts or rules the operations are about, whether or not they change anything. */
   readonly touched: ReadonlyMap<string, RelationShape>;
-  /** The versions of facts that were retracted. */
-  readonly retracted: readonly FactRow[];
-}
-
-/** Supposes these operations. To be called in the turn in which the context was pinned. */
-export async function suppose(
-  context: BrowseContext,
-  operations: readonly SupposedOperation[],
-): Promise<Supposed> {
-  const supposition = new Supposition(context, operations.some(isAboutRules));
-  for (const operation of operations) await supposition.add(operation);
-  return supposition.made();
-}
-
-function isAboutRules({ kind }: SupposedOperation): boolean {
-  return kind === 'teach' || kind === 'updateRule' || kind === 'forgetRule';
 }
 
 /** Operations supposed one by one, and at the end the state that they make. */
 export class Supposition {
   readonly #touched = new Map<string, RelationShape>();
-  readonly #retracted: FactRow[] = [];
   readonly #context: BrowseContext;
   readonly #facts: FactOverlay;
   /** A copy, null where no operation is about rules. */
@@ -88,7 +71,7 @@ export class Supposition {
 
   made(): Supposed {
     const context = { ...this.#context, reader: this.#reader() };
-    return { context, touched: this.#touched, retracted: this.#retracted };
+    return { context, touched: this.#touched };
   }
 
   async #store(facts: readonly FactToStore[], pathOf: (index: number) => string): Promise<void> {
@@ -105,10 +88,8 @@ export class Supposition {
     for (const negated of truthVal === null ? [false, true] : [!truthVal])
       this.#touch(predicate, args.length, negated);
     let taken = 0;
-    for (const fact of this.#facts.retract(pattern)) {
-      this.#retracted.push(fact);
+    for (const _ of this.#facts.retract(pattern))
       if ((++taken & 0xff) === 0) await this.#context.pacer.breathe();
-    }
   }
 
   #retractById(id: string): void {
@@ -116,7 +97,6 @@ export class Supposition {
     if (fact === null) throw noSuchFact(id);
     const { predicate, arity, negated } = fact.relation;
     this.#touch(predicate, arity, negated);
-    this.#retracted.push(fact);
   }
 
   #teach(wanted: RuleToKeep): void {
