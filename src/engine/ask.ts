@@ -99,7 +99,10 @@ function noteUsed(
   for (const [scope, name] of facts.scopeNames.entries()) {
     if (view.kind === 'unscoped' && scope !== 0) break;
     if (view.kind === 'scope' && name !== view.scope) continue;
-    const fact = facts.find(literal.predicate, literal.args, !literal.negated, name);
-    if (fact !== null && sees(context.reader, fact.relation, fact.row)) used.set(facts.idOf(fact), fact);
+    const newest = facts.find(literal.predicate, literal.args, !literal.negated, name);
+    if (newest === null) continue;
+    const { relation } = newest;
+    const fact = { relation, row: relation.versionAt(newest.row, context.reader.generation) };
+    if (fact.row >= 0 && sees(context.reader, relation, fact.row)) used.set(facts.idOf(fact), fact);
   }
 }

@@ -3,7 +3,6 @@ import { compareText } from './base/text-order.ts';
 import type { FactList, ListFactsQuery, StoredFact } from './contract/facts.ts';
 import type { Proof } from './contract/inference.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
-import type { StoredRelation } from './facts/stored-relation.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
@@ -176,7 +175,11 @@ async function storedEntries(listing: Listing): Promise<Entry[]> {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if ((row & 0xfff) === 0xfff) await pacer.breathe();
-      if (!isListed(relation, row, reader) || (wantedScope !== null && scopes[row] !== wantedScope)) continue;
+      if (
+        !relation.isHeld(row, reader.generation, reader.time) ||
+        (wantedScope !== null && scopes[row] !== wantedScope)
+      )
+        continue;
       const fact = { relation, row };
       if (part !== null && !rendered(context, fact).toLowerCase().includes(part)) continue;
       const sort = query.sort === 'predicate' ? place : sortValue(listing, fact, query.sort);
@@ -184,13 +187,6 @@ async function storedEntries(listing: Listing): Promise<Entry[]> {
     }
   }
   return entries;
-}
-
-/** Alive in the reader's generation, and its validity has not ended. */
-function isListed(relation: StoredRelation, row: number, reader: PinnedReader): boolean {
-  const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
-  const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
-  return death > reader.generation && until > reader.time;
 }
 
 function sortValue(

@@ -2,14 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { factInputSchema } from './contract/facts.ts';
 import { type Answer, askInputSchema } from './contract/inference.ts';
-import type { Atom, AtomLiteral, Literal } from './contract/language.ts';
+import type { Atom, Literal } from './contract/language.ts';
 import { ruleInputSchema } from './contract/rules.ts';
 import { parseBody } from './logic/parse.ts';
 import { renderAtom, renderLiteral, renderRule } from './logic/print.ts';
 import { isAggregate, isPositiveAtom } from './logic/terms.ts';
 import { openSession, refusal, type Session } from './testing/engine-fixtures.ts';
 import { type GoldenCase, type GoldenQuestion, readGolden } from './testing/golden.ts';
-import { type ModelFact, modelOf, type ModelRule, type ModelView, type NaiveModel } from './testing/naive-model.ts';
+import {
+  type ModelFact,
+  modelOf,
+  type ModelRule,
+  type ModelView,
+  type NaiveModel,
+} from './testing/naive-model.ts';
 import { askProlog, isInFragment, isPrologInstalled } from './testing/prolog.ts';
 import { expectAnswer, viewFields } from './testing/twin.ts';
 
@@ -103,12 +109,17 @@ async function expectPatterns(
   body: readonly Literal[],
 ): Promise<void> {
   const variables = Object.keys(answer.bindings[0] ?? {});
-  const patterns = variables.length <= 3 ? subsets(variables) : [variables, ...variables.map((each) => [each])];
+  const patterns =
+    variables.length <= 3 ? subsets(variables) : [variables, ...variables.map((each) => [each])];
   const samples = [answer.bindings[0], answer.bindings.at(-1)].filter((each) => each !== undefined);
   for (const bound of patterns)
     for (const sample of samples) {
-      const asked = body.map((literal) => withBound(literal, new Map(bound.map((name) => [`?${name}`, sample[name] ?? '']))));
-      const agreeing = answer.results.filter((_, at) => bound.every((name) => answer.bindings[at]?.[name] === sample[name]));
+      const asked = body.map((literal) =>
+        withBound(literal, new Map(bound.map((name) => [`?${name}`, sample[name] ?? '']))),
+      );
+      const agreeing = answer.results.filter((_, at) =>
+        bound.every((name) => answer.bindings[at]?.[name] === sample[name]),
+      );
       // A built-in is written with what it was given: `1 = 1.0` for `?x = 1.0`.
       if (!asked.every((literal) => !isAggregate(literal) && isPositiveAtom(literal))) continue;
       const { results } = await ask(loaded, asked, view);
@@ -132,7 +143,11 @@ function withBound(literal: Literal, bound: ReadonlyMap<string, string>): Litera
 }
 
 /** One fact that was not there comes and goes; one that was there goes and comes back. */
-async function expectUnmoved(loaded: Loaded, question: GoldenQuestion, body: readonly Literal[]): Promise<void> {
+async function expectUnmoved(
+  loaded: Loaded,
+  question: GoldenQuestion,
+  body: readonly Literal[],
+): Promise<void> {
   const { golden, session } = loaded;
   const { engine, caller } = session;
   const [known] = golden.facts;
@@ -145,7 +160,12 @@ async function expectUnmoved(loaded: Loaded, question: GoldenQuestion, body: rea
     expect(facts.length, what).not.toBe(golden.facts.length);
   };
   const retract = (atom: Atom, scope: string | null) =>
-    session.forget(renderAtom(atom), { truthVal: !atom.negated, ...(scope === null ? { unscoped: true } : { scope }) });
+    session.forget(renderAtom(atom), {
+      truthVal: !atom.negated,
+      ...(scope === null ? { unscoped: true } : { scope }),
+      // Its dependents are no business of these tests.
+      timeoutMs: 500,
+    });
   await engine.tell(caller, factInput(added.atom, added.scope));
   await while_([...golden.facts, added], 'one more');
   await retract(added.atom, added.scope);
@@ -153,7 +173,11 @@ async function expectUnmoved(loaded: Loaded, question: GoldenQuestion, body: rea
   await retract(known.atom, known.scope);
   await while_(golden.facts.slice(1), 'one less');
   await engine.tell(caller, factInput(known.atom, known.scope));
-  await expectAnswers(loaded, question, `${question.text} after ${renderAtom(known.atom)} went and came back`);
+  await expectAnswers(
+    loaded,
+    question,
+    `${question.text} after ${renderAtom(known.atom)} went and came back`,
+  );
 }
 
 /** An atom of the first fact's relation that is not stored, made of what is, where that gives one. */
@@ -172,11 +196,17 @@ function newAtom({ facts }: GoldenCase): Atom {
 
 for (const { name, cases } of files)
   describe(name, () => {
-    test.each(cases.map((golden) => [golden.title, golden] as const))('%s', { timeout: 60_000 }, async (_, golden) => {
-      const loaded = await load(golden);
-      expect(golden.questions.length + golden.rules.filter((rule) => rule.refusal !== null).length).toBeGreaterThan(0);
-      for (const question of golden.questions) await expectQuestion(loaded, question);
-    });
+    test.each(cases.map((golden) => [golden.title, golden] as const))(
+      '%s',
+      { timeout: 60_000 },
+      async (_, golden) => {
+        const loaded = await load(golden);
+        expect(
+          golden.questions.length + golden.rules.filter((rule) => rule.refusal !== null).length,
+        ).toBeGreaterThan(0);
+        for (const question of golden.questions) await expectQuestion(loaded, question);
+      },
+    );
   });
 
 test.skipIf(!isPrologInstalled())('SWI-Prolog gives the same answers', { timeout: 120_000 }, () => {
@@ -185,5 +215,7 @@ test.skipIf(!isPrologInstalled())('SWI-Prolog gives the same answers', { timeout
   const answers = askProlog(cases);
   for (const [at, golden] of cases.entries())
     for (const [place, question] of golden.questions.entries())
-      expect(answers[at]?.[place]?.sort(), `${golden.title}: ${question.text}`).toEqual([...question.answers].sort());
+      expect(answers[at]?.[place]?.sort(), `${golden.title}: ${question.text}`).toEqual(
+        [...question.answers].sort(),
+      );
 });

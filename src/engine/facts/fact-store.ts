@@ -78,14 +78,15 @@ export class FactStore {
     this.createdAt = createdAt;
   }
 
-  /** Facts that count as stored at this time: alive, their validity not ended. */
-  countStored(time: number): number {
+  /** Facts that count as stored at this time, in this generation, the last one: alive, their validity not ended. */
+  countStored(generation: number, time: number): number {
     let count = 0;
     for (const relation of this.relations.values()) {
-      count += relation.live;
-      if (relation.validUntil === null) continue;
-      for (let row = 0; row < relation.count; row++)
-        if (relation.isAlive(row) && (relation.validUntil[row] as number) <= time) count--;
+      if (relation.validUntil === null) {
+        count += relation.liveAt(generation);
+        continue;
+      }
+      for (let row = 0; row < relation.count; row++) if (relation.isHeld(row, generation, time)) count++;
     }
     return count;
   }
@@ -225,6 +226,13 @@ export class FactStore {
     };
   }
 
+  /** The version of the fact that a reader at this generation and time takes as stored, or null where there is none. */
+  heldAt(fact: FactRow, generation: number, time: number): FactRow | null {
+    const { relation } = fact;
+    const row = relation.versionAt(fact.row, generation);
+    return row >= 0 && relation.isHeld(row, generation, time) ? { relation, row } : null;
+  }
+
   /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
     return this.#changes.get(fact.relation.number[fact.row] as number) ?? [];
@@ -266,9 +274,7 @@ export class FactStore {
     const equal = equalPositions(pattern.args);
     const counts = (row: number): boolean =>
       (relation.isVisible(row, generation, time) ||
-        (notYetValid &&
-          relation.isAlive(row) &&
-          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time)) &&
+        (notYetValid && relation.isHeld(row, generation, time))) &&
       equal.every(
         ([a, b]) => (relation.columns[a] as Int32Array)[row] === (relation.columns[b] as Int32Array)[row],
       );

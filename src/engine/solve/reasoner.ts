@@ -324,7 +324,7 @@ export class Reasoner {
     identity.set(tuple);
     for (let scope = 0; scope < this.facts.scopeNames.length; scope++) {
       identity[of.arity] = scope;
-      const row = relation.find(identity);
+      const row = relation.findAt(identity, reader.generation);
       if (row >= 0 && sees(reader, relation, row)) return true;
     }
     return false;

@@ -112,10 +112,12 @@ function repeated(line: string): string[] {
   const [, name = '', from, to, body = line] = /^for (\w+) in (\d+)\.\.(\d+): (.*)$/.exec(line) ?? [];
   const lines = name === '' ? [body] : overRange(from, to).map((value) => withNumber(body, name, value));
   return lines.map((each) =>
-    each.replace(/<(\w+) in (\d+)\.\.(\d+): ([^>]+)>/g, (_, inner: string, first: string, last: string, part: string) =>
-      overRange(first, last)
-        .map((value) => withNumber(part, inner, value))
-        .join(', '),
+    each.replace(
+      /<(\w+) in (\d+)\.\.(\d+): ([^>]+)>/g,
+      (_, inner: string, first: string, last: string, part: string) =>
+        overRange(first, last)
+          .map((value) => withNumber(part, inner, value))
+          .join(', '),
     ),
   );
 }

@@ -26,7 +26,8 @@ export function isPrologInstalled(): boolean {
 export function isInFragment(golden: GoldenCase): boolean {
   const { facts, rules, questions } = golden;
   if (golden.isBeyondProlog || facts.some(({ scope }) => scope !== null)) return false;
-  if (rules.some(({ scope, enabled, refusal }) => scope !== null || !enabled || refusal !== null)) return false;
+  if (rules.some(({ scope, enabled, refusal }) => scope !== null || !enabled || refusal !== null))
+    return false;
   if (questions.some(({ view, refusal }) => view.kind !== 'all' || refusal !== null)) return false;
   return (
     facts.every(({ atom }) => atom.args.every(isTranslatable)) &&
@@ -54,7 +55,8 @@ function isTranslatable(term: string): boolean {
 export function askProlog(cases: readonly GoldenCase[]): string[][][] {
   const folder = mkdtempSync(join(tmpdir(), 'golden-'));
   try {
-    for (const [at, golden] of cases.entries()) writeFileSync(join(folder, `case${at}.pl`), programOf(golden, at));
+    for (const [at, golden] of cases.entries())
+      writeFileSync(join(folder, `case${at}.pl`), programOf(golden, at));
     const goals = cases.map((_, at) => `use_module(case${at}, []), case${at}:answer`).join(', ');
     writeFileSync(join(folder, 'main.pl'), `:- working_directory(_, '${folder}').\nmain :- ${goals}.\n`);
     const space = ['--stack-limit=2g', '--table-space=2g'];
@@ -161,7 +163,9 @@ function literalText(literal: Literal, step: BodyStep): string {
   }
   const [left = '', right = '', result = ''] = literal.args.map(termText);
   if (isComparison(literal))
-    return step.binds === null ? `c_compare('${literal.predicate}', ${left}, ${right})` : `${left} = ${right}`;
+    return step.binds === null
+      ? `c_compare('${literal.predicate}', ${left}, ${right})`
+      : `${left} = ${right}`;
   if (isArithmetic(literal)) {
     const call = `c_calculate('${literal.predicate}', ${left}, ${right}, `;
     return resultText(call, literal.args[2] ?? result, step);
