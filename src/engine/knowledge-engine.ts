@@ -458,6 +458,8 @@ export class KnowledgeEngine implements Engine {
     context.reasoner.readers++;
     try {
       return await read(context);
+    } catch (error) {
+      throw context.pacer.withElapsed(error);
     } finally {
       context.reasoner.readers--;
     }

@@ -77,6 +77,14 @@ export class Pacer {
     this.look();
   }
 
+  /** The error; where it is a limit that was met below, by who does not know how long it took, with that. */
+  withElapsed(error: unknown): unknown {
+    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') return error;
+    if (error.members['elapsedMs'] !== undefined) return error;
+    const members = { ...error.members, elapsedMs: Math.round(this.elapsedMs) };
+    return new EngineError(error.code, error.message, members, { cause: error });
+  }
+
   exceeded(limit: 'timeoutMs' | 'maxDerivations' | 'memory', what: string): EngineError {
     return new EngineError(
       'InferenceLimitExceeded',

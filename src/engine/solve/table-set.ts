@@ -33,6 +33,8 @@ export class TableSet implements TableSpace {
   readonly constants: Constants;
   readonly work = new WorkList();
   readonly tables = new Map<string, Table>();
+  /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
+  readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
   readonly #derivedAtoms = new WeakMap<
     AtomLiteral,
@@ -54,6 +56,7 @@ export class TableSet implements TableSpace {
   get bytes(): number {
     let bytes = this.constants.bytes;
     for (const table of this.tables.values()) bytes += bytesOf(table);
+    for (const { rows } of this.passing) bytes += rows.bytes;
     return bytes;
   }
 
