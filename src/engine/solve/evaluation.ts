@@ -25,7 +25,8 @@ export type Pause = () => Promise<void>;
 
 /** How long a slice holds the thread, in milliseconds. */
 const sliceMs = 5;
-const stepsBetweenLooks = 8192;
+/** A step can look through many rows that a filter turns down. */
+export const stepsBetweenLooks = 1024;
 const chunkRows = 4096;
 
 /** Keeps track of slices and limits for everything that one question does. */

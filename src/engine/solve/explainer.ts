@@ -6,7 +6,7 @@ import { renderLiteral } from '../logic/print.ts';
 import { variablesAtLevel } from '../logic/terms.ts';
 import { compileExplainer } from './compile-rule.ts';
 import { clear, type Derived, newDerived } from './derived.ts';
-import type { Pacer } from './evaluation.ts';
+import { type Pacer, stepsBetweenLooks } from './evaluation.ts';
 import type { Machine } from './machine.ts';
 import { questionLevel } from './program.ts';
 import { substitute, withoutWildcards } from './question.ts';
@@ -134,7 +134,7 @@ export class Explainer {
     try {
       let counted = machine.matches;
       for (let isDone = false; !isDone; ) {
-        isDone = machine.run(8192) !== 0;
+        isDone = machine.run(stepsBetweenLooks) !== 0;
         pacer.derivations += machine.matches - counted;
         counted = machine.matches;
         if (pacer.isSliceOver) pacer.lookAtMemory(this.#set.bytes);

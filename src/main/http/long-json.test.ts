@@ -63,7 +63,7 @@ test('text that is no JSON is refused, wherever it goes wrong', async () => {
     long.slice(0, middle),
   ];
   for (const text of wrong) {
-    expect(() => JSON.parse(text) as unknown).toThrow();
+    expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
     await expect(parseJsonBody(Buffer.from(text))).rejects.toThrow('not valid JSON');
   }
 });
