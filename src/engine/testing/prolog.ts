@@ -368,8 +368,10 @@ function atomOver(atom: PlainAtom, args: readonly string[]): string {
 
 function termText(term: string): string {
   if (term === wildcard) return '_';
-  if (isVariable(term))
-    return `V${[...term.slice(1)].map((letter) => (/[A-Za-z0-9]/.test(letter) ? letter : `_${letter.codePointAt(0)}_`)).join('')}`;
+  if (isVariable(term)) {
+    const name = term.slice(1).replace(/[^A-Za-z0-9]/gu, (letter) => `_${letter.codePointAt(0)}_`);
+    return `V${name}`;
+  }
   return wholeNumber.test(term) ? term : quoted(term);
 }
 
