@@ -24,6 +24,7 @@ import type { Relation, Table, TableSpace } from './table.ts';
 /** Counts of what each rule concluded, by its id. */
 export type Tallies = Map<string, Tally>;
 
+const fewRows = 1000;
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
 export class TableSet implements TableSpace {
@@ -56,7 +57,8 @@ export class TableSet implements TableSpace {
   get bytes(): number {
     let bytes = this.constants.bytes;
     for (const table of this.tables.values()) bytes += bytesOf(table);
-    for (const { rows } of this.passing) bytes += rows.bytes;
+    // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
+    for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
     return bytes;
   }
 
