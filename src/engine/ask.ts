@@ -104,8 +104,12 @@ async function written(
 /** Notes the stored facts that are this very answer, in every scope of the view. Returns how many it looked at. */
 function noteUsed(context: BrowseContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
   if (!isPositiveAtom(literal)) return 0;
+  const { reader, tenant } = context;
   const { predicate, args, negated } = literal;
-  const versions = context.tenant.facts.versionsOf(predicate, args, !negated, view);
-  for (const fact of versions) if (sees(context.reader, fact.relation, fact.row)) noteFact(used, fact);
-  return versions.length;
+  const newest = tenant.facts.versionsOf(predicate, args, !negated, view);
+  for (const { relation, row } of newest) {
+    const fact = { relation, row: relation.versionAt(row, reader.generation) };
+    if (fact.row >= 0 && sees(reader, relation, fact.row)) noteFact(used, fact);
+  }
+  return newest.length;
 }

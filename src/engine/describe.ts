@@ -13,8 +13,9 @@ import { sees } from './solve/reader.ts';
 /** The stored fact with this id. Refused where the tenant has none: never had, or has no longer. */
 export function requireFact(context: BrowseContext, id: string): FactRow {
   const { tenant, reader } = context;
-  const fact = tenant.facts.byId(id);
-  if (fact === null || !tenant.facts.isStored(fact, reader.time)) throw noSuchFact(id);
+  const newest = tenant.facts.byId(id);
+  const fact = newest === null ? null : tenant.facts.heldAt(newest, reader.generation, reader.time);
+  if (fact === null) throw noSuchFact(id);
   return fact;
 }
 
@@ -33,6 +34,7 @@ export async function factDetail(context: BrowseContext, fact: FactRow): Promise
   const asserted = tenant.facts.assertedIn(fact);
   const updates = tenant.facts
     .changesOf(fact)
+    .filter((generation) => generation <= reader.generation)
     .map((generation) => ({ generation, change: 'updated' as const }));
   const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-longestHistory);
   return {

@@ -4,6 +4,7 @@ import { assert, present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
+import { Slices } from './base/slices.ts';
 import { compareText } from './base/text-order.ts';
 import type { BrowseContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
@@ -56,7 +57,7 @@ import type { DatabaseState, Operation, Report, State, TenantState } from './sta
 import type { LogRecord } from './storage/codec.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
-import { factOutcome, factWrite } from './tell.ts';
+import { factOutcome, factsWrite, factWrite } from './tell.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -105,7 +106,7 @@ export class KnowledgeEngine implements Engine {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
-    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) =>
+    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, parts.pause, (record, report) =>
       this.#applied(record, report),
     );
   }
@@ -115,20 +116,13 @@ export class KnowledgeEngine implements Engine {
     input: facts.FactInput & { ifGeneration: number | null },
   ): Promise<facts.FactOutcome> {
     const { ifGeneration, ...fact } = input;
-    const write = factWrite(
-      caller.tenant,
-      [fact],
-      ifGeneration,
-      this.#showTime(),
-      this.#storeOf(caller),
-      () => '',
-    );
+    const write = factWrite(caller.tenant, fact, ifGeneration, this.#showTime(), this.#storeOf(caller));
     return factOutcome(await this.#write({ caller, database: caller.database, ...write }), fact);
   }
 
   async tellAll(caller: Caller, inputs: readonly facts.FactInput[]): Promise<facts.FactsOutcome> {
-    const path = (index: number): string => `facts.${index}.`;
-    const write = factWrite(caller.tenant, inputs, null, this.#showTime(), this.#storeOf(caller), path);
+    const slices = new Slices(this.#parts.pause);
+    const write = await factsWrite(caller.tenant, inputs, this.#showTime(), this.#storeOf(caller), slices);
     const report = await this.#write({ caller, database: caller.database, ...write });
     const { asserted, updated, unchanged, generation } = report;
     return { status: 'asserted', asserted, updated, unchanged, generation };
@@ -303,7 +297,7 @@ export class KnowledgeEngine implements Engine {
         createdAt: database.createdAt,
         tenants: database.tenants.size,
         facts: [...database.tenants.values()].reduce(
-          (sum, tenant) => sum + tenant.facts.countStored(time),
+          (sum, tenant) => sum + tenant.facts.countStored(database.generation, time),
           0,
         ),
         rules: database.rules.size,
@@ -348,7 +342,8 @@ export class KnowledgeEngine implements Engine {
     const time = this.#showTime();
     let stored = 0;
     for (const database of this.#parts.state.databases.values())
-      for (const tenant of database.tenants.values()) stored += tenant.facts.countStored(time);
+      for (const tenant of database.tenants.values())
+        stored += tenant.facts.countStored(database.generation, time);
     let rulesFired = 0;
     for (const tallies of this.#tallies.values())
       for (const tally of tallies.values()) rulesFired += tally.fired;
@@ -467,6 +462,8 @@ export class KnowledgeEngine implements Engine {
     context.reasoner.readers++;
     try {
       return await read(context);
+    } catch (error) {
+      throw context.pacer.withElapsed(error);
     } finally {
       context.reasoner.readers--;
     }

@@ -51,22 +51,26 @@ export function checkValidity(fact: FactToStore, path: string, stored: Bounds = 
 }
 
 /**
- * Refuses a validity that ends before it begins, with what is stored in place of what is not given: each fact as it
- * would be stored after those before it. `facts` is null where the tenant has none yet.
+ * Refuses a validity that ends before it begins, with what is stored in place of what is not given: each fact, one
+ * after the other, as it would be stored after those before it.
  */
-export function checkValidities(
-  writes: readonly FactToStore[],
-  facts: FactStore | null,
-  time: number,
-  pathOf: (index: number) => string,
-): void {
-  const earlier = new Map<string, Bounds>();
-  for (const [index, fact] of writes.entries()) {
+export class ValidityCheck {
+  readonly #facts: FactStore | null;
+  readonly #time: number;
+  readonly #earlier = new Map<string, Bounds>();
+
+  /** `facts` is null where the tenant has none yet. */
+  constructor(facts: FactStore | null, time: number) {
+    this.#facts = facts;
+    this.#time = time;
+  }
+
+  check(fact: FactToStore, path: string): void {
     const identity = JSON.stringify([fact.predicate, fact.truthVal, fact.scope, ...fact.args]);
-    const stored = earlier.get(identity) ?? facts?.boundsOf(fact, time) ?? openBounds;
-    const bounds = boundsAfter(fact, stored.until > time ? stored : openBounds);
-    refuseReversed(bounds, pathOf(index));
-    earlier.set(identity, bounds);
+    const stored = this.#earlier.get(identity) ?? this.#facts?.boundsOf(fact, this.#time) ?? openBounds;
+    const bounds = boundsAfter(fact, stored.until > this.#time ? stored : openBounds);
+    refuseReversed(bounds, path);
+    this.#earlier.set(identity, bounds);
   }
 }
 

@@ -33,6 +33,7 @@ function ruleOf(input: RuleInput, path: string): Rule | null {
  * `replaced` is the rule in whose place it comes, null where it is one more.
  */
 export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, replaced: string | null): void {
+  if (rules.surelyFits(rule)) return;
   const read = dependenciesOf(rule.body).map(({ relation }) => relation);
   // The others fit together already: a cycle that must not be goes through this rule.
   const others = rules.around(relationOf(rule.head), read).filter(({ id }) => id !== replaced);

@@ -17,6 +17,10 @@ import type { LogRecord } from './storage/codec.ts';
  * and by a follower alike. It decides the outcome, gives out ids, and reports what changed; whatever feeds on changes
  * works from that report. What an operation can be refused for is checked before it is logged (`check`), so `apply`
  * refuses nothing. Time is the record's stamp and nothing else.
+ *
+ * A write of many facts is applied in slices (`applying`): rows are put in, and end, in the generation after the one
+ * that is there, which no reader has; then one last step makes that generation the one that is there. So what is half
+ * done is seen by nobody. Records are applied one after the other: none begins before the one before it has ended.
  */
 export type Operation =
   | { readonly kind: 'createDatabase'; readonly name: string }
@@ -144,41 +148,71 @@ type Draft = { -readonly [Key in keyof Report]: Report[Key] } & {
 
 /** Applies the next record. Never refuses; whatever it throws is a bug. */
 export function apply(state: State, record: LogRecord): Report {
+  const steps = applying(state, record);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Between two slices: there is `more` to do; or all is `ready`, and the next step shows it and reports. */
+export type Slice = 'more' | 'ready';
+
+/** Rows that are written between two slices. */
+const rowsInSlice = 256;
+
+/** As `apply`, in slices. Until the step after `ready` nobody can see anything of it. */
+export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
   assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
   assert(record.version === operationVersion, `operations of version ${record.version} are known`);
+  const show = yield* prepared(state, record);
+  yield 'ready';
   state.sequence = record.sequence;
   state.time = Math.max(state.time, record.time);
+  return show();
+}
+
+type Prepared<Result> = Generator<Slice, () => Result, undefined>;
+
+/** Does what can be done unseen; what is returned does the rest, and reports. */
+function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const operation = record.operation as Operation;
-  if (operation.kind === 'createDatabase') return createDatabase(state, operation.name, record.time);
+  if (operation.kind === 'createDatabase') return () => createDatabase(state, operation.name, record.time);
   const database = state.database(record.database);
   const draft = newDraft(database, 'tenant' in operation ? operation.tenant : null);
+  const show = yield* preparedIn(database, operation, record, draft);
+  return () => {
+    show();
+    draft.generation = database.generation;
+    return draft;
+  };
+}
+
+function* preparedIn(
+  database: DatabaseState,
+  operation: Exclude<Operation, { kind: 'createDatabase' }>,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
   switch (operation.kind) {
     case 'assert':
-      storeFacts(database, operation, record, draft);
-      break;
+      return yield* storeFacts(database, operation, record, draft);
     case 'retract':
-      retractAll(database, operation.tenant, record, draft, (facts) =>
+      return yield* retractAll(database, operation.tenant, record, draft, (facts) =>
         facts.match(operation.pattern, database.generation, record.time, true),
       );
-      break;
     case 'retractById':
-      retractAll(database, operation.tenant, record, draft, (facts) => {
+      return yield* retractAll(database, operation.tenant, record, draft, (facts) => {
         const fact = facts.byId(operation.id);
         return fact !== null && facts.isStored(fact, record.time) ? [fact] : [];
       });
-      break;
     case 'teach':
-      draft.rule = teach(database, operation.rule, record);
-      break;
+      return () => void (draft.rule = teach(database, operation.rule, record));
     case 'updateRule':
-      draft.rule = updateRule(database, operation.id, operation.rule, record);
-      break;
+      return () => void (draft.rule = updateRule(database, operation.id, operation.rule, record));
     case 'forgetRule':
-      draft.rule = forgetRule(database, operation.id, record);
-      break;
+      return () => void (draft.rule = forgetRule(database, operation.id, record));
   }
-  draft.generation = database.generation;
-  return draft;
 }
 
 function newDraft(database: DatabaseState, tenant: string | null): Draft {
@@ -202,58 +236,71 @@ function createDatabase(state: State, name: string, time: number): Report {
   return newDraft(database, null);
 }
 
-function tenantOf(database: DatabaseState, name: string, time: number): TenantState {
-  let tenant = database.tenants.get(name);
-  if (tenant === undefined) {
-    const facts = new FactStore(time);
-    tenant = { facts, uses: new FactUses(facts) };
-    database.tenants.set(name, tenant);
-  }
-  return tenant;
-}
-
-function storeFacts(
+function* storeFacts(
   database: DatabaseState,
   operation: Extract<Operation, { kind: 'assert' }>,
   record: LogRecord,
   draft: Draft,
-): void {
-  const { facts, uses } = tenantOf(database, operation.tenant, record.time);
+): Prepared<void> {
+  const tenant = database.tenants.get(operation.tenant) ?? newTenant(record.time);
+  const { facts, uses } = tenant;
   const generation = database.generation + 1;
-  const again: FactRow[] = [];
+  let sliceEnd = rowsInSlice;
   for (const fact of operation.facts) {
+    if (--sliceEnd === 0) {
+      sliceEnd = rowsInSlice;
+      yield 'more';
+    }
     const outcome = facts.store(fact, generation, record.time);
     draft[outcome.status]++;
     draft.fact = outcome;
-    if (outcome.status !== 'asserted') again.push(outcome);
+    if (outcome.status !== 'asserted') {
+      const asserted = facts.assertedIn(outcome);
+      uses.note(outcome, asserted === generation ? record.time : database.timeOf(asserted), record.time);
+    }
     if (outcome.status === 'unchanged') continue;
     draft.changes.push({ kind: 'fact.asserted', fact: outcome });
     draft.touched.add(relationKey(fact.predicate, fact.args.length, !fact.truthVal));
   }
-  if (draft.changes.length > 0) database.advance(record.time, record.requestId);
-  for (const fact of again) uses.note(fact, database.timesOf(facts, fact).createdAt, record.time);
+  return () => {
+    database.tenants.set(operation.tenant, tenant);
+    if (draft.changes.length > 0) database.advance(record.time, record.requestId);
+  };
 }
 
-function retractAll(
+function newTenant(time: number): TenantState {
+  const facts = new FactStore(time);
+  return { facts, uses: new FactUses(facts) };
+}
+
+function* retractAll(
   database: DatabaseState,
   tenantName: string,
   record: LogRecord,
   draft: Draft,
   find: (facts: FactStore) => Iterable<FactRow>,
-): void {
+): Prepared<void> {
   const tenant = database.tenants.get(tenantName);
-  if (tenant === undefined) return;
+  if (tenant === undefined) return () => {};
   const { facts, uses } = tenant;
-  const rows = [...find(facts)];
-  if (rows.length === 0) return;
-  const generation = database.advance(record.time, record.requestId);
-  for (const fact of rows) {
+  const rows: FactRow[] = [];
+  for (const fact of find(facts)) {
+    rows.push(fact);
+    if (rows.length % rowsInSlice === 0) yield 'more';
+  }
+  if (rows.length === 0) return () => {};
+  const generation = database.generation + 1;
+  for (const [at, fact] of rows.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
     facts.retract(fact, generation);
-    uses.drop(fact);
     draft.changes.push({ kind: 'fact.retracted', fact });
     const { predicate, arity, negated } = fact.relation;
     draft.touched.add(relationKey(predicate, arity, negated));
   }
+  return () => {
+    database.advance(record.time, record.requestId);
+    for (const fact of rows) uses.drop(fact);
+  };
 }
 
 function teach(database: DatabaseState, wanted: RuleToKeep, record: LogRecord): Report['rule'] {

@@ -197,7 +197,7 @@ function randomOperations(
       const { predicate, args, truthVal, scope } = update.fact;
       const row = facts.find(predicate, args, truthVal, scope);
       const isStored =
-        row !== null && row.relation.isStored(row.row, context.reader.generation, context.reader.time);
+        row !== null && row.relation.isHeld(row.row, context.reader.generation, context.reader.time);
       const isReplaced = operations.some(({ kind }) => kind === 'retract' || kind === 'retractById');
       if (isStored && !isReplaced) operation = { kind: 'retractById', tenant, id: facts.idOf(row) };
     }

@@ -1,42 +1,81 @@
 import { present } from './base/assert.ts';
 import type { FactInput, FactOutcome } from './contract/facts.ts';
 import { renderAtom } from './logic/print.ts';
+import type { Slices } from './base/slices.ts';
+import { encodedOperation } from './encode-operation.ts';
 import {
   checkUnchanged,
-  checkValidities,
   checkValidity,
   dependsOnStored,
   factToStore,
+  ValidityCheck,
 } from './prepare-facts.ts';
 import type { Operation, Report } from './state.ts';
-import type { FactStore } from './facts/fact-store.ts';
+import type { FactStore, FactToStore } from './facts/fact-store.ts';
 
 /** A write of facts, ready for the lane: the operation, and the check where it can fail on what is stored. */
 export interface FactWrite {
   readonly operation: Operation;
-  readonly check?: (time: number) => void;
+  readonly check?: (time: number) => void | Promise<void>;
+  /** The operation as the log will hold it, where it is large. */
+  readonly encoded?: Uint8Array;
 }
 
 /** `storeOf` gives the tenant's facts as they are when it is called, null where it has none. */
 export function factWrite(
   tenant: string,
-  inputs: readonly FactInput[],
+  input: FactInput,
   ifGeneration: number | null,
   now: number,
   storeOf: () => FactStore | null,
-  pathOf: (index: number) => string,
 ): FactWrite {
-  const facts = inputs.map((input) => factToStore(input, now));
-  for (const [index, fact] of facts.entries()) checkValidity(fact, pathOf(index));
-  const operation: Operation = { kind: 'assert', tenant, facts };
-  const isDoubtful = facts.some(dependsOnStored);
+  const fact = factToStore(input, now);
+  checkValidity(fact, '');
+  const operation: Operation = { kind: 'assert', tenant, facts: [fact] };
+  const isDoubtful = dependsOnStored(fact);
   if (!isDoubtful && ifGeneration === null) return { operation };
   return {
     operation,
     check: (time) => {
       const store = storeOf();
-      if (isDoubtful) checkValidities(facts, store, time, pathOf);
-      if (ifGeneration !== null) for (const fact of facts) checkUnchanged(store, fact, ifGeneration);
+      if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
+      if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+    },
+  };
+}
+
+const factsBetweenLooks = 256;
+
+/** The same for many facts, made in slices; a refusal names the fact by its place. */
+export async function factsWrite(
+  tenant: string,
+  inputs: readonly FactInput[],
+  now: number,
+  storeOf: () => FactStore | null,
+  slices: Slices,
+): Promise<FactWrite> {
+  const pathOf = (index: number): string => `facts.${index}.`;
+  const facts: FactToStore[] = [];
+  let isDoubtful = false;
+  for (const [index, input] of inputs.entries()) {
+    const fact = factToStore(input, now);
+    checkValidity(fact, pathOf(index));
+    isDoubtful ||= dependsOnStored(fact);
+    facts.push(fact);
+    if (index % factsBetweenLooks === 0) await slices.breathe();
+  }
+  const operation: Operation = { kind: 'assert', tenant, facts };
+  const encoded = await encodedOperation(operation, slices);
+  const write = encoded === null ? { operation } : { operation, encoded };
+  if (!isDoubtful) return write;
+  return {
+    ...write,
+    check: async (time) => {
+      const validities = new ValidityCheck(storeOf(), time);
+      for (const [index, fact] of facts.entries()) {
+        validities.check(fact, pathOf(index));
+        if (index % factsBetweenLooks === 0) await slices.breathe();
+      }
     },
   };
 }

@@ -29,7 +29,8 @@ async function bench(): Promise<Bench> {
   await log.append([first], () => void apply(state, first));
   const clock = new ManualClock(startTime);
   const applied: string[] = [];
-  const lane = new WriteLane(state, log, clock, (record) => {
+  const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const lane = new WriteLane(state, log, clock, pause, (record) => {
     const operation = record.operation as Operation;
     if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
   });

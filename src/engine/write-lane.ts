@@ -1,7 +1,9 @@
+import { assert } from './base/assert.ts';
 import { EngineError } from './base/errors.ts';
 import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
-import { apply, type Operation, operationVersion, type Report, type State } from './state.ts';
+import { Slices } from './base/slices.ts';
+import { applying, type Operation, operationVersion, type Report, type Slice, type State } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import type { Log } from './storage/log.ts';
 
@@ -10,23 +12,39 @@ import type { Log } from './storage/log.ts';
  *
  * Writes that cannot fail on the state are sealed one after the other and share a sync. A write that can is a
  * barrier: it is checked when nothing is under way, and nothing is sealed until it was applied; else two writes
- * that stand against each other could both become durable.
+ * that stand against each other could both become durable. What is durable is applied in the order of the log, a
+ * write of many facts in slices between which everything else runs; those behind it wait for it.
  */
 export interface Write {
   readonly caller: Caller;
   readonly database: string;
   readonly operation: Operation;
-  /** Refuses what the state does not allow at the logical time given. Its presence makes the write a barrier. */
-  readonly check?: (time: number) => void;
-  /** Called right before the operation is applied, in the same turn. */
+  /**
+   * Refuses what the state does not allow at the logical time given, in slices where that takes long. Its presence
+   * makes the write a barrier.
+   */
+  readonly check?: (time: number) => void | Promise<void>;
+  /** Called right before the state shows the operation, in the same turn. */
   readonly before?: (time: number) => void;
+  /** The operation as UTF-8 of its JSON, where that was written already. */
+  readonly encoded?: Uint8Array;
 }
+
+/** More durable writes do not wait to be applied: later ones wait before they are sealed, since all are held in memory. */
+const mostBehind = 64;
+
+type Steps = Generator<Slice, Report, undefined>;
 
 export class WriteLane {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #applied: (record: LogRecord, report: Report) => void;
+  readonly #slices: Slices;
+  /** Durable writes that wait for one before them to be applied. */
+  #behind = 0;
+  /** Resolves when what is being applied in slices has been; null: nothing is. */
+  #applying: Promise<void> | null = null;
   /** Resolves when the write before has been sealed: they go one after the other. */
   #turn: Promise<void> = Promise.resolve();
   #underWay = 0;
@@ -36,8 +54,15 @@ export class WriteLane {
   isClosed = false;
 
   /** `applied` is told of every change in the turn that it was made. */
-  constructor(state: State, log: Log, clock: Clock, applied: (record: LogRecord, report: Report) => void) {
+  constructor(
+    state: State,
+    log: Log,
+    clock: Clock,
+    pause: () => Promise<void>,
+    applied: (record: LogRecord, report: Report) => void,
+  ) {
     this.#state = state;
+    this.#slices = new Slices(pause);
     this.#log = log;
     this.#clock = clock;
     this.#applied = applied;
@@ -56,7 +81,8 @@ export class WriteLane {
     try {
       await before;
       await this.#log.room();
-      while (this.#isBarred || (isBarrier && this.#underWay > 0)) await this.#change();
+      while (this.#isBarred || (isBarrier && this.#underWay > 0) || this.#behind >= mostBehind)
+        await this.#change();
       committed = this.#seal(write, isBarrier);
     } finally {
       pass();
@@ -70,10 +96,11 @@ export class WriteLane {
     this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
     const time = this.#stamp;
     this.#state.database(write.database);
-    write.check?.(time);
     this.#isBarred = isBarrier;
     this.#underWay++;
     try {
+      const checked = write.check?.(time);
+      if (checked !== undefined) await checked;
       return await this.#commit(write, time);
     } finally {
       this.#underWay--;
@@ -99,17 +126,68 @@ export class WriteLane {
       version: operationVersion,
       operation: write.operation,
     };
-    let report: Report | null = null;
-    await this.#log.append([record], () => {
-      // Whatever happens beside it, what is durable is applied.
-      try {
-        write.before?.(time);
-      } finally {
-        report = apply(this.#state, record);
-        this.#applied(record, report);
-      }
+    let applied: Report | Promise<Report> | null = null;
+    await this.#log.append(
+      [record],
+      () => {
+        applied = this.#apply(write, record);
+      },
+      write.encoded,
+    );
+    if (applied === null) throw new Error('assertion failed: a committed record was applied');
+    return applied;
+  }
+
+  /** Applies what is durable: in this turn where nothing is being applied and there is little to do. */
+  #apply(write: Write, record: LogRecord): Report | Promise<Report> {
+    if (this.#applying !== null) {
+      this.#behind++;
+      return this.#inTurn(
+        this.#applying.then(() => {
+          this.#behind--;
+          return this.#inSlices(write, record);
+        }),
+      );
+    }
+    const steps = applying(this.#state, record);
+    if (steps.next().value === 'ready') return this.#show(write, record, steps);
+    return this.#inTurn(this.#inSlices(write, record, steps));
+  }
+
+  /** Makes what is applied later wait until this has been, even where it fails. */
+  #inTurn(applied: Promise<Report>): Promise<Report> {
+    const ended = applied.then(
+      () => {},
+      // Whoever asked for the write is told of it.
+      () => {},
+    );
+    const isLast = ended.then(() => {
+      if (this.#applying === isLast) this.#applying = null;
     });
-    if (report === null) throw new Error('assertion failed: a committed record was applied');
+    this.#applying = isLast;
+    return applied;
+  }
+
+  async #inSlices(
+    write: Write,
+    record: LogRecord,
+    steps: Steps = applying(this.#state, record),
+  ): Promise<Report> {
+    while (steps.next().value === 'more') await this.#slices.breathe();
+    return this.#show(write, record, steps);
+  }
+
+  #show(write: Write, record: LogRecord, steps: Steps): Report {
+    let report: Report;
+    // Whatever happens beside it, what is durable is applied.
+    try {
+      write.before?.(record.time);
+    } finally {
+      const shown = steps.next();
+      assert(shown.done === true, 'showing is the last step');
+      report = shown.value;
+      this.#applied(record, report);
+    }
     return report;
   }
 

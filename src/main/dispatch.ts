@@ -4,10 +4,11 @@
  * HTTP routes and MCP tools both come through here, so that they refuse and answer alike. What a surface has to
  * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
  */
+import { setImmediate } from 'node:timers/promises';
 import { type OperationName, type OperationSpec, operations } from '../engine/contract/operations.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
-import { type Validated, validate } from '../engine/contract/validation.ts';
-import { assert, type Caller, type Change, EngineError } from '../engine/index.ts';
+import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';
+import { assert, type Caller, type Change, EngineError, Slices } from '../engine/index.ts';
 import type { Identity } from './identity.ts';
 import type { Handlers } from './operations.ts';
 
@@ -92,12 +93,25 @@ export function checkParams(name: OperationName, params: unknown): unknown {
 /** Query string and body, checked; the errors of both are named together. */
 export function checkInput(name: OperationName, raw: RawInput): CheckedInput {
   const spec: OperationSpec = operations[name];
+  const body =
+    spec.body === undefined ? nothing(raw.body, 'unknown field') : validate(spec.body, raw.body ?? {});
+  return checkedInput(spec, raw, body);
+}
+
+/** As `checkInput`; a very long list in the body is checked in slices, between which everything else runs. */
+export async function checkLongInput(name: OperationName, raw: RawInput): Promise<CheckedInput> {
+  const spec: OperationSpec = operations[name];
+  if (spec.body === undefined || spec.longList === undefined) return checkInput(name, raw);
+  const slices = new Slices(() => setImmediate());
+  const breathe = (): Promise<void> => slices.breathe();
+  return checkedInput(spec, raw, await validateLong(spec.body, spec.longList, raw.body ?? {}, breathe));
+}
+
+function checkedInput(spec: OperationSpec, raw: RawInput, body: Validated<unknown>): CheckedInput {
   const query =
     spec.query === undefined
       ? nothing(raw.query, 'unknown query parameter')
       : validate(spec.query, raw.query ?? {});
-  const body =
-    spec.body === undefined ? nothing(raw.body, 'unknown field') : validate(spec.body, raw.body ?? {});
   if (query.ok && body.ok) return { query: query.value, body: body.value };
   throw refusal([...(query.ok ? [] : query.errors), ...(body.ok ? [] : body.errors)]);
 }

@@ -66,6 +66,9 @@ export const factsInputSchema = z.preprocess(
   }),
 );
 
+/** The list in `factsInputSchema`. */
+export const factsList = { field: 'facts', element: factSchema, most: maxFactsPerRequest };
+
 export const factOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),
   atom: z.string(),

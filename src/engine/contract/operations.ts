@@ -29,6 +29,7 @@ import {
   factListSchema,
   factOutcomeSchema,
   factsInputSchema,
+  factsList,
   factsOutcomeSchema,
   listFactsQuerySchema,
   predicateListSchema,
@@ -50,6 +51,8 @@ import {
   validateInputSchema,
   validateResultSchema,
 } from './rules.ts';
+
+import type { LongList } from './validation.ts';
 
 /** What a credential must at least be. `public` needs none. */
 export type Role = 'public' | 'reader' | 'writer' | 'admin';
@@ -82,6 +85,8 @@ export interface OperationSpec {
   params?: z.ZodType;
   query?: z.ZodType;
   body?: z.ZodType;
+  /** The list in the body that can be very long: it is checked in slices. */
+  longList?: LongList;
   output: z.ZodType;
   /** Status of success; 200 unless given. */
   status?: number;
@@ -129,6 +134,7 @@ export const operations = {
     role: 'writer',
     kind: 'write',
     body: factsInputSchema,
+    longList: factsList,
     output: factsOutcomeSchema,
     problems: ['StorageUnavailable'],
   },

@@ -24,6 +24,51 @@ export function validate<Schema extends z.ZodType>(
   return { ok: false, errors: describeIssues(outcome.error.issues, []).slice(0, maxReportedErrors) };
 }
 
+/** A field that can hold a very long list; a bare array stands for an object with that field alone. */
+export interface LongList {
+  readonly field: string;
+  readonly element: z.ZodType;
+  /** The greatest length. */
+  readonly most: number;
+}
+
+/** Shorter lists are checked in one go. */
+const longLength = 1000;
+const elementsBetweenLooks = 32;
+
+/**
+ * As `validate`, an element of the long list after the other: `breathe` is awaited now and then, to let others run.
+ * A list with very many bad elements is not looked at further than what is reported.
+ */
+export async function validateLong<Schema extends z.ZodType>(
+  schema: Schema,
+  { field, element, most }: LongList,
+  value: unknown,
+  breathe: () => Promise<void>,
+): Promise<Validated<z.output<Schema>>> {
+  const whole = Array.isArray(value) ? { [field]: value as unknown } : value;
+  if (typeof whole !== 'object' || whole === null) return validate(schema, value);
+  const list = (whole as Record<string, unknown>)[field];
+  if (!Array.isArray(list) || list.length <= longLength) return validate(schema, value);
+  // The complaint about no element is the one about too many.
+  if (list.length > most) return validate(schema, { ...whole, [field]: [] });
+  const checked: unknown[] = [];
+  const errors: ProblemDetail[] = [];
+  for (const [index, each] of (list as unknown[]).entries()) {
+    const outcome = element.safeParse(each);
+    if (outcome.success) checked.push(outcome.data);
+    else errors.push(...describeIssues(outcome.error.issues, [field, index]));
+    if (errors.length >= maxReportedErrors) break;
+    if (index % elementsBetweenLooks === 0) await breathe();
+  }
+  // What stands beside the list is checked with the first element in its place.
+  const around = validate(schema, { ...whole, [field]: list.slice(0, 1) });
+  if (!around.ok)
+    errors.push(...around.errors.filter(({ path }) => path !== field && !path.startsWith(`${field}.`)));
+  if (errors.length > 0 || !around.ok) return { ok: false, errors: errors.slice(0, maxReportedErrors) };
+  return { ok: true, value: { ...(around.value as object), [field]: checked } as z.output<Schema> };
+}
+
 function describeIssues(issues: readonly Issue[], prefix: readonly PropertyKey[]): ProblemDetail[] {
   return issues.flatMap((issue) => describeIssue(issue, [...prefix, ...issue.path]));
 }

@@ -89,14 +89,15 @@ export class FactStore {
     this.dictionary = dictionary;
   }
 
-  /** Facts that count as stored at this time: alive, their validity not ended. */
-  countStored(time: number): number {
+  /** Facts that count as stored at this time, in this generation, the last one: alive, their validity not ended. */
+  countStored(generation: number, time: number): number {
     let count = 0;
     for (const relation of this.relations.values()) {
-      count += relation.live;
-      if (relation.validUntil === null) continue;
-      for (let row = 0; row < relation.count; row++)
-        if (relation.isAlive(row) && (relation.validUntil[row] as number) <= time) count--;
+      if (relation.validUntil === null) {
+        count += relation.liveAt(generation);
+        continue;
+      }
+      for (let row = 0; row < relation.count; row++) if (relation.isHeld(row, generation, time)) count++;
     }
     return count;
   }
@@ -284,6 +285,13 @@ export class FactStore {
     return { relation, row: this.#rowOf[number] as number };
   }
 
+  /** The version of the fact that a reader at this generation and time takes as stored, or null where there is none. */
+  heldAt(fact: FactRow, generation: number, time: number): FactRow | null {
+    const { relation } = fact;
+    const row = relation.versionAt(fact.row, generation);
+    return row >= 0 && relation.isHeld(row, generation, time) ? { relation, row } : null;
+  }
+
   /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
     return this.#changes.get(fact.relation.number[fact.row] as number) ?? [];
@@ -295,7 +303,7 @@ export class FactStore {
    */
   match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
     return this.#matchWhere(pattern, (relation, row) =>
-      notYetValid ? relation.isStored(row, generation, time) : relation.isVisible(row, generation, time),
+      notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time),
     );
   }
 

@@ -1,6 +1,7 @@
 import type { Rule } from '../contract/language.ts';
 import { dependenciesOf } from '../logic/stratify.ts';
 import { relationOf } from '../logic/terms.ts';
+import { RuleGraph } from './rule-graph.ts';
 
 /**
  * The rules of one database, in the order of their creation.
@@ -29,6 +30,9 @@ export class RuleStore {
   /** Rules by the relation they conclude, and by the relations they read; of every scope, disabled ones too. */
   readonly #concluding = new Map<string, Set<KeptRule>>();
   readonly #reading = new Map<string, Set<KeptRule>>();
+  /** Made when it is first asked; rules that have gone since may still be in it. */
+  #graph: RuleGraph | null = null;
+  #hasGone = false;
 
   get size(): number {
     return this.#byId.size;
@@ -88,6 +92,22 @@ export class RuleStore {
   }
 
   /**
+   * True where it is certain that one rule more makes no cycle through default negation or an aggregate, in whatever
+   * scope; where it is not, the rules `around` it have to be looked at.
+   */
+  surelyFits(rule: Rule): boolean {
+    const head = relationOf(rule.head);
+    const read = dependenciesOf(rule.body);
+    if (this.#graph?.fits(head, read) === true) return true;
+    if (this.#graph !== null && !this.#hasGone) return false;
+    this.#graph = new RuleGraph();
+    this.#hasGone = false;
+    for (const kept of this.#byId.values())
+      this.#graph.add(relationOf(kept.rule.head), dependenciesOf(kept.rule.body));
+    return this.#graph.fits(head, read);
+  }
+
+  /**
    * The rules that stand on a cycle with a rule that concludes `head` from the relations `read`: they conclude what
    * those rest on and what rests on `head`. None where that rule makes no cycle.
    */
@@ -132,11 +152,14 @@ export class RuleStore {
   }
 
   #list(rule: KeptRule): void {
+    const read = dependenciesOf(rule.rule.body);
     listed(this.#concluding, relationOf(rule.rule.head)).add(rule);
-    for (const { relation } of dependenciesOf(rule.rule.body)) listed(this.#reading, relation).add(rule);
+    for (const { relation } of read) listed(this.#reading, relation).add(rule);
+    this.#graph?.add(relationOf(rule.rule.head), read);
   }
 
   #unlist(rule: KeptRule): void {
+    this.#hasGone = true;
     this.#concluding.get(relationOf(rule.rule.head))?.delete(rule);
     for (const { relation } of dependenciesOf(rule.rule.body)) this.#reading.get(relation)?.delete(rule);
   }

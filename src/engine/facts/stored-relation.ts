@@ -27,6 +27,10 @@ export class StoredRelation {
   /** The tenant's running number of the fact that the row is a version of. */
   number = new Int32Array(16);
   readonly metadata = new Map<number, Metadata>();
+  /** Of the generation that last changed something: how many more rows are alive since. */
+  #latest = { generation: 0, net: 0 };
+  /** Rows born in that generation in the place of others: which. */
+  readonly #replaced = new Map<number, number>();
   /** Versions that died up to here are no longer held: see `compacted`. */
   forgottenThrough = 0;
   #capacity = 16;
@@ -53,6 +57,24 @@ export class StoredRelation {
     return (this.#slots[this.#slot(identity)] as number) - 1;
   }
 
+  /** The version of the fact that a reader of this generation or the one before it looks at, dead or alive; or -1. */
+  findAt(identity: Int32Array, generation: number): number {
+    return this.versionAt(this.find(identity), generation);
+  }
+
+  /** Of a newest version: the one that a reader of this generation or the one before it looks at; or -1. */
+  versionAt(row: number, generation: number): number {
+    let version = row;
+    while (version >= 0 && (this.birth[version] as number) > generation)
+      version = this.#replaced.get(version) ?? -1;
+    return version;
+  }
+
+  /** Rows alive in this generation, the last one or the one before it. */
+  liveAt(generation: number): number {
+    return this.live - (this.#latest.generation > generation ? this.#latest.net : 0);
+  }
+
   /** Adds a version. `identity` holds the argument ids and the scope; bounds of validity may be infinite. */
   append(
     identity: Int32Array,
@@ -75,7 +97,9 @@ export class StoredRelation {
     this.#setValidity(row, validFrom, validUntil);
     if (metadata !== null) this.metadata.set(row, metadata);
     const slot = this.#slot(identity);
+    this.#noteChange(generation, 1);
     if (this.#slots[slot] === 0) this.#identities++;
+    else this.#replaced.set(row, (this.#slots[slot] as number) - 1);
     this.#slots[slot] = row + 1;
     this.count = row + 1;
     this.live++;
@@ -90,6 +114,7 @@ export class StoredRelation {
     assert(this.death[row] === Number.POSITIVE_INFINITY, 'a row dies once');
     this.death[row] = generation;
     this.live--;
+    this.#noteChange(generation, -1);
   }
 
   isAlive(row: number): boolean {
@@ -107,11 +132,11 @@ export class StoredRelation {
   /** True where a reader at this generation and time sees the row. */
   isVisible(row: number, generation: number, time: number): boolean {
     if (this.validFrom !== null && (this.validFrom[row] as number) > time) return false;
-    return this.isStored(row, generation, time);
+    return this.isHeld(row, generation, time);
   }
 
   /** True where the row counts as stored for a reader at this generation and time: seen, or valid only later. */
-  isStored(row: number, generation: number, time: number): boolean {
+  isHeld(row: number, generation: number, time: number): boolean {
     if (!this.wasAlive(row, generation)) return false;
     return this.validUntil === null || (this.validUntil[row] as number) > time;
   }
@@ -157,6 +182,14 @@ export class StoredRelation {
       fresh.append(identity, this.birth[row] as number, this.number[row] as number, from, until, metadata);
     }
     return fresh;
+  }
+
+  #noteChange(generation: number, net: number): void {
+    if (this.#latest.generation !== generation) {
+      this.#latest = { generation, net: 0 };
+      this.#replaced.clear();
+    }
+    this.#latest.net += net;
   }
 
   #setValidity(row: number, validFrom: number, validUntil: number): void {

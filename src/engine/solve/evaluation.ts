@@ -27,7 +27,8 @@ export type Pause = () => Promise<void>;
 
 /** How long a slice holds the thread, in milliseconds. */
 const sliceMs = 5;
-const stepsBetweenLooks = 8192;
+/** A step can look through many rows that a filter turns down. */
+export const stepsBetweenLooks = 1024;
 const chunkRows = 4096;
 /** Measuring memory takes at most this part of the time. */
 const timesMeasuring = 20;
@@ -90,6 +91,14 @@ export class Pacer {
     await this.#pause();
     this.#sliceStartedAt = performance.now();
     this.look();
+  }
+
+  /** The error; where it is a limit that was met below, by who does not know how long it took, with that. */
+  withElapsed(error: unknown): unknown {
+    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') return error;
+    if (error.members['elapsedMs'] !== undefined) return error;
+    const members = { ...error.members, elapsedMs: Math.round(this.elapsedMs) };
+    return new EngineError(error.code, error.message, members, { cause: error });
   }
 
   exceeded(limit: 'timeoutMs' | 'maxDerivations' | 'memory', what: string): EngineError {

@@ -6,7 +6,7 @@ import { renderLiteral } from '../logic/print.ts';
 import { variablesAtLevel } from '../logic/terms.ts';
 import { compileExplainer } from './compile-rule.ts';
 import { clear, type Derived, newDerived } from './derived.ts';
-import type { Pacer } from './evaluation.ts';
+import { type Pacer, stepsBetweenLooks } from './evaluation.ts';
 import type { Machine } from './machine.ts';
 import { questionLevel } from './program.ts';
 import { substitute, withoutWildcards } from './question.ts';
@@ -130,9 +130,19 @@ export class Explainer {
     this.#heads.rows.insert(head);
     const machine = this.#machine;
     machine.start(reader, 0, 1, null, 1);
-    const before = machine.matches;
-    while (machine.run(8192) === 0) await pacer.breathe();
-    pacer.derivations += machine.matches - before;
+    this.#set.passing.add(this.#instances);
+    try {
+      let counted = machine.matches;
+      for (let isDone = false; !isDone; ) {
+        isDone = machine.run(stepsBetweenLooks) !== 0;
+        pacer.derivations += machine.matches - counted;
+        counted = machine.matches;
+        if (pacer.isSliceOver) pacer.lookAtMemory(this.#set);
+        await pacer.breathe();
+      }
+    } finally {
+      this.#set.passing.delete(this.#instances);
+    }
     this.#set.work.clear();
   }
 

@@ -103,7 +103,7 @@ export class FactOverlay implements Overlay {
     const newest = facts.find(predicate, args, truthVal, scope);
     if (newest === null) return null;
     if ((newest.relation.birth[newest.row] as number) <= generation)
-      return newest.relation.isStored(newest.row, generation, time) && !this.#hides(newest) ? newest : null;
+      return newest.relation.isHeld(newest.row, generation, time) && !this.#hides(newest) ? newest : null;
     // Somebody has written the fact since the reader was pinned: the version of its generation is an older one.
     const where = scope === null ? { kind: 'unscoped' as const } : { kind: 'scope' as const, scope };
     const pattern = { predicate, args, truthVal, scope: where };

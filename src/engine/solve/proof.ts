@@ -7,7 +7,7 @@ import { planBody } from '../logic/order.ts';
 import { renderAtom, renderLiteral } from '../logic/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../logic/terms.ts';
 import { BodyCompiler } from './body-compiler.ts';
-import { newDerived } from './derived.ts';
+import { type Derived, newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
 import { Explainer, type Instance, type Premise, premisesOf } from './explainer.ts';
 import { filtersOf } from './join-order.ts';
@@ -71,9 +71,10 @@ export class ProofBuilder {
   async prove(matches: Matches, rows: readonly number[], alternatives = false): Promise<Proof> {
     const { question: asked, ids } = matches;
     const { variables } = asked;
-    const compiler = new BodyCompiler(this.#set, null, [], true);
+    const extra: Derived[] = [];
+    const compiler = new BodyCompiler(this.#set, null, extra, true);
     try {
-      const body = await this.#ready(matches, rows, compiler);
+      const body = await this.#ready(matches, rows, compiler, extra);
       const roots: number[] = [];
       for (const row of rows) {
         const idOf = (variable: string): number | undefined => {
@@ -89,6 +90,7 @@ export class ProofBuilder {
       return this.isTruncated ? { roots, steps: this.steps, truncated: true } : { roots, steps: this.steps };
     } finally {
       compiler.remove();
+      for (const derived of extra) this.#set.passing.delete(derived);
     }
   }
 
@@ -116,7 +118,12 @@ export class ProofBuilder {
    * proofs; unless its recursion was factored: then that would derive what factoring avoids, and each answer is
    * demanded by itself. Any other body is derived again as a whole.
    */
-  async #ready(matches: Matches, rows: readonly number[], compiler: BodyCompiler): Promise<BuiltBody> {
+  async #ready(
+    matches: Matches,
+    rows: readonly number[],
+    compiler: BodyCompiler,
+    extra: Derived[],
+  ): Promise<BuiltBody> {
     const set = this.#set;
     const { question: asked } = matches;
     const atom = onlyDerivedAtom(asked, set);
@@ -128,7 +135,7 @@ export class ProofBuilder {
       barriers: new Map(),
       groups: new Map(),
     };
-    if (atom === null) body = this.#demandBody(asked, compiler);
+    if (atom === null) body = this.#demandBody(asked, compiler, extra);
     else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
       const place = present(tableFor(atom, asked.view, set), 'what has answers has a table');
       if (set.factored(place.table) === null) demand(set, place.table, place.key);
@@ -138,7 +145,7 @@ export class ProofBuilder {
     return body;
   }
 
-  #demandBody(asked: Question, compiler: BodyCompiler): BuiltBody {
+  #demandBody(asked: Question, compiler: BodyCompiler, extra: Derived[]): BuiltBody {
     const level = questionLevel;
     const start = newDerived({ name: 'question', arity: 0, level });
     const target = newDerived({ name: 'answers', arity: asked.variables.length, level, withHeights: true });
@@ -152,6 +159,8 @@ export class ProofBuilder {
       demandTerms: [],
     };
     const body = compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    extra.push(target);
+    for (const derived of extra) this.#set.passing.add(derived);
     put(start, new Int32Array(0), 0, this.#set.work);
     return body;
   }

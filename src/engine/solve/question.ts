@@ -5,7 +5,7 @@ import { renderBody } from '../logic/print.ts';
 import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../logic/terms.ts';
 import { BodyCompiler } from './body-compiler.ts';
 import type { Constants } from './constants.ts';
-import { newDerived } from './derived.ts';
+import { type Derived, newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
 import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
@@ -196,18 +196,21 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
   const level = questionLevel;
   const demand = newDerived({ name: 'question', arity: 0, level });
   const target = newDerived({ name: 'answers', arity: asked.variables.length, level });
-  const compiler = new BodyCompiler(set, null, [], true);
+  const extra: Derived[] = [];
+  const compiler = new BodyCompiler(set, null, extra, true);
   const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
   const conclusion = { target, headTerms: asked.variables, rise: 0, tally: null, demand, demandTerms: [] };
   set.observer?.question(demand, target);
   try {
     compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    for (const derived of [target, ...extra]) set.passing.add(derived);
     const key = new Int32Array(0);
     put(demand, key, 0, set.work);
     set.observer?.asked(demand, key);
     await settle(set, reader, pacer);
   } finally {
     compiler.remove();
+    for (const derived of [target, ...extra]) set.passing.delete(derived);
   }
   const { rows } = target;
   const width = asked.variables.length;

@@ -401,7 +401,10 @@ export class Reasoner {
     const relation = this.facts.relation(of.predicate, of.arity, of.negated);
     if (relation === null) return false;
     const rows = this.facts.rowsOf(relation, tuple, { kind: 'all' });
-    return rows.some((row) => sees(reader, relation, row));
+    return rows.some((newest) => {
+      const row = relation.versionAt(newest, reader.generation);
+      return row >= 0 && sees(reader, relation, row);
+    });
   }
 
   #shared(withHeights: boolean): SharedSet {

@@ -36,6 +36,7 @@ export interface TableSetKind {
   readonly overlay?: Overlay;
 }
 
+const fewRows = 1000;
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
 export class TableSet implements TableSpace {
@@ -49,6 +50,8 @@ export class TableSet implements TableSpace {
   readonly #storedNews = new Map<string, StoredNews[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
+  /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
+  readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
   readonly #derivedAtoms = new WeakMap<
     AtomLiteral,
@@ -78,6 +81,8 @@ export class TableSet implements TableSpace {
   get bytes(): number {
     let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
     for (const table of this.tables.values()) bytes += bytesOf(table);
+    // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
+    for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
     return bytes;
   }
 

@@ -31,8 +31,9 @@ export async function keepTrue(
 ): Promise<boolean> {
   const { facts, work, justifications } = set;
   for (const number of new Set(changed)) {
-    const fact = facts.versionOf(number);
-    const { relation, row } = fact;
+    const { relation, row: newest } = facts.versionOf(number);
+    // A write that nobody sees yet may be under way.
+    const row = relation.versionAt(newest, reader.generation);
     const key = relationKey(relation.predicate, relation.arity, relation.negated);
     if (row >= 0 && sees(reader, relation, row))
       for (const news of set.newsOf(key)) {

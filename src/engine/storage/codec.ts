@@ -80,10 +80,13 @@ export type SegmentHeaderReading =
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The record as one line of JSON in UTF-8, its line feed included. Throws what JSON.stringify throws. */
-export function encodeRecord(record: LogRecord): Uint8Array {
+/**
+ * The record as one line of JSON in UTF-8, its line feed included. Throws what JSON.stringify throws. `operation` is
+ * that of the record, as UTF-8 of its JSON, where somebody has written it already: the bytes are the same.
+ */
+export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Array {
   assert(record.operation !== undefined, 'a record has an operation');
-  const line = JSON.stringify({
+  const fields = {
     sequence: record.sequence,
     time: record.time,
     requestId: record.requestId,
@@ -92,10 +95,18 @@ export function encodeRecord(record: LogRecord): Uint8Array {
     database: record.database,
     generation: record.generation,
     version: record.version,
-    operation: record.operation,
-  });
-  return encoder.encode(`${line}\n`);
+  };
+  if (operation === undefined)
+    return encoder.encode(`${JSON.stringify({ ...fields, operation: record.operation })}\n`);
+  const before = encoder.encode(`${JSON.stringify(fields).slice(0, -1)},"operation":`);
+  const line = new Uint8Array(before.length + operation.length + 2);
+  line.set(before);
+  line.set(operation, before.length);
+  line.set(lineEnd, before.length + operation.length);
+  return line;
 }
+
+const lineEnd = encoder.encode('}\n');
 
 /** The records of a payload, in order. Throws where it is not what `encodeRecord` makes. */
 export function* decodeRecords(payload: Uint8Array): Generator<LogRecord, void, undefined> {

@@ -58,11 +58,12 @@ export interface Log {
   /**
    * Commits records, whose sequences continue from `nextSequence`, together or not at all. `committed` is called
    * once they are, before the promise resolves and strictly in log order over all appends: the place to apply them.
-   * What it throws rejects this append alone. The records must not change until then.
+   * What it throws rejects this append alone. The records must not change until then. `operation`: that of the one
+   * record, as `encodeRecord` takes it.
    * Rejects with StorageUnavailable (the writes are not stored, or, after a failed sync, their fate is open),
    * PayloadTooLarge, or NotReady after `close`.
    */
-  append(records: readonly LogRecord[], committed?: () => void): Promise<void>;
+  append(records: readonly LogRecord[], committed?: () => void, operation?: Uint8Array): Promise<void>;
   /** Resolves when there is room for another append: to be awaited before its records are made. */
   room(): Promise<void>;
   /** The committed records with a sequence above `after`, in order, up to the last at the time it gets there. */
@@ -98,6 +99,7 @@ interface EncodedRecords {
 /** An append under way. `encoded` is null while it waits for room. */
 interface Pending {
   readonly records: readonly LogRecord[];
+  readonly operation: Uint8Array | undefined;
   encoded: EncodedRecords | null;
   readonly committed: (() => void) | undefined;
   readonly resolve: () => void;
@@ -167,16 +169,17 @@ class SegmentedLog implements Log {
     return this.#lastSequence;
   }
 
-  async append(records: readonly LogRecord[], committed?: () => void): Promise<void> {
+  async append(records: readonly LogRecord[], committed?: () => void, operation?: Uint8Array): Promise<void> {
     if (this.#closing !== null) throw new EngineError('NotReady', 'The service is shutting down.');
     if (this.#writer.latched !== null) throw this.#writer.latched;
     assert(records.length > 0, 'an append has records');
+    assert(operation === undefined || records.length === 1, 'one record has the operation');
     records.forEach((record, index) => {
       assert(record.sequence === this.#nextSequence + index, 'records continue the log');
     });
-    const encoded = this.#hasRoom() ? encodeAll(records) : null;
+    const encoded = this.#hasRoom() ? encodeAll(records, operation) : null;
     const done = new Promise<void>((resolve, reject) => {
-      this.#queue.push({ records, encoded, committed, resolve, reject });
+      this.#queue.push({ records, operation, encoded, committed, resolve, reject });
     });
     this.#nextSequence += records.length;
     if (encoded !== null) {
@@ -290,7 +293,7 @@ class SegmentedLog implements Log {
     while (this.#encoded < this.#queue.length && this.#inFlightBytes < this.#inFlightLimit) {
       const pending = this.#queue[this.#encoded] as Pending;
       try {
-        pending.encoded = encodeAll(pending.records);
+        pending.encoded = encodeAll(pending.records, pending.operation);
         this.#inFlightBytes += pending.encoded.bytes;
         this.#encoded++;
       } catch (error) {
@@ -380,8 +383,8 @@ function settle(pending: Pending): void {
   pending.resolve();
 }
 
-function encodeAll(records: readonly LogRecord[]): EncodedRecords {
-  const parts = records.map(encodeRecord);
+function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefined): EncodedRecords {
+  const parts = records.map((record) => encodeRecord(record, operation));
   const bytes = parts.reduce((sum, part) => sum + part.length, 0);
   if (bytes > MAXIMUM_APPEND_BYTES) {
     throw new EngineError('PayloadTooLarge', 'The write is larger than the log takes at once.');

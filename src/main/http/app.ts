@@ -82,7 +82,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       });
       scope.addHook('preHandler', async (request) => {
         if (hasBody(request.raw))
-          request.body = parseJsonBody(await readBody(request.raw, host.settings.maxRequestBodyBytes));
+          request.body = await parseJsonBody(await readBody(request.raw, host.settings.maxRequestBodyBytes));
       });
       await mount(scope);
     });

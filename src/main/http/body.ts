@@ -7,7 +7,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { EngineError } from '../../engine/index.ts';
+import { setImmediate } from 'node:timers/promises';
+import { EngineError, Slices } from '../../engine/index.ts';
+import { parseInPieces, scanJson } from './long-json.ts';
 
 /** Levels of arrays and objects that a body may nest. */
 export const maxJsonDepth = 64;
@@ -90,15 +92,26 @@ function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** The value of a JSON body, `undefined` where it is empty. Refuses with ValidationException. */
-export function parseJsonBody(bytes: Buffer): unknown {
+/** The value of a JSON body, `undefined` where it is empty; a long one in slices. Refuses with ValidationException. */
+export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
-  if (isDeeperThan(bytes, maxJsonDepth)) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
+  const slices = new Slices(() => setImmediate());
+  const breathe = (): Promise<void> => slices.breathe();
+  const { isTooDeep, cut } = await scanJson(bytes, maxJsonDepth, breathe);
+  if (isTooDeep) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  let value: unknown;
+  if (namesPrototype(text)) {
+    jsonOf(text);
+    throw malformed('__proto__ cannot be the name of a field');
+  }
+  const long = cut === null ? null : await parseInPieces(bytes, cut, breathe);
+  return long === null ? jsonOf(text) : long.value;
+}
+
+function jsonOf(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text) as unknown;
   } catch (error) {
     const position = /position (\d+)/.exec(String(error))?.[1];
     throw malformed(
@@ -106,8 +119,6 @@ export function parseJsonBody(bytes: Buffer): unknown {
       error,
     );
   }
-  if (namesPrototype(text)) throw malformed('__proto__ cannot be the name of a field');
-  return value;
 }
 
 function malformed(why: string, cause?: unknown): EngineError {
@@ -117,23 +128,6 @@ function malformed(why: string, cause?: unknown): EngineError {
     { errors: [{ path: '', message: why }] },
     cause === undefined ? {} : { cause },
   );
-}
-
-/** True where brackets outside of strings nest deeper; stops at the first. Bytes of UTF-8 sequences never match. */
-function isDeeperThan(bytes: Buffer, limit: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index];
-    if (inString) {
-      if (byte === 0x5c) index++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > limit) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return false;
 }
 
 const underscores = String.raw`(?:_|\\u005[fF]){2}`;

@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
 import { EngineError } from '../../engine/index.ts';
-import { checkInput, checkParams, requirePermission } from '../dispatch.ts';
+import { checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
@@ -90,7 +90,7 @@ async function answerOperation(
   const params = checkParams(name, request.params);
   const place = placeOf(host, name, spec, request);
   const query = parseQuery(request.raw.url ?? '');
-  const input = { ...checkInput(name, { query, body: bodyOf(request, bytes) }), params };
+  const input = { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
   if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
   const task = activity.startCall();
   // The call lasts until its answer is out: a large one is written after the handler has returned it.
@@ -137,7 +137,7 @@ async function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer 
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
 }
 
-function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
+async function bodyOf(request: FastifyRequest, bytes: Buffer | null): Promise<unknown> {
   if (bytes !== null) return parseJsonBody(bytes);
   if (hasBody(request.raw))
     throw new EngineError('ValidationException', `a ${request.method} request takes no body`);

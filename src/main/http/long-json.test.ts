@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { parseJsonBody } from './body.ts';
+import { parseInPieces, scanJson } from './long-json.ts';
+
+/** Long JSON parsed in pieces is what JSON.parse makes of it, and is refused where JSON.parse refuses it. */
+
+const breathe = async (): Promise<void> => {};
+
+/** The value by pieces, undefined where the text does not come apart. */
+async function byPieces(text: string): Promise<unknown> {
+  const bytes = Buffer.from(text);
+  const { cut } = await scanJson(bytes, 64, breathe);
+  const parsed = cut === null ? null : await parseInPieces(bytes, cut, breathe);
+  return parsed === null ? undefined : parsed.value;
+}
+
+const elements: unknown[] = Array.from({ length: 6000 }, (_, at) => [
+  {
+    predicate: 'p',
+    args: [`a, "b" \\ ${at} ] }`, 'é\u{1f600}\u2028'],
+    metadata: { deep: [[at, { x: [] }]] },
+  },
+  at,
+  null,
+  `[,{"${at}`,
+  [],
+  {},
+]).flat();
+
+test('a long list comes apart, by itself or as a field among others', async () => {
+  for (const value of [
+    elements,
+    { facts: elements },
+    { scope: 's', facts: elements, other: [1, { a: [] }], more: { b: elements.slice(0, 3) } },
+    { first: [1, 2], second: elements, third: elements },
+  ])
+    for (const text of [JSON.stringify(value), ` ${JSON.stringify(value, null, 1)}\n`])
+      expect(await byPieces(text)).toEqual(JSON.parse(text));
+});
+
+test('of two fields with one name the last counts', async () => {
+  const long = JSON.stringify(elements);
+  for (const text of [`{"a":${long},"a":[1]}`, `{"a":[1],"a":${long}}`, `{"a":${long},"b":1,"a":${long}}`])
+    expect(await byPieces(text)).toEqual(JSON.parse(text));
+});
+
+test('text that is no JSON is refused, wherever it goes wrong', async () => {
+  const long = JSON.stringify(elements);
+  const middle = long.indexOf(',', 200_000) + 1;
+  const wrong = [
+    `${long.slice(0, -1)},]`,
+    `[,${long.slice(1)}`,
+    `${long.slice(0, middle)},${long.slice(middle)}`,
+    `${long.slice(0, middle)}}${long.slice(middle)}`,
+    `${long.slice(0, -1)}}`,
+    `${long}]`,
+    `${long} 1`,
+    `{"a":${long}`,
+    `{a:${long}}`,
+    `{"a":${long},}`,
+    `{"a" ${long}}`,
+    long.slice(0, -1),
+    long.slice(0, middle),
+  ];
+  for (const text of wrong) {
+    expect(() => JSON.parse(text) as unknown).toThrow(SyntaxError);
+    await expect(parseJsonBody(Buffer.from(text))).rejects.toThrow('not valid JSON');
+  }
+});
+
+test('a field that names the prototype is refused in a long list too', async () => {
+  const facts = [...elements, JSON.parse('{"__proto__": {"x": 1}}') as unknown];
+  await expect(parseJsonBody(Buffer.from(JSON.stringify({ facts })))).rejects.toThrow('__proto__');
+});
+
+test('what nests too deep is refused in a long list too', async () => {
+  const text = JSON.stringify([...elements, 'x']).replace('"x"]', `${'['.repeat(64)}${']'.repeat(64)}]`);
+  await expect(parseJsonBody(Buffer.from(text))).rejects.toThrow('deeper than 64 levels');
+});
+
+test('a text in which every byte was changed once is taken or refused as JSON.parse does', async () => {
+  const text = JSON.stringify({ a: 1, facts: elements.slice(0, 900), b: [2] });
+  const pad = JSON.stringify({
+    a: 1,
+    facts: [...elements.slice(0, 12), 'x'.repeat(70_000), 'y'.repeat(70_000), 1, { a: 2 }],
+  });
+  for (const base of [text, pad])
+    for (let at = 0; at < base.length; at += at < 300 || base.length - at < 60 ? 1 : 4001) {
+      // Half a pair of surrogates cannot be sent.
+      if (base.charCodeAt(at) > 0x7f) continue;
+      const changed = `${base.slice(0, at)}${'[]{},:" 1'[at % 9] ?? ''}${base.slice(at + 1)}`;
+      let wanted: unknown;
+      try {
+        wanted = JSON.parse(changed);
+      } catch {
+        wanted = undefined;
+      }
+      const got = await parseJsonBody(Buffer.from(changed)).catch(() => undefined);
+      expect(JSON.stringify(got) === JSON.stringify(wanted), `changed at ${at}`).toBe(true);
+    }
+});
