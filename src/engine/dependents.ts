@@ -18,8 +18,8 @@ import type { Relation } from './solve/table.ts';
  * state before the retraction too.
  */
 
-/** Up to so many candidates are asked about one by one; more of a relation are compared with all of it. */
-const fewCandidates = 20_000;
+/** So many candidates are asked about one by one; more by the argument that has the fewest values among them. */
+const fewCandidates = 100;
 
 export interface Retraction {
   readonly reasoner: Reasoner;
@@ -116,12 +116,11 @@ async function collectLost(
 ): Promise<void> {
   const { view, predicate, arity, negated, rows, count } = candidate;
   const of: Relation = { view, predicate, arity, negated };
-  const positions = candidate.table?.boundPositions ?? (count > fewCandidates ? [] : allPositions(arity));
-  const table = set.table(of, positions);
-  const keys = candidate.table?.demand.rows ?? (positions.length === 0 ? null : rows);
-  const key = new Int32Array(positions.length);
-  if (keys === null) demand(set, table, key);
-  else for (let row = 0; row < keys.count; row++) demand(set, table, within(set, tupleAt(keys, row, key)));
+  const { boundPositions, demand: wanted } = candidate.table ?? demandFor(candidate);
+  const table = set.table(of, boundPositions);
+  const key = new Int32Array(boundPositions.length);
+  for (let row = 0; row < wanted.rows.count; row++)
+    demand(set, table, within(set, tupleAt(wanted.rows, row, key)));
   await settle(set, reader, pacer);
   const tuple = new Int32Array(arity);
   for (let row = 0; row < count; row++) {
@@ -129,6 +128,24 @@ async function collectLost(
     if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) note(candidate, tuple, lost);
     if ((row & 0xfff) === 0xfff) await pacer.breathe();
   }
+}
+
+/** For which arguments candidates that stood in several tables are derived again. */
+function demandFor(candidate: Candidates): NonNullable<Candidates['table']> {
+  const { arity, rows, count } = candidate;
+  let best = { boundPositions: allPositions(arity), demand: { rows } };
+  if (count <= fewCandidates) return best;
+  for (let position = 0; position < arity; position++) {
+    const values = new Tuples(1);
+    const key = new Int32Array(1);
+    for (let row = 0; row < count; row++) {
+      key[0] = (rows.columns[position] as Int32Array)[row] as number;
+      values.insert(key);
+    }
+    if (values.count < best.demand.rows.count)
+      best = { boundPositions: [position], demand: { rows: values } };
+  }
+  return best;
 }
 
 /** Notes a row of the candidate as lost. */

@@ -76,8 +76,7 @@ export async function dependentsAmong(
   const { reasoner, reader, pacer, tenant } = after;
   return withinLimits(async () => {
     const isComplete = losses === null || (await keptUp(reasoner, now, pacer));
-    const dropped =
-      losses === null || losses.isComplete ? [] : reasoner.known.take(reached(after, retracted));
+    const dropped = losses?.dropped ?? [];
     const lost = losses?.candidates() ?? [];
     const isOurs = reader.version === reasoner.version;
     const change = {
@@ -102,10 +101,6 @@ async function keptUp(reasoner: Reasoner, now: () => PinnedReader, pacer: Pacer)
     await pacer.rest();
   }
   return true;
-}
-
-function reached({ reasoner }: BrowseContext, facts: readonly FactRow[]): Set<string> {
-  return reasoner.reached(relationsOf(facts));
 }
 
 /** As `dependentsAmong`, among every conclusion that the retracted facts can have had a part in. */

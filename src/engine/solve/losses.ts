@@ -1,17 +1,17 @@
 import { Tuples } from '../facts/tuples.ts';
 import type { Constants } from './constants.ts';
-import { type Candidates, tupleAt } from './known-conclusions.ts';
+import { type Candidates, plainRows, tupleAt } from './known-conclusions.ts';
 import { viewKey } from './reader.ts';
 import type { Relation, Table } from './table.ts';
 
 /** Conclusions that changes of facts take away while someone watches, each once for a view. */
 export class Losses {
-  /** False where tables were dropped meanwhile: what they held is known, and not compared. */
-  isComplete = true;
   /** To be called when it is over. */
   readonly end: () => void;
   /** True where what is taken away held when the watch began, for sure: no change before it was still to be taken in. */
   readonly #isCertain: boolean;
+  /** What stood in tables that were dropped meanwhile. */
+  readonly #dropped: Candidates[] = [];
   readonly #byRelation = new Map<string, Relation & { readonly relation: string; readonly rows: Tuples }>();
 
   constructor(isCertain: boolean, end: () => void) {
@@ -29,6 +29,18 @@ export class Losses {
     }
     const tuple = tupleAt(table.rows.rows, row, new Int32Array(table.arity));
     lost.rows.insert(tuple.map((id) => constants.plain(id)));
+  }
+
+  /** Notes that a table was dropped: what of it still holds nobody has looked at. */
+  drop(table: Table, constants: Constants): void {
+    const demand = plainRows(table.demand.rows, constants).rows;
+    const of = { boundPositions: table.boundPositions, demand: { rows: demand } };
+    const held = plainRows(table.rows.rows, constants);
+    this.#dropped.push({ ...table, ...held, table: of, isCertain: this.#isCertain });
+  }
+
+  get dropped(): readonly Candidates[] {
+    return this.#dropped;
   }
 
   /** What was taken away. */

@@ -291,7 +291,6 @@ export class Reasoner {
       else {
         abandon(set);
         this.#drop(set, this.#reachedBy(changed));
-        this.#missLosses();
       }
     } finally {
       shared.isInFlux = false;
@@ -427,13 +426,9 @@ export class Reasoner {
   }
 
   #renew(shared: SharedSet): void {
+    for (const losses of this.#losses)
+      for (const table of shared.set.tables.values()) losses.drop(table, shared.set.constants);
     Object.assign(shared, this.#shared(shared.set.withHeights));
-    this.#missLosses();
-  }
-
-  /** What was watched for has gone unseen. */
-  #missLosses(): void {
-    for (const losses of this.#losses) losses.isComplete = false;
   }
 
   /** The relations of these stored facts, and all that is concluded from them. */
@@ -448,7 +443,6 @@ export class Reasoner {
 
   #dropChanged(shared: SharedSet, changed: readonly number[]): void {
     this.#drop(shared.set, this.#reachedBy(changed));
-    this.#missLosses();
     shared.changed = [];
   }
 
@@ -462,6 +456,7 @@ export class Reasoner {
   #drop(set: TableSet, relations: ReadonlySet<string>): void {
     for (const relation of relations)
       for (const table of set.tablesOf(relation)) {
+        for (const losses of this.#losses) losses.drop(table, set.constants);
         this.#keep(table, set);
         set.reset(table);
       }

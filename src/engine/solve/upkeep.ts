@@ -16,7 +16,7 @@ import type { TableSet } from './table-set.ts';
  */
 
 /** A relation may lose so many rows, or this part of its rows, before it is derived afresh instead. */
-const fewKilled = 1000;
+const fewKilled = 20_000;
 const largestPart = 4;
 
 /**
