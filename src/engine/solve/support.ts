@@ -80,14 +80,13 @@ export class Justifications {
   count = 0;
   /** Places that no row's justification begins at or reaches any more, about. */
   garbage = 0;
-  #target = new Int32Array(0);
-  #row = new Int32Array(0);
-  #next = new Int32Array(0);
+  /** Three numbers a place: the relation and the row that it is of, and 1 + the older place of the same premise. */
+  #places = new Int32Array(0);
   /** By the number of a stored fact: 1 + the newest place where it is a premise. */
   #facts = new Int32Array(0);
 
   get bytes(): number {
-    let bytes = this.#target.byteLength * 3 + this.#facts.byteLength;
+    let bytes = this.#places.byteLength + this.#facts.byteLength;
     for (const support of this.supports) bytes += support.bytes;
     return bytes;
   }
@@ -106,18 +105,14 @@ export class Justifications {
 
   /** Adds a row as a premise of the row in hand. */
   add(premise: Support, premiseRow: number, target: Support, row: number): void {
-    const place = this.#place(target, row);
     if (premiseRow >= premise.heads.length) premise.heads = grown(premise.heads, premiseRow);
-    this.#next[place] = premise.heads[premiseRow] as number;
-    premise.heads[premiseRow] = place + 1;
+    premise.heads[premiseRow] = this.#place(target, row, premise.heads[premiseRow] as number);
   }
 
   /** Adds a stored fact as a premise of the row in hand. */
   addFact(number: number, target: Support, row: number): void {
-    const place = this.#place(target, row);
     if (number >= this.#facts.length) this.#facts = grown(this.#facts, number);
-    this.#next[place] = this.#facts[number] as number;
-    this.#facts[number] = place + 1;
+    this.#facts[number] = this.#place(target, row, this.#facts[number] as number);
   }
 
   /** Visits the rows alive that the row is a premise of. */
@@ -131,26 +126,26 @@ export class Justifications {
   }
 
   #walk(first: number, visit: (target: Support, row: number) => void): void {
-    for (let next = first; next !== 0; next = this.#next[next - 1] as number) {
+    for (let next = first; next !== 0; ) {
       const place = next - 1;
-      const target = present(this.supports[this.#target[place] as number], 'a place has its relation');
-      const row = this.#row[place] as number;
+      const target = present(this.supports[this.#places[place * 3] as number], 'a place has its relation');
+      const row = this.#places[place * 3 + 1] as number;
+      next = this.#places[place * 3 + 2] as number;
       const { rows } = target.derived;
       if (row < rows.count && place >= (target.since[row] as number) && !rows.isDead(row)) visit(target, row);
     }
   }
 
-  #place(target: Support, row: number): number {
-    const place = this.count++;
-    if (place === this.#row.length) {
-      this.#target = grown(this.#target, place);
-      this.#row = grown(this.#row, place);
-      this.#next = grown(this.#next, place);
-    }
-    this.#target[place] = target.number;
-    this.#row[place] = row;
+  /** Takes the next place. Returns 1 + its number. */
+  #place(target: Support, row: number, older: number): number {
+    const at = this.count * 3;
+    if (at + 2 >= this.#places.length) this.#places = grown(this.#places, at + 2);
+    const places = this.#places;
+    places[at] = target.number;
+    places[at + 1] = row;
+    places[at + 2] = older;
     target.places++;
-    return place;
+    return ++this.count;
   }
 }
 
