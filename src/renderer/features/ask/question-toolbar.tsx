@@ -1,5 +1,5 @@
 /** How a question is asked: with inference or of stored facts, kept current or not, asked and cancelled. */
-import { Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import { IconPlayerPlay, IconTimeline } from '@tabler/icons-react';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
@@ -33,15 +33,10 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
           { value: 'stored', label: 'Stored only' },
         ]}
       />
-      <Tooltip label="Ask, and see what inference does for it and where its time goes">
-        <Button
-          variant="default"
-          leftSection={<IconTimeline size={14} aria-hidden />}
-          disabled={isStoredOnly}
-          onClick={onTrace}
-        >
-          Trace
-        </Button>
+      <Tooltip label="Trace: what inference does for the question, and where its time goes">
+        <ActionIcon variant="default" size={26} aria-label="Trace" disabled={isStoredOnly} onClick={onTrace}>
+          <IconTimeline size={15} aria-hidden />
+        </ActionIcon>
       </Tooltip>
       {runningSince === null ? (
         <Button

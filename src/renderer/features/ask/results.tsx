@@ -1,5 +1,5 @@
 /** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof, from none to why not. */
-import { Button, SegmentedControl, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconCircleCheck, IconCircleOff, IconFlask, IconHelpCircle } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -153,14 +153,10 @@ function Forms({ answer, form, onForm, onMore, onWhyNot }: FormsProps) {
   return (
     <>
       {answer.results.length > 0 && answer.question.variables.length > 0 && (
-        <Tooltip label="Why an answer that you expected is not there">
-          <Button
-            variant="subtle"
-            leftSection={<IconHelpCircle size={14} aria-hidden />}
-            onClick={() => onWhyNot(answer.question.text)}
-          >
-            Why not…
-          </Button>
+        <Tooltip label="Why not: an answer that you expected and that is not there">
+          <ActionIcon size="sm" aria-label="Why not" onClick={() => onWhyNot(answer.question.text)}>
+            <IconHelpCircle size={15} aria-hidden />
+          </ActionIcon>
         </Tooltip>
       )}
       {answer.truncated && (

@@ -21,7 +21,7 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
-import { type Chosen, turned, withChosen } from './alternatives.ts';
+import { type Chosen, turned, waysTo, withChosen } from './alternatives.ts';
 import type { OutlineState } from './outline-keys.ts';
 import { recallOutline, rememberOutline } from './outline-memory.ts';
 import { ProofOutline } from './proof-outline.tsx';
@@ -102,6 +102,16 @@ interface Alternatives {
   readonly want: (areWanted: boolean) => void;
 }
 
+/** How many steps of what is shown have other ways. */
+function otherWaysInWords(tree: ProofTree): string {
+  let count = 0;
+  for (const id of tree.placeOf.keys()) {
+    const step = tree.steps.get(id);
+    if (step !== undefined && waysTo(step) > 1) count += 1;
+  }
+  return count === 0 ? 'no other ways' : `other ways to ${formatAmount(count, 'step')}`;
+}
+
 function AlternativesButton({ areWanted, areLoading, want }: Alternatives) {
   return (
     <Tooltip label={areWanted ? 'Show one way to each step' : 'Find the other ways to each step'}>
@@ -170,6 +180,7 @@ function Shown({ question, answer, proof, alternatives, isWhole, actions }: Show
           <span className="dim number">
             {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} · generation{' '}
             {formatCount(answer.generation)}
+            {alternatives.areWanted && !alternatives.areLoading && ` · ${otherWaysInWords(tree)}`}
           </span>
           <AlternativesButton {...alternatives} />
           <ProofActions

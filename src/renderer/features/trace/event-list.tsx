@@ -41,7 +41,7 @@ const columns: readonly Column<TraceEvent>[] = [
   {
     id: 'depth',
     title: 'Depth',
-    width: 64,
+    width: 76,
     align: 'end',
     cell: ({ depth }) => <span className="number dim">{formatCount(depth)}</span>,
   },
