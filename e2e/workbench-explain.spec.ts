@@ -247,8 +247,8 @@ test.describe('what if', () => {
     await page.getByText('Show what stays').click();
     await expect(rowsOf(page, 'What would change').filter({ hasText: 'stays' })).not.toHaveCount(0);
 
-    await write(page, 'What to look at', 'parent(agnes, ?who');
-    await expect(page.getByText(/^Line 1: column/)).toBeVisible();
+    await write(page, 'What to look at', 'parent agnes');
+    await expect(page.getByText(/^Line 1, column/)).toBeVisible();
     await expect(page.getByRole('button', { name: 'Work out', exact: true })).toBeDisabled();
     await write(page, 'What to look at', 'mother(agnes, ?who)');
     await expect(page.getByText('the changes as they were before')).toBeVisible();
@@ -272,7 +272,9 @@ test.describe('what if', () => {
     await page.goBack();
     await page.getByRole('textbox', { name: 'Filter rules' }).fill('grandparent');
     await rowsOf(page, 'Rules').first().dblclick();
-    await write(page, 'Rule', 'grandparent(?x, ?z) :- parent(?x, ?y), mother(?y, ?z).');
+    await page.getByRole('textbox', { name: 'Rule', exact: true }).focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('grandparent(?x, ?z) :- parent(?x, ?y), mother(?y, ?z).', { delay: 8 });
     await page.getByRole('link', { name: 'What if' }).click();
     await expect(rowsOf(page, 'What would change').first()).toContainText('lost');
     await expect(page.getByText('0 conclusions gained')).toBeVisible();

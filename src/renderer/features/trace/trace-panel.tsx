@@ -9,6 +9,8 @@ import { IconArrowsMaximize, IconRefresh, IconTimeline, IconX } from '@tabler/ic
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
+import { parseBody } from '../../../engine/logic/parse.ts';
+import { ApiError } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
@@ -21,18 +23,37 @@ import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
 import styles from './trace.module.css';
 
+/** Throws the failure to show for a question that cannot be read, so that it is not sent. */
+function refuseUnreadable(text: string): void {
+  try {
+    parseBody(text);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new ApiError(
+      {
+        code: 'ValidationException',
+        status: null,
+        title: 'The question cannot be read',
+        detail: error.message,
+        requestId: '',
+        errors: [],
+      },
+      error,
+    );
+  }
+}
+
 function useTrace(question: string): Run<Trace> & { again(): void } {
   const { call, space } = useSession();
   const run = useRun<Trace>();
   const { start, clear } = run;
   const { scope } = space;
   const again = useCallback(() => {
-    const body = {
-      text: question.trim().replace(/\)\s*\?$/, ')'),
-      ...scopeFieldsOf(scope),
-      timeoutMs: 60_000,
-    };
-    start((signal) => call('trace', { body }, { signal }));
+    const text = question.trim().replace(/\)\s*\?$/, ')');
+    start(async (signal) => {
+      refuseUnreadable(text);
+      return call('trace', { body: { text, ...scopeFieldsOf(scope), timeoutMs: 60_000 } }, { signal });
+    });
   }, [call, question, scope, start]);
   useEffect(() => {
     clear();

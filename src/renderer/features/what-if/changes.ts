@@ -66,7 +66,7 @@ function readGoals(text: string): { goals: Atom[]; problems: string[] } {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (problems.length < mostProblems)
-        problems.push(`Line ${index + 1}: ${error.message.replace(/^goal: line 1, /, '')}`);
+        problems.push(error.message.replace(/^goal: line 1\b/, `Line ${index + 1}`));
     }
   }
   return { goals, problems };

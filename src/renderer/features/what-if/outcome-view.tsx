@@ -2,7 +2,7 @@
 import { Anchor, Switch } from '@mantine/core';
 import { IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -98,7 +98,7 @@ function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
     change,
     `${formatCount(before.length)} → ${formatCount(after.length)}`,
   ];
-  return parts.filter((part) => part !== '').join('  ');
+  return parts.filter((part) => part !== '').join(' · ');
 }
 
 interface GoalsProps {
@@ -148,6 +148,50 @@ function NothingChanges({ hasGoals }: { hasGoals: boolean }) {
   );
 }
 
+interface OutcomeBarProps {
+  goals: readonly GoalOutcome[];
+  withUnchanged: boolean;
+  onUnchanged: (withUnchanged: boolean) => void;
+  text: () => string;
+  children: ReactNode;
+}
+
+function OutcomeFrame({ goals, withUnchanged, onUnchanged, text, children }: OutcomeBarProps) {
+  const { gained, lost } = useMemo(() => totalsOf(goals), [goals]);
+  const [only] = goals;
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Outcome"
+      title={
+        <span role="status" className={styles.totals}>
+          <strong>
+            {formatAmount(gained, 'conclusion')} gained, {formatCount(lost)} lost
+          </strong>
+          {only !== undefined && goals.length === 1 && (
+            <span className="dim number">
+              {' '}
+              · {formatCount(only.before.length)} → {formatCount(only.after.length)}
+            </span>
+          )}
+        </span>
+      }
+      actions={
+        <>
+          <Switch
+            label="Show what stays"
+            checked={withUnchanged}
+            onChange={(event) => onUnchanged(event.currentTarget.checked)}
+          />
+          <CopyButton label="Copy as text" text={text} />
+        </>
+      }
+    >
+      {children}
+    </PaneFrame>
+  );
+}
+
 export function OutcomeView({ result }: { result: WhatIfResult }) {
   const { goals } = result;
   const [chosen, setChosen] = useState<number | null>(null);
@@ -156,46 +200,25 @@ export function OutcomeView({ result }: { result: WhatIfResult }) {
     const goal = chosen === null ? undefined : goals[chosen];
     return rowsOf(goal === undefined ? goals : [goal], withUnchanged);
   }, [goals, chosen, withUnchanged]);
-  const { gained, lost } = useMemo(() => totalsOf(goals), [goals]);
+  const outcome = (
+    <OutcomeFrame
+      goals={goals}
+      withUnchanged={withUnchanged}
+      onUnchanged={setWithUnchanged}
+      text={() => asText(shown)}
+    >
+      {shown.length === 0 ? (
+        <NothingChanges hasGoals={goals.length > 0} />
+      ) : (
+        <Changed key={`${chosen ?? 'all'} ${withUnchanged}`} rows={shown} />
+      )}
+    </OutcomeFrame>
+  );
+  if (goals.length < 2) return outcome;
+  const list = <Goals goals={goals} chosen={chosen} onChoose={setChosen} />;
   const panes: Pane[] = [
-    {
-      id: 'goals',
-      size: '34%',
-      least: '150px',
-      content: <Goals goals={goals} chosen={chosen} onChoose={setChosen} />,
-    },
-    {
-      id: 'rows',
-      least: '200px',
-      content: (
-        <PaneFrame
-          scroll="own"
-          label="Outcome"
-          title={
-            <span role="status" className={styles.totals}>
-              <strong>{formatAmount(gained, 'conclusion')} gained</strong>,{' '}
-              <strong>{formatCount(lost)} lost</strong>
-            </span>
-          }
-          actions={
-            <>
-              <Switch
-                label="Show what stays"
-                checked={withUnchanged}
-                onChange={(event) => setWithUnchanged(event.currentTarget.checked)}
-              />
-              <CopyButton label="Copy as text" text={() => asText(shown)} />
-            </>
-          }
-        >
-          {shown.length === 0 ? (
-            <NothingChanges hasGoals={goals.length > 0} />
-          ) : (
-            <Changed key={`${chosen ?? 'all'} ${withUnchanged}`} rows={shown} />
-          )}
-        </PaneFrame>
-      ),
-    },
+    { id: 'goals', size: '30%', least: '92px', content: list },
+    { id: 'rows', least: '160px', content: outcome },
   ];
-  return <Split id="what-if-outcome" orientation="horizontal" label="Resize" panes={panes} />;
+  return <Split id="what-if-outcome" orientation="vertical" label="Resize" panes={panes} />;
 }

@@ -100,7 +100,7 @@ export function WhatIfView({ search, onSearch }: WhatIfViewProps) {
   const panes: Pane[] = [
     {
       id: 'changes',
-      size: '40%',
+      size: '38%',
       least: '300px',
       content: (
         <ChangesForm
