@@ -51,6 +51,28 @@ for (const colorScheme of ['light', 'dark'] as const)
     await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
     await check(page, 'Proof');
 
+    await page.getByRole('button', { name: 'Alternatives' }).click();
+    await expect(page.getByText('no other ways')).toBeVisible();
+    await check(page, 'Proof with alternatives');
+
+    await open(page, service, '/ask?question=cousin(ada, ?who)&whyNot=cousin(ada, ?who)');
+    await expect(page.getByRole('textbox', { name: '?who' })).toBeVisible();
+    await check(page, 'Ask with a statement to complete');
+    await open(page, service, '/why-not?question=cousin(ada, agnes)');
+    await expect(page.getByText('does not hold')).toBeVisible();
+    await check(page, 'Why not');
+
+    await open(page, service, '/trace?question=ancestor(agnes, ?who)');
+    await expect(rowsOf(page, 'Rules by time').first()).toBeVisible();
+    await check(page, 'Trace');
+    await page.getByRole('tab', { name: /^Events/ }).click();
+    await expect(rowsOf(page, 'Events').first()).toBeVisible();
+    await check(page, 'the events of a trace');
+
+    await open(page, service, '/what-if?add=mother(ada, zoe).&retract=mother(agnes, ruth).&without=r7');
+    await expect(rowsOf(page, 'What would change').first()).toBeVisible();
+    await check(page, 'What if');
+
     await goTo(page, 'Settings');
     await check(page, 'Settings');
     await page.keyboard.press('?');

@@ -128,7 +128,7 @@ test.describe('alternatives', () => {
 
     await page.getByRole('button', { name: 'Alternatives' }).click();
     await expect(root).toContainText('way 1 of 2');
-    await expect(page.getByText('other ways to 1 step')).toBeVisible();
+    await expect(page.getByText('1 with other ways')).toBeVisible();
     await expect(tree.getByRole('treeitem', { name: /edge\(b, d\)/ })).toBeVisible();
 
     await page.getByRole('button', { name: 'The next way' }).click();
@@ -244,7 +244,7 @@ test.describe('what if', () => {
     await openSample(page, service);
     await open(page, service, '/what-if?retract=mother(agnes, ruth).&goals=parent(agnes, ?who)');
     await expect(page.getByText('1 lost')).toBeVisible();
-    await page.getByText('Show what stays').click();
+    await page.getByRole('switch', { name: 'Show what stays' }).press('Space');
     await expect(rowsOf(page, 'What would change').filter({ hasText: 'stays' })).not.toHaveCount(0);
 
     await write(page, 'What to look at', 'parent agnes');

@@ -88,6 +88,7 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
 
 interface AnswersProps {
   state: AskState;
+  isNarrow: boolean;
   isOld: boolean;
   again: () => void;
   onMore: () => void;
@@ -95,7 +96,7 @@ interface AnswersProps {
   onWhyNot: (question: string) => void;
 }
 
-function Answers({ state, isOld, again, ...actions }: AnswersProps) {
+function Answers({ state, isNarrow, isOld, again, ...actions }: AnswersProps) {
   const { failure, answer, cancelledAfter, runningSince } = state;
   return (
     <div className={styles.results} aria-busy={runningSince !== null}>
@@ -116,7 +117,7 @@ function Answers({ state, isOld, again, ...actions }: AnswersProps) {
         </div>
       ) : answer !== null ? (
         <div className={styles.resultsBody}>
-          <Results answer={answer} {...actions} />
+          <Results answer={answer} isNarrow={isNarrow} {...actions} />
         </div>
       ) : (
         <EmptyState
@@ -164,6 +165,8 @@ export function AskView(props: AskViewProps) {
   const [isLive, setIsLive] = useState(true);
   const isOld = useCurrency(asking.state, isLive, again);
   const diagnostics = useDiagnostics(draft, 'question');
+  const beside = paneBeside(props);
+  const isNarrow = beside.length > 0;
 
   function onChoose(text: string): void {
     setDraft(text);
@@ -184,6 +187,7 @@ export function AskView(props: AskViewProps) {
           onLive={setIsLive}
           onAsk={() => onAsk(draft)}
           onTrace={() => onTrace(draft)}
+          isNarrow={isNarrow}
         />
       }
     >
@@ -201,6 +205,7 @@ export function AskView(props: AskViewProps) {
   const answers = (
     <Answers
       state={asking.state}
+      isNarrow={isNarrow}
       isOld={isOld}
       again={again}
       onMore={onMore}
@@ -219,7 +224,7 @@ export function AskView(props: AskViewProps) {
       least: '320px',
       content: <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />,
     },
-    ...paneBeside(props),
+    ...beside,
   ];
   return <Split id="ask" orientation="horizontal" label="Resize" panes={panes} />;
 }

@@ -13,10 +13,12 @@ interface QuestionToolbarProps {
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
   onTrace: () => void;
+  /** True where something stands beside the answers: the bar is kept to one line. */
+  isNarrow: boolean;
 }
 
 export function QuestionToolbar(props: QuestionToolbarProps) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace } = props;
+  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, isNarrow } = props;
   const { runningSince, cancelledAfter } = asking.state;
   return (
     <>
@@ -41,7 +43,7 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
       {runningSince === null ? (
         <Button
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={isNarrow ? null : <Keys keys="Mod+Enter" look="plain" />}
           onClick={onAsk}
         >
           Ask

@@ -126,7 +126,7 @@ function NoAnswer({ answer, onWhyNot }: NoAnswerProps) {
   );
 }
 
-function Summary({ answer }: { answer: ShownAnswer }) {
+function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean }) {
   const { results, truncated, elapsedMs, generation, isStoredOnly } = answer;
   const isYes = answer.question.variables.length === 0 && results.length > 0;
   return (
@@ -135,7 +135,9 @@ function Summary({ answer }: { answer: ShownAnswer }) {
       <strong>{isYes ? 'Yes, it holds' : formatAmount(results.length, 'answer')}</strong>
       {truncated && <span>, and there are more</span>}
       <span className="dim number"> · {formatDuration(elapsedMs)}</span>
-      {generation !== null && <span className="dim number"> · generation {formatCount(generation)}</span>}
+      {generation !== null && !isNarrow && (
+        <span className="dim number"> · generation {formatCount(generation)}</span>
+      )}
       {isStoredOnly && <span className="dim"> · stored only</span>}
     </span>
   );
@@ -210,18 +212,20 @@ function Table({ answer, onWhy }: { answer: ShownAnswer; onWhy: (result: string)
 
 interface ResultsProps {
   answer: ShownAnswer;
+  /** True where something stands beside the answers. */
+  isNarrow: boolean;
   onWhy: (result: string) => void;
   onWhyNot: (question: string) => void;
   onMore: () => void;
 }
 
-export function Results({ answer, onWhy, onWhyNot, onMore }: ResultsProps) {
+export function Results({ answer, isNarrow, onWhy, onWhyNot, onMore }: ResultsProps) {
   const [form, setForm] = useState<Form>('table');
   return (
     <PaneFrame
       scroll="own"
       label="Answers"
-      title={<Summary answer={answer} />}
+      title={<Summary answer={answer} isNarrow={isNarrow} />}
       actions={<Forms answer={answer} form={form} onForm={setForm} onMore={onMore} onWhyNot={onWhyNot} />}
     >
       {answer.results.length === 0 && form !== 'json' ? (

@@ -109,22 +109,22 @@ function otherWaysInWords(tree: ProofTree): string {
     const step = tree.steps.get(id);
     if (step !== undefined && waysTo(step) > 1) count += 1;
   }
-  return count === 0 ? 'no other ways' : `other ways to ${formatAmount(count, 'step')}`;
+  return count === 0 ? 'no other ways' : `${formatCount(count)} with other ways`;
 }
 
 function AlternativesButton({ areWanted, areLoading, want }: Alternatives) {
   return (
-    <Tooltip label={areWanted ? 'Show one way to each step' : 'Find the other ways to each step'}>
-      <Button
-        variant={areWanted ? 'light' : 'default'}
+    <Tooltip
+      label={areWanted ? 'Show one way to each step' : 'Alternatives: find the other ways to each step'}
+    >
+      <ActionIcon
+        aria-label="Alternatives"
         aria-pressed={areWanted}
-        leftSection={
-          areLoading ? <Loader size={13} aria-label="Looking" /> : <IconArrowsSplit2 size={14} aria-hidden />
-        }
+        {...(areWanted ? { variant: 'light', color: 'iris' } : {})}
         onClick={() => want(!areWanted)}
       >
-        Alternatives
-      </Button>
+        {areLoading ? <Loader size={14} aria-label="Looking" /> : <IconArrowsSplit2 size={16} aria-hidden />}
+      </ActionIcon>
     </Tooltip>
   );
 }
@@ -178,9 +178,10 @@ function Shown({ question, answer, proof, alternatives, isWhole, actions }: Show
       actions={
         <>
           <span className="dim number">
-            {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} · generation{' '}
-            {formatCount(answer.generation)}
-            {alternatives.areWanted && !alternatives.areLoading && ` · ${otherWaysInWords(tree)}`}
+            {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
+            {alternatives.areWanted && !alternatives.areLoading
+              ? otherWaysInWords(tree)
+              : `generation ${formatCount(answer.generation)}`}
           </span>
           <AlternativesButton {...alternatives} />
           <ProofActions

@@ -29,6 +29,9 @@ const reasons: Record<Reason, { readonly word: string; readonly icon: ReactNode 
   rule_disabled: { word: 'rule switched off', icon: <IconRouteOff size={16} aria-hidden /> },
 };
 
+/** Names no scope in the address, in place of the one that is kept from view to view. */
+const allScopesSearch = { scope: undefined, unscoped: undefined } as const;
+
 function RuleLinks({ rule, goal }: { rule: StoredRule; goal: string }) {
   return (
     <>
@@ -58,6 +61,22 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
             {reasons[reason].icon}
             <Tag tone="warn">{reasons[reason].word}</Tag>
             <span className={styles.detail}>{detail}</span>
+            {reason === 'other_scope' && (
+              <span className={styles.links}>
+                <Anchor
+                  size="xs"
+                  renderRoot={(props) => (
+                    <Link
+                      to="/why-not"
+                      search={{ question: explained.atom, ...allScopesSearch }}
+                      {...props}
+                    />
+                  )}
+                >
+                  Look in all scopes
+                </Anchor>
+              </span>
+            )}
             {reason === 'rule_disabled' && (
               <span className={styles.links}>
                 {rulesNamedIn(detail, rules).map((rule) => (
