@@ -14,7 +14,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
 import styles from './rules.module.css';
-import { lessonOf, ruleForEditor } from './teaching.ts';
+import { lessonOf, ruleForEditor, scopeSearchOf } from './teaching.ts';
 import { useValidation } from './use-validation.ts';
 
 interface Edited {
@@ -80,7 +80,7 @@ interface ActionsProps {
 function WhatIfButton({ rule, text }: { rule: StoredRule; text: string }) {
   const isSame = text === asStored(rule).text;
   const without = rule.enabled ? { without: rule.id } : {};
-  const search = isSame && rule.enabled ? without : { ...without, add: text };
+  const search = isSame && rule.enabled ? without : { ...without, ...scopeSearchOf(rule), add: text };
   const words = isSame ? (rule.enabled ? 'it were left out' : 'it were on') : 'it were changed so';
   return (
     <Tooltip label={`See what would follow if ${words}; nothing is saved`}>

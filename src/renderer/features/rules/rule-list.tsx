@@ -14,6 +14,7 @@ import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { ruleColumns } from './rule-columns.tsx';
+import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 
@@ -57,7 +58,7 @@ function useExplaining() {
     onWhatIf: (rule: StoredRule) =>
       void navigate({
         to: '/what-if',
-        search: rule.enabled ? { without: rule.id } : { add: `${rule.text}.` },
+        search: rule.enabled ? { without: rule.id } : { add: `${rule.text}.`, ...scopeSearchOf(rule) },
       }),
     onWhyNot: (rule: StoredRule) => void navigate({ to: '/why-not', search: questionOf(rule) }),
     onTrace: (rule: StoredRule) => void navigate({ to: '/trace', search: questionOf(rule) }),

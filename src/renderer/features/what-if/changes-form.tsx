@@ -10,7 +10,7 @@ import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
-import { idsOf, readChanges } from './changes.ts';
+import { idsOf, type ReadChanges } from './changes.ts';
 import { LeftOutRules } from './left-out-rules.tsx';
 import type { WhatIfSearch } from './what-if-search.ts';
 import styles from './what-if.module.css';
@@ -84,6 +84,8 @@ function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) 
 
 interface ChangesFormProps {
   staged: WhatIfSearch;
+  /** The staged, read. */
+  read: ReadChanges;
   onChange: (part: WhatIfSearch) => void;
   run: Pick<RunState<unknown>, 'runningSince' | 'cancelledAfter'>;
   onCancel: () => void;
@@ -91,8 +93,7 @@ interface ChangesFormProps {
   onRun: (staged: WhatIfSearch) => void;
 }
 
-function FormActions({ staged, run, onCancel, onClear, onRun }: Omit<ChangesFormProps, 'onChange'>) {
-  const { isReady } = readChanges(staged);
+function FormActions({ staged, read, run, onCancel, onClear, onRun }: Omit<ChangesFormProps, 'onChange'>) {
   return (
     <>
       {run.cancelledAfter !== null && <CancelledNote after={run.cancelledAfter} />}
@@ -103,7 +104,7 @@ function FormActions({ staged, run, onCancel, onClear, onRun }: Omit<ChangesForm
         <Button
           leftSection={<IconFlask size={14} aria-hidden />}
           rightSection={<Keys keys="Mod+Enter" look="plain" />}
-          disabled={!isReady}
+          disabled={!read.isReady}
           onClick={() => onRun(staged)}
         >
           Work out
@@ -116,9 +117,9 @@ function FormActions({ staged, run, onCancel, onClear, onRun }: Omit<ChangesForm
 }
 
 export function ChangesForm(props: ChangesFormProps) {
-  const { staged, onChange, onRun } = props;
+  const { staged, read, onChange, onRun } = props;
   const { space } = useSession();
-  const { problems } = readChanges(staged);
+  const { problems } = read;
   const isScoped = space.scope.kind === 'named';
   return (
     <PaneFrame

@@ -6,6 +6,7 @@
  */
 import { Button } from '@mantine/core';
 import { IconFlask, IconRefresh } from '@tabler/icons-react';
+import { useMemo } from 'react';
 import { useIsOld } from '../../api/use-run.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { Running } from '../../ui/running.tsx';
@@ -82,6 +83,7 @@ interface WhatIfViewProps {
 
 export function WhatIfView({ search, onSearch }: WhatIfViewProps) {
   const { staged, change } = useStaged(search);
+  const read = useMemo(() => readChanges(staged), [staged]);
   const run = useWhatIf(search);
 
   function onRun(next: WhatIfSearch): void {
@@ -105,6 +107,7 @@ export function WhatIfView({ search, onSearch }: WhatIfViewProps) {
       content: (
         <ChangesForm
           staged={staged}
+          read={read}
           onChange={change}
           run={run.state}
           onCancel={run.cancel}

@@ -41,7 +41,15 @@ function RuleLinks({ rule, goal }: { rule: StoredRule; goal: string }) {
       <Anchor
         size="xs"
         renderRoot={(props) => (
-          <Link to="/what-if" search={{ add: `${rule.text}.`, goals: goal }} {...props} />
+          <Link
+            to="/what-if"
+            search={{
+              add: `${rule.text}.`,
+              goals: goal,
+              ...(rule.scope === null ? {} : { scope: rule.scope }),
+            }}
+            {...props}
+          />
         )}
       >
         What if it were on
