@@ -141,6 +141,10 @@ test.describe('alternatives', () => {
 
     await page.getByRole('button', { name: 'Alternatives' }).click();
     await expect(root).not.toContainText('way 1');
+
+    await page.getByRole('link', { name: 'Trace' }).click();
+    await expect(page.getByRole('heading', { name: 'Trace', exact: true })).toBeVisible();
+    await expect(page.getByRole('tab', { name: /^Rules \(2\)/ })).toBeVisible();
   });
 
   test('a step that does not hold leads to why not, and a fact of a proof to what if it were not there', async ({

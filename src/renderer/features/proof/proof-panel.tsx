@@ -8,6 +8,7 @@ import {
   IconHelpCircle,
   IconListTree,
   IconRefresh,
+  IconTimeline,
   IconUnlink,
   IconX,
 } from '@tabler/icons-react';
@@ -138,6 +139,19 @@ function useChosenTree(proof: Proof) {
   return { chosen, tree, shown, onTurn };
 }
 
+function TraceButton({ question }: { question: string }) {
+  return (
+    <Tooltip label="Trace: what inference does for it">
+      <ActionIcon
+        aria-label="Trace"
+        renderRoot={(props) => <Link to="/trace" search={{ question }} {...props} />}
+      >
+        <IconTimeline size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
 /** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
 function Shown({ question, answer, proof, alternatives, isWhole, actions }: ShownProps) {
   const navigate = useNavigate();
@@ -184,6 +198,7 @@ function Shown({ question, answer, proof, alternatives, isWhole, actions }: Show
               : `generation ${formatCount(answer.generation)}`}
           </span>
           <AlternativesButton {...alternatives} />
+          <TraceButton question={question} />
           <ProofActions
             tree={tree}
             proof={shown}
