@@ -9,7 +9,7 @@ const chosenProofs = fc.integer({ min: 1, max: 12 }).chain((count) => {
   const anyStep = fc.nat({ max: count - 1 });
   const steps = Array.from({ length: count }, (_, id) =>
     fc.record({
-      premises: id === 0 ? fc.constant([]) : fc.array(fc.nat({ max: id - 1 }), { maxLength: 3 }),
+      premises: id === 0 ? fc.constant<number[]>([]) : fc.array(fc.nat({ max: id - 1 }), { maxLength: 3 }),
       others: fc.array(fc.array(anyStep, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
       way: fc.nat({ max: 3 }),
     }),
