@@ -1,5 +1,5 @@
 import { present } from './base/assert.ts';
-import { type Answer, type AskInput } from './contract/inference.ts';
+import type { Answer, AskedForms, AskInput } from './contract/inference.ts';
 import type { Literal } from './contract/language.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
@@ -11,13 +11,13 @@ import type { AnswerPage } from './solve/reasoner.ts';
 import { sees } from './solve/reader.ts';
 
 /** The question of a request as a body: a pattern is a body of one atom. */
-export function bodyOf(input: AskInput): Literal[] {
+export function bodyOf(input: AskedForms): Literal[] {
   const body = input.text !== null ? parseBody(input.text) : (input.body ?? patternOf(input));
   checkBody(body);
   return body;
 }
 
-function patternOf(input: AskInput): Literal[] {
+function patternOf(input: AskedForms): Literal[] {
   const predicate = present(input.predicate, 'the schema asks for one form');
   const args = present(input.args, 'the schema asks for args beside predicate');
   return [{ predicate, args, negated: input.negated, naf: false }];
@@ -37,8 +37,8 @@ export async function ask(
     withProof: input.withProof || input.allProofs,
     withAlternatives: input.allProofs,
   });
-  const used = new Map<string, FactRow>();
-  for (const fact of page.proof?.facts ?? []) used.set(context.tenant.facts.idOf(fact), fact);
+  const used: UsedFacts = new Map();
+  for (const fact of page.proof?.facts ?? []) noteFact(used, fact);
   const { results, bindings } = await written(context, page, asked.view, used);
   const answer: Answer = {
     results,
@@ -52,11 +52,21 @@ export async function ask(
   return { answer, used: new Set(used.values()) };
 }
 
+/** Answers written and facts looked at before others may run. */
+const workBetweenBreaths = 1024;
+
+/** Stored facts by their numbers, each once. */
+type UsedFacts = Map<number, FactRow>;
+
+function noteFact(used: UsedFacts, fact: FactRow): void {
+  used.set(fact.relation.number[fact.row] as number, fact);
+}
+
 async function written(
   context: BrowseContext,
   page: AnswerPage,
   view: ScopeChoice,
-  used: Map<string, FactRow>,
+  used: UsedFacts,
 ): Promise<{ results: string[]; bindings: Record<string, string>[] }> {
   const { matches } = page;
   const { question: asked, constants, ids } = matches;
@@ -72,7 +82,8 @@ async function written(
   const named = variables.filter(isNamed);
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
-  for (const [at, row] of page.page.entries()) {
+  let work = 0;
+  for (const row of page.page) {
     const constantOf = (variable: string): string | undefined => {
       const at = place.get(variable);
       return at === undefined ? undefined : textOf(ids[row * width + at] as number);
@@ -81,25 +92,20 @@ async function written(
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
     for (const variable of named) binding[variable.slice(1)] = constantOf(variable) ?? '';
     bindings.push(binding);
-    for (const literal of instance(asked, constantOf)) noteUsed(context, view, literal, used);
-    if ((at & 0x3ff) === 0x3ff) await context.pacer.breathe();
+    work++;
+    for (const literal of instance(asked, constantOf)) work += noteUsed(context, view, literal, used);
+    if (work < workBetweenBreaths) continue;
+    work = 0;
+    await context.pacer.breathe();
   }
   return { results, bindings };
 }
 
-/** Notes the stored facts that are this very answer, in every scope of the view. */
-function noteUsed(
-  context: BrowseContext,
-  view: ScopeChoice,
-  literal: Literal,
-  used: Map<string, FactRow>,
-): void {
-  if (!isPositiveAtom(literal)) return;
-  const { facts } = context.tenant;
-  for (const [scope, name] of facts.scopeNames.entries()) {
-    if (view.kind === 'unscoped' && scope !== 0) break;
-    if (view.kind === 'scope' && name !== view.scope) continue;
-    const fact = facts.find(literal.predicate, literal.args, !literal.negated, name);
-    if (fact !== null && sees(context.reader, fact.relation, fact.row)) used.set(facts.idOf(fact), fact);
-  }
+/** Notes the stored facts that are this very answer, in every scope of the view. Returns how many it looked at. */
+function noteUsed(context: BrowseContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
+  if (!isPositiveAtom(literal)) return 0;
+  const { predicate, args, negated } = literal;
+  const versions = context.tenant.facts.versionsOf(predicate, args, !negated, view);
+  for (const fact of versions) if (sees(context.reader, fact.relation, fact.row)) noteFact(used, fact);
+  return versions.length;
 }

@@ -4,7 +4,7 @@ import { Tuples } from './facts/tuples.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import { demand, type Pacer, settle } from './solve/evaluation.ts';
-import { type Candidates, plainRows, tupleAt } from './solve/known-conclusions.ts';
+import { type Candidates, isCandidate, plainRows, tupleAt } from './solve/known-conclusions.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
 import { viewKey } from './solve/reader.ts';
 import type { TableSet } from './solve/table-set.ts';
@@ -28,19 +28,25 @@ export interface Retraction {
   readonly after: PinnedReader;
   readonly retracted: readonly FactRow[];
   readonly candidates: readonly Candidates[];
+  /** What is known to have been withdrawn. */
+  readonly lost: readonly Candidates[];
 }
 
 /** The candidates that the retraction has withdrawn. Refused by a limit where that takes too long. */
 export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
-  await reasoner.evaluate(change.after, false, async (set) => {
-    for (const candidate of withoutKnownTwice(candidates))
-      await collectLost(candidate, set, change.after, pacer, lost);
-  });
+  for (const each of change.lost)
+    for (let row = 0; row < each.count; row++)
+      note(each, tupleAt(each.rows, row, new Int32Array(each.arity)), lost);
+  if (candidates.length > 0)
+    await reasoner.evaluate(change.after, false, pacer, async (set) => {
+      for (const candidate of withoutKnownTwice(candidates))
+        await collectLost(candidate, set, change.after, pacer, lost);
+    });
   const doubtful = [...lost.values()].filter((each) => !each.isCertain);
   if (doubtful.length > 0)
-    await reasoner.evaluate(change.before, false, async (set) => {
+    await reasoner.evaluate(change.before, false, pacer, async (set) => {
       for (const each of doubtful) {
         const table = set.table(each.of, allPositions(each.of.arity));
         demand(set, table, within(set, each.tuple));
@@ -71,7 +77,7 @@ export async function everyConclusion(
   views: readonly ScopeChoice[],
   pacer: Pacer,
 ): Promise<Candidates[]> {
-  return reasoner.evaluate(reader, false, async (set) => {
+  return reasoner.evaluate(reader, false, pacer, async (set) => {
     const found: Candidates[] = [];
     for (const of of reader.program.conclusionsAmong(relations))
       for (const view of views) {
@@ -81,13 +87,11 @@ export async function everyConclusion(
         demand(set, table, new Int32Array(0));
         await settle(set, reader, pacer);
         const derived = table.rows.rows;
-        const rows = plainRows(derived, derived.count, set.constants);
         const demanded = { boundPositions: [], demand: { rows: table.demand.rows } };
         found.push({
           ...relation,
           relation: table.relation,
-          rows,
-          count: rows.count,
+          ...plainRows(derived, set.constants),
           table: demanded,
           isCertain: true,
         });
@@ -121,14 +125,19 @@ async function collectLost(
   await settle(set, reader, pacer);
   const tuple = new Int32Array(arity);
   for (let row = 0; row < count; row++) {
-    if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) {
-      const name = `${viewKey(view)}\n${candidate.relation}\n${tuple.join(',')}`;
-      const known = lost.get(name);
-      if (known === undefined || (!known.isCertain && candidate.isCertain))
-        lost.set(name, { key: name, of, tuple: tuple.slice(), isCertain: candidate.isCertain });
-    }
+    if (!isCandidate(candidate, row)) continue;
+    if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) note(candidate, tuple, lost);
     if ((row & 0xfff) === 0xfff) await pacer.breathe();
   }
+}
+
+/** Notes a row of the candidate as lost. */
+function note(candidate: Candidates, tuple: Int32Array, lost: Map<string, Lost>): void {
+  const { view, predicate, arity, negated, isCertain } = candidate;
+  const key = `${viewKey(view)}\n${candidate.relation}\n${tuple.join(',')}`;
+  const known = lost.get(key);
+  if (known === undefined || (!known.isCertain && isCertain))
+    lost.set(key, { key, of: { view, predicate, arity, negated }, tuple: tuple.slice(), isCertain });
 }
 
 /** The candidates, those that may not hold any more without the rows that others hold for sure. */
@@ -142,10 +151,11 @@ function withoutKnownTwice(candidates: readonly Candidates[]): Candidates[] {
     const rows = new Tuples(candidate.arity);
     const tuple = new Int32Array(candidate.arity);
     for (let row = 0; row < candidate.count; row++) {
+      if (!isCandidate(candidate, row)) continue;
       tupleAt(candidate.rows, row, tuple);
       if (!same.some((each) => each.rows.find(tuple) >= 0)) rows.insert(tuple);
     }
-    return { ...candidate, rows, count: rows.count };
+    return { ...candidate, rows, count: rows.count, dead: null };
   });
   return [...certain, ...rest.filter((candidate) => candidate.count > 0)];
 }

@@ -237,6 +237,22 @@ test('a question is a use of the stored facts among its answers, once, and of no
   expect(await uses()).toEqual({ p: 3, r: 3, q: 2, other: 1 });
 });
 
+test('an answer stored in many scopes is a use of the fact in each of them that the question sees', async () => {
+  const { tell, results, engine, caller } = await openSession();
+  const ids: string[] = [];
+  for (let scope = 0; scope < 20; scope++) ids.push((await tell('p(a)', { scope: `s${scope}` })).id);
+  await tell('p(a)', { scope: 's7', metadata: { source: 'updated' } });
+  const uses = async (): Promise<number[]> => {
+    const details = await Promise.all(ids.map((id) => engine.fact(caller, id)));
+    return details.map(({ salienceBreakdown }) => salienceBreakdown.uses);
+  };
+  await results('p(?x)', { scope: 's3' });
+  await results('p(?x)', { unscoped: true });
+  expect(await uses()).toEqual(ids.map((_, at) => (at === 3 || at === 7 ? 2 : 1)));
+  await results('p(?x)');
+  expect(await uses()).toEqual(ids.map((_, at) => (at === 3 || at === 7 ? 3 : 2)));
+});
+
 test('the generation of an answer is that of the state it was asked in', async () => {
   const { ask, tell, teach } = await openSession();
   expect((await ask('p(?x)')).generation).toBe(0);

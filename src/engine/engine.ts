@@ -1,7 +1,6 @@
 import type { ChangeData, ChangeKind, CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
-  AggregateInput,
-  AggregateResult,
   ExplainInput,
   Explanation,
   Trace,

@@ -5,7 +5,10 @@ import { everyConclusion, withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, ScopeChoice } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import { relationKey } from './logic/terms.ts';
+import type { Pacer } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
+import type { Losses } from './solve/losses.ts';
+import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
 
 /** What a retraction takes with it, for the retraction that was made and for one that is only tried. */
 
@@ -43,29 +46,67 @@ export function dependentsPart({
   };
 }
 
+/** What was known right before a change, and what is watched since. */
+export interface Known {
+  /** What may have been withdrawn. */
+  readonly candidates: readonly Candidates[];
+  /** What the shared tables lose, null where `candidates` holds all that stands in them. */
+  readonly losses: Losses | null;
+}
+
+/** What is known of these relations, in the turn of a change of facts, before it. `losses` is to be ended. */
+export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>): Known {
+  return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
+}
+
+/** How long the tables are waited for that a question is at. */
+const mostMsOfWaiting = 1000;
+
 /**
  * The dependents part of an answer, among what was known. `after` reads the state after the change, `before` the one
- * before it. Where a limit ends the search nothing is claimed, and `dependentsComplete` is false.
+ * before it, `now` whatever is there by now. Where a limit ends the search nothing is claimed, and
+ * `dependentsComplete` is false.
  */
 export async function dependentsAmong(
   after: BrowseContext,
   before: BrowseContext,
-  candidates: readonly Candidates[],
+  { candidates, losses }: Known,
   retracted: readonly FactRow[],
+  now: () => PinnedReader = () => after.reader,
 ): Promise<Dependents> {
-  if (candidates.length === 0) return noDependents;
   const { reasoner, reader, pacer, tenant } = after;
-  const change = {
-    reasoner,
-    facts: tenant.facts,
-    before: before.reader,
-    after: reader,
-    retracted,
-    candidates,
-  };
   return withinLimits(async () => {
-    return { atoms: await withdrawnBy(change, pacer), isComplete: true };
+    const isComplete = losses === null || (await keptUp(reasoner, now, pacer));
+    const dropped =
+      losses === null || losses.isComplete ? [] : reasoner.known.take(reached(after, retracted));
+    const lost = losses?.candidates() ?? [];
+    const isOurs = reader.version === reasoner.version;
+    const change = {
+      reasoner,
+      facts: tenant.facts,
+      before: before.reader,
+      after: reader,
+      retracted,
+      // What went since then may have gone by a later write.
+      candidates: [...candidates, ...dropped, ...(isOurs ? [] : lost)],
+      lost: isOurs ? lost : [],
+    };
+    return { atoms: await withdrawnBy(change, pacer), isComplete };
   });
+}
+
+/** Has the shared tables take in what changed. False where others are at them for too long. */
+async function keptUp(reasoner: Reasoner, now: () => PinnedReader, pacer: Pacer): Promise<boolean> {
+  const end = pacer.elapsedMs + mostMsOfWaiting;
+  while (!(await reasoner.keepUp(now(), pacer))) {
+    if (pacer.elapsedMs > end) return false;
+    await pacer.rest();
+  }
+  return true;
+}
+
+function reached({ reasoner }: BrowseContext, facts: readonly FactRow[]): Set<string> {
+  return reasoner.reached(relationsOf(facts));
 }
 
 /** As `dependentsAmong`, among every conclusion that the retracted facts can have had a part in. */
@@ -84,7 +125,7 @@ export async function dependentsAmongAll(
       viewsOf(after, retracted),
       pacer,
     );
-    return dependentsAmong(after, before, candidates, retracted);
+    return dependentsAmong(after, before, { candidates, losses: null }, retracted);
   });
 }
 

@@ -5,13 +5,12 @@ import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import { compareText } from './base/text-order.ts';
-import { type BrowseContext, listFacts } from './browse.ts';
+import type { BrowseContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
-  AggregateInput,
-  AggregateResult,
   ExplainInput,
   Explanation,
   Trace,
@@ -33,10 +32,14 @@ import {
   dependentsAmongAll,
   dependentsPart,
   hiddenRows,
+  type Known,
+  knownBefore,
   noDependents,
   patternOf,
   relationsOf,
 } from './forget.ts';
+import { KeptListings } from './kept-listings.ts';
+import { listFacts } from './list-facts.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
@@ -48,9 +51,8 @@ import { queryFacts } from './query.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
-import type { Candidates } from './solve/known-conclusions.ts';
 import { Program } from './solve/program.ts';
-import { Reasoner } from './solve/reasoner.ts';
+import { type PinnedReader, Reasoner } from './solve/reasoner.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState, Operation, Report, State, TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
@@ -79,16 +81,20 @@ type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
 interface Watch {
   /** To be called in the turn of the write, before it. */
   readonly before: () => void;
-  readonly seen: () => { readonly context: BrowseContext; readonly candidates: readonly Candidates[] };
+  readonly seen: () => { readonly context: BrowseContext; readonly known: Known };
   readonly end: () => void;
 }
 
 const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
+/** Of the memory for what is derived, the part that listings may take. */
+const partOfListings = 8;
+
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #lane: WriteLane;
   readonly #feed = new ChangeFeed();
+  readonly #listings: KeptListings;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
@@ -100,6 +106,7 @@ export class KnowledgeEngine implements Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) =>
       this.#applied(record, report),
     );
@@ -166,7 +173,7 @@ export class KnowledgeEngine implements Engine {
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
     return this.#reading(caller, defaultLimits, async (context) => {
       const { result, facts: used } = await queryFacts(context, input);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return result;
     });
   }
@@ -215,7 +222,7 @@ export class KnowledgeEngine implements Engine {
     const operation: Operation = { kind: 'forgetRule', id };
     const watch = this.#watch(caller, defaultLimits, ({ reasoner }) => {
       const concluded = relationOf(this.#requireRule(caller, id).rule.head);
-      return reasoner.candidates(reasoner.reached([concluded]));
+      return { candidates: reasoner.candidates(reasoner.reached([concluded])), losses: null };
     });
     try {
       const check = (): void => void this.#requireRule(caller, id);
@@ -227,10 +234,10 @@ export class KnowledgeEngine implements Engine {
         check,
         before,
       });
-      const { context, candidates } = watch.seen();
+      const { context, known } = watch.seen();
       const { generation } = report;
       const after = this.#after(context, generation, this.#programOf(context.database));
-      const { atoms } = await dependentsAmong(after, context, candidates, []);
+      const { atoms } = await dependentsAmong(after, context, known, []);
       this.#publishWithdrawn(caller, report, atoms);
       return { status: 'retracted', dependentsCount: atoms.length, generation };
     } finally {
@@ -267,7 +274,7 @@ export class KnowledgeEngine implements Engine {
     const body = bodyOf(input);
     return this.#reading(caller, input, async (context) => {
       const { answer, used } = await ask(context, input, body);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return answer;
     });
   }
@@ -277,7 +284,11 @@ export class KnowledgeEngine implements Engine {
   }
 
   async explain(caller: Caller, input: ExplainInput): Promise<Explanation> {
-    return this.#reading(caller, input, (context) => explain(context, input));
+    return this.#reading(caller, input, async (context) => {
+      const { explanation, used } = await explain(context, input);
+      this.#noteUses(context, used);
+      return explanation;
+    });
   }
 
   async whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult> {
@@ -285,7 +296,8 @@ export class KnowledgeEngine implements Engine {
   }
 
   async trace(caller: Caller, input: TraceInput): Promise<Trace> {
-    return this.#reading(caller, input, (context) => trace(context, input));
+    const body = bodyOf(input);
+    return this.#reading(caller, input, (context) => trace(context, input, body));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {
@@ -373,9 +385,10 @@ export class KnowledgeEngine implements Engine {
       else this.#counters.factsRetracted++;
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
-    if (touched.size > 0) reasoner?.touched(touched, report.generation);
+    if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
     for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
-    if ((reasoner?.readers ?? 0) === 0) state?.facts.compact(touched, report.generation);
+    const isRead = reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts);
+    if (!isRead) state?.facts.compact(touched, report.generation);
   }
 
   async #retract(
@@ -384,21 +397,19 @@ export class KnowledgeEngine implements Engine {
     ways: Pick<facts.RetractInput, 'dependents' | 'timeoutMs'>,
     check: ((time: number) => void) | undefined,
   ): Promise<facts.RetractPatternOutcome> {
-    const watch = this.#watch(
-      caller,
-      { ...defaultLimits, timeoutMs: ways.timeoutMs },
-      ({ reasoner, tenant }) =>
-        ways.dependents === 'known'
-          ? reasoner.candidates(reasoner.reached(relationsAbout(operation, tenant.facts)))
-          : [],
+    const limits = { ...defaultLimits, timeoutMs: ways.timeoutMs };
+    const watch = this.#watch(caller, limits, ({ reasoner, tenant }) =>
+      ways.dependents === 'known'
+        ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
+        : { candidates: [], losses: null },
     );
     try {
       const write = { caller, database: caller.database, operation, before: watch.before };
       const report = await this.#write(check === undefined ? write : { ...write, check });
-      const { context, candidates } = watch.seen();
+      const { context, known } = watch.seen();
       const retracted = report.changes.map((change) => change.fact);
       const after = this.#after(context, report.generation, context.reader.program);
-      const found = await this.#dependents(context, after, candidates, retracted, ways);
+      const found = await this.#dependents(context, after, known, retracted, ways, caller);
       this.#publishWithdrawn(caller, report, found.atoms);
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
@@ -419,13 +430,15 @@ export class KnowledgeEngine implements Engine {
   async #dependents(
     before: BrowseContext,
     after: BrowseContext,
-    known: readonly Candidates[],
+    known: Known,
     retracted: readonly FactRow[],
     ways: Pick<facts.RetractInput, 'dependents'>,
+    caller: Caller,
   ): Promise<Dependents> {
     if (retracted.length === 0) return noDependents;
+    const now = (): PinnedReader => this.#pin(caller, defaultLimits).reader;
     return ways.dependents === 'known'
-      ? dependentsAmong(after, before, known, retracted)
+      ? dependentsAmong(after, before, known, retracted, now)
       : dependentsAmongAll(after, before, retracted);
   }
 
@@ -438,7 +451,9 @@ export class KnowledgeEngine implements Engine {
       const { tenant, reasoner, reader } = before;
       check(reader.time);
       const retracted = [...tenant.facts.match(patternOf(input), reader.generation, reader.time, true)];
+      await reasoner.keepUp(reader, before.pacer);
       const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+      const known = { candidates, losses: null };
       const after = {
         ...before,
         reader: reasoner.reader(reader.generation, reader.time, hiddenRows(retracted)),
@@ -446,7 +461,7 @@ export class KnowledgeEngine implements Engine {
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
-        ...dependentsPart(await this.#dependents(before, after, candidates, retracted, input)),
+        ...dependentsPart(await this.#dependents(before, after, known, retracted, input, caller)),
         generation: reader.generation,
         dryRun: true,
       };
@@ -472,17 +487,19 @@ export class KnowledgeEngine implements Engine {
    * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
    * after. The state is kept until `end`.
    */
-  #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => readonly Candidates[]): Watch {
-    let seen: { context: BrowseContext; candidates: readonly Candidates[] } | null = null;
+  #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => Known): Watch {
+    let seen: { context: BrowseContext; known: Known } | null = null;
     return {
       before: () => {
         const context = this.#pin(caller, limits);
         context.reasoner.readers++;
-        seen = { context, candidates: look(context) };
+        seen = { context, known: look(context) };
       },
       seen: () => present(seen, 'the write was applied'),
       end: () => {
-        if (seen !== null) seen.context.reasoner.readers--;
+        if (seen === null) return;
+        seen.context.reasoner.readers--;
+        seen.known.losses?.end();
       },
     };
   }
@@ -505,7 +522,7 @@ export class KnowledgeEngine implements Engine {
     const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
     const passed = tenant.facts.boundaries.takeUntil(time);
-    if (passed.size > 0) reasoner.passed(passed, time);
+    if (passed.size > 0) reasoner.passed([...passed], time);
     const { timeoutMs, maxDerivations } = limits;
     return {
       database,
@@ -513,6 +530,7 @@ export class KnowledgeEngine implements Engine {
       reasoner,
       reader: reasoner.reader(database.generation, time),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
+      listings: this.#listings,
     };
   }
 
@@ -562,9 +580,15 @@ export class KnowledgeEngine implements Engine {
   }
 
   /** A question counts once for every fact it used. Uses by questions are no writes. */
-  #noteUses({ database, tenant, reader }: BrowseContext, used: Iterable<FactRow>): void {
-    for (const fact of used)
+  async #noteUses(
+    { database, tenant, reader, pacer }: BrowseContext,
+    used: Iterable<FactRow>,
+  ): Promise<void> {
+    let noted = 0;
+    for (const fact of used) {
       tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+      if ((++noted & 0x3ff) === 0) await pacer.breathe();
+    }
   }
 
   #now(): number {
@@ -586,6 +610,11 @@ export class KnowledgeEngine implements Engine {
 function emptyTenant(): TenantState {
   const store = new FactStore(0);
   return { facts: store, uses: new FactUses(store) };
+}
+
+/** The numbers of the stored facts that a write changed. */
+function numbersOf({ changes }: Report): number[] {
+  return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
 }
 
 function ruleOutcome(report: Report): rules.RuleOutcome {

@@ -1,6 +1,32 @@
 import type { BrowseContext } from './browse.ts';
-import type { TraceInput, Trace } from './contract/explanation.ts';
+import { scopeChoice } from './browse.ts';
+import type { Trace, TraceInput } from './contract/explanation.ts';
+import type { Literal } from './contract/language.ts';
+import { matchesOf, question } from './solve/question.ts';
+import { TableSet } from './solve/table-set.ts';
+import { Tracer } from './solve/tracer.ts';
 
-export async function trace(_context: BrowseContext, _input: TraceInput): Promise<Trace> {
-  throw new Error('to be written');
+/**
+ * What inference does for a question. It is derived afresh, in tables of its own, so that the whole work shows, and
+ * with every rule as it was taught: linear recursion, which a question may have rewritten, is followed goal by
+ * goal. It counts as no use of a fact and as no firing of a rule.
+ */
+export async function trace(
+  { reasoner, reader, pacer }: BrowseContext,
+  input: TraceInput,
+  body: readonly Literal[],
+): Promise<Trace> {
+  pacer.look();
+  const asked = question(scopeChoice(input), body);
+  const tracer = new Tracer(asked, input.maxEvents);
+  const set = new TableSet(
+    reasoner.facts,
+    reader.program,
+    { withHeights: false, isKept: false },
+    new Map(),
+    tracer,
+  );
+  const { count } = await matchesOf(asked, set, reader, pacer);
+  const parts = await tracer.finish(set.constants, pacer);
+  return { answers: count, elapsedMs: Math.round(pacer.elapsedMs * 1000) / 1000, ...parts };
 }

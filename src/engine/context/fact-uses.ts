@@ -8,6 +8,8 @@ import { breakdown, type SalienceBreakdown, used, type Uses } from './salience.t
  * again is another one. Most facts are never used again, so only those that were are held.
  */
 export class FactUses {
+  /** Moves with every change. */
+  version = 0;
   readonly #facts: FactStore;
   readonly #uses = new Map<number, Uses>();
 
@@ -17,11 +19,13 @@ export class FactUses {
 
   /** Notes one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
+    this.version++;
     this.#uses.set(numberOf(fact), used(this.of(fact, assertedAt), time));
   }
 
   /** Forgets the uses of a fact that was retracted. */
   drop(fact: FactRow): void {
+    this.version++;
     this.#uses.delete(numberOf(fact));
   }
 

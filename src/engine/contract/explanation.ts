@@ -17,7 +17,7 @@ export const explainInputSchema = z
     args: termsSchema,
     ...scopeFields,
     negated: defaulted(z.boolean(), false).describe('true: about what is explicitly not so'),
-    mode: z.enum(['why', 'whyNot']),
+    mode: z.enum(['why', 'whyNot']).describe('whyNot: of an atom without variables'),
     ...limitFields,
   })
   .superRefine(oneScopeChoice);
@@ -28,9 +28,9 @@ export const blockReasons = ['expired', 'not_yet_valid', 'other_scope', 'rule_di
 const attemptSchema = z.object({
   rule: z.string(),
   ruleId: z.string(),
-  bindings: z.record(z.string(), z.string()).describe('Those that got furthest, without ?'),
-  satisfied: z.array(z.string()),
-  missing: z.array(z.string()),
+  bindings: z.record(z.string(), z.string()).describe('Those that satisfy most of the body; names without ?'),
+  satisfied: z.array(z.string()).describe('Literals of the body that hold, in its order'),
+  missing: z.array(z.string()).describe('Those that do not, with what is bound'),
 });
 
 const whySchema = z.object({ atom: z.string(), holds: z.boolean(), proof: proofSchema });
@@ -38,7 +38,9 @@ const whyNotSchema = z.object({
   atom: z.string(),
   holds: z.boolean(),
   attempts: z.array(attemptSchema),
-  blockedBy: z.array(z.object({ reason: z.enum(blockReasons), detail: z.string() })),
+  blockedBy: z
+    .array(z.object({ reason: z.enum(blockReasons), detail: z.string() }))
+    .describe('By reason; of the atom before its missing premises'),
 });
 export const explanationSchema = z.union([whySchema, whyNotSchema]);
 export type Why = z.output<typeof whySchema>;
@@ -100,62 +102,55 @@ export type TraceInput = z.output<typeof traceInputSchema>;
 
 export const tracePorts = ['call', 'exit', 'fail', 'reuse'] as const;
 
+/** More subgoals than these are worked out and not listed. */
+export const maxTracedSubgoals = 100_000;
+
+const tracedScope = z.string().nullable().describe('Of the view it is read in, where that is one of a scope');
+
+const traceEventSchema = z.object({
+  seq: z.int().describe('From 1, in the order in which it happened'),
+  port: z
+    .enum(tracePorts)
+    .describe(
+      'call: demanded for the first time; reuse: demanded again; exit: an answer was found; fail: there is none',
+    ),
+  depth: z.int().describe('How many demands lead to it; 0 is the question'),
+  atom: z.string().describe('Of an exit the answer, else the subgoal'),
+  ruleId: z
+    .string()
+    .nullable()
+    .describe(
+      'Of call and reuse the rule that demands, of exit the rule that concludes, null where it is none',
+    ),
+  scope: tracedScope,
+});
+export type TraceEvent = z.output<typeof traceEventSchema>;
+
 export const traceSchema = z.object({
   answers: z.int(),
   elapsedMs: z.number(),
-  rules: z.array(
-    z.object({
-      ruleId: z.string(),
-      rule: z.string(),
-      fired: z.int().describe('How often its body was satisfied'),
-      derived: z.int().describe('How many conclusions were new'),
-      elapsedMs: z.number(),
-    }),
-  ),
-  subgoals: z.array(z.object({ goal: z.string(), calls: z.int(), answers: z.int() })),
-  events: z.array(
-    z.object({
-      seq: z.int(),
-      port: z.enum(tracePorts),
-      depth: z.int(),
-      atom: z.string(),
-      ruleId: z.string().nullable(),
-    }),
-  ),
-  truncated: z.boolean(),
+  rules: z
+    .array(
+      z.object({
+        ruleId: z.string(),
+        rule: z.string(),
+        fired: z.int().describe('How often its body was satisfied'),
+        derived: z.int().describe('How many conclusions were new'),
+        elapsedMs: z.number().describe('Spent in its joins'),
+      }),
+    )
+    .describe('Those that were tried, the first created first'),
+  subgoals: z
+    .array(
+      z.object({
+        goal: z.string(),
+        calls: z.int().describe('How often it was demanded, the first time included'),
+        answers: z.int(),
+        scope: tracedScope,
+      }),
+    )
+    .describe(`In the order of their first call, ${maxTracedSubgoals} at most`),
+  events: z.array(traceEventSchema),
+  truncated: z.boolean().describe('There were more events, or more subgoals, than are listed'),
 });
 export type Trace = z.output<typeof traceSchema>;
-
-export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as const;
-
-export const aggregateInputSchema = z
-  .strictObject({
-    operation: z.enum(aggregateOperations),
-    predicate: predicateSchema,
-    args: optional(termsSchema).describe('Absent: any arguments, whatever the arity'),
-    variable: optional(z.string().min(1).max(256)).describe('With or without ?'),
-    argIndex: optional(z.int().min(0).max(63)).describe('In place of variable, from 0'),
-    groupBy: defaulted(z.array(z.string().min(1).max(256)).max(64), []).describe('Variables'),
-    distinct: defaulted(z.boolean(), false),
-    infer: defaulted(z.boolean(), false),
-    ...scopeFields,
-    ...limitFields,
-  })
-  .superRefine(oneScopeChoice);
-export type AggregateInput = z.output<typeof aggregateInputSchema>;
-
-const aggregateValueSchema = z.union([z.number(), z.string(), z.null()]);
-
-export const aggregateResultSchema = z.object({
-  operation: z.enum(aggregateOperations),
-  result: aggregateValueSchema,
-  matchedFacts: z.int(),
-  groups: z.array(
-    z.object({
-      key: z.record(z.string(), z.string()),
-      result: aggregateValueSchema,
-      matchedFacts: z.int(),
-    }),
-  ),
-});
-export type AggregateResult = z.output<typeof aggregateResultSchema>;

@@ -105,6 +105,21 @@ export const termSchema = z
   })
   .meta({ description: 'A constant, or a variable when it starts with ?', examples: ['alice', '?x', 3] });
 
+/** The name of a variable that has a value, with or without `?` in front; it comes out with it. */
+export const variableNameSchema = z
+  .string()
+  .min(1, { message: 'a variable has a name', abort: true })
+  .max(256)
+  .transform((name) => (isVariable(name) ? name : `?${name}`))
+  .refine((name) => variablePattern.test(name), {
+    message: 'the name of a variable is letters, digits or _, with or without ?',
+    abort: true,
+  })
+  .refine((name) => name !== '?_', {
+    message: '?_ matches anything and has no value: use a variable with a name',
+    abort: true,
+  });
+
 /** A constant: what `termSchema` takes, but no variable. */
 export const constantSchema = termSchema.refine((text) => !isVariable(text), {
   message: 'a fact is ground: variables are not allowed here',

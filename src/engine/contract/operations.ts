@@ -14,9 +14,8 @@ import {
   healthSchema,
   readinessSchema,
 } from './administration.ts';
+import { aggregateInputSchema, aggregateResultSchema } from './aggregation.ts';
 import {
-  aggregateInputSchema,
-  aggregateResultSchema,
   explainInputSchema,
   explanationSchema,
   traceInputSchema,

@@ -1,20 +1,20 @@
 /**
- * The instants at which a validity begins or ends, earliest first, each with the relation it is of: a binary heap.
+ * The instants at which a validity begins or ends, earliest first, each with the number of its fact: a binary heap.
  * An instant whose fact has gone since stays in; who takes it out loses nothing but a look.
  */
 export class Boundaries {
   readonly #times: number[] = [];
-  readonly #relations: string[] = [];
+  readonly #facts: number[] = [];
 
   /** The earliest instant, Infinity where there is none. */
   get next(): number {
     return this.#times[0] ?? Number.POSITIVE_INFINITY;
   }
 
-  add(time: number, relation: string): void {
+  add(time: number, fact: number): void {
     let at = this.#times.length;
     this.#times.push(time);
-    this.#relations.push(relation);
+    this.#facts.push(fact);
     while (at > 0) {
       const parent = (at - 1) >>> 1;
       if ((this.#times[parent] as number) <= time) break;
@@ -23,18 +23,18 @@ export class Boundaries {
     }
   }
 
-  /** Takes out every instant up to and with `time`, and returns the relations concerned. */
-  takeUntil(time: number): Set<string> {
-    const relations = new Set<string>();
+  /** Takes out every instant up to and with `time`, and returns the facts concerned. */
+  takeUntil(time: number): Set<number> {
+    const facts = new Set<number>();
     while (this.next <= time) {
-      relations.add(this.#relations[0] as string);
+      facts.add(this.#facts[0] as number);
       const last = this.#times.length - 1;
       this.#swap(0, last);
       this.#times.pop();
-      this.#relations.pop();
+      this.#facts.pop();
       this.#sink();
     }
-    return relations;
+    return facts;
   }
 
   #sink(): void {
@@ -55,8 +55,8 @@ export class Boundaries {
     const time = this.#times[left] as number;
     this.#times[left] = this.#times[right] as number;
     this.#times[right] = time;
-    const relation = this.#relations[left] as string;
-    this.#relations[left] = this.#relations[right] as string;
-    this.#relations[right] = relation;
+    const fact = this.#facts[left] as number;
+    this.#facts[left] = this.#facts[right] as number;
+    this.#facts[right] = fact;
   }
 }

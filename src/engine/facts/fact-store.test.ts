@@ -158,7 +158,7 @@ test('the instants at which visibility changes are noted, those past already are
   store.store(fact('p', ['a'], { validFrom: 50, validUntil: 90 }), 1, 60);
   store.store(fact('q', ['a'], { validFrom: 70 }), 1, 60);
   expect(store.boundaries.next).toBe(70);
-  expect([...store.boundaries.takeUntil(90)].sort()).toEqual(['p/1', 'q/1']);
+  expect([...store.boundaries.takeUntil(90)].sort()).toEqual([0, 1]);
 });
 
 test('compaction lets go of dead versions; the living keep ids, versions and history', () => {
@@ -190,4 +190,30 @@ test('pairs of equal positions follow the first occurrence of a variable', () =>
     [0, 3],
     [0, 6],
   ]);
+});
+
+test('the versions of an atom are found in every scope of the choice, however many scopes there are', () => {
+  for (const count of [3, 40]) {
+    const store = new FactStore(0);
+    for (let scope = 0; scope < count; scope++)
+      for (const args of [['a', 'b'], ['b', 'a'], []])
+        store.store(fact('p', args, { scope: scope === 0 ? null : `s${scope}` }), 1, 0);
+    store.store(fact('p', ['a', 'b'], { scope: 's2', validUntil: 9 }), 2, 0);
+    for (const args of [['a', 'b'], []]) {
+      const scopesOf = (scope: FactPattern['scope']): (string | null)[] => {
+        const alive = store.versionsOf('p', args, true, scope).filter((each) => store.isStored(each, 0));
+        expect(alive.map((each) => store.argsOf(each))).toEqual(alive.map(() => args));
+        return alive.map((each) => store.scopeOf(each));
+      };
+      expect(new Set(scopesOf({ kind: 'all' }))).toEqual(
+        new Set([null, ...Array.from({ length: count - 1 }, (_, at) => `s${at + 1}`)]),
+      );
+      expect(scopesOf({ kind: 'all' })).toHaveLength(count);
+      expect(scopesOf({ kind: 'unscoped' })).toEqual([null]);
+      expect(scopesOf({ kind: 'scope', scope: 's2' })).toEqual(['s2']);
+      expect(scopesOf({ kind: 'scope', scope: 'none' })).toEqual([]);
+    }
+    expect(store.versionsOf('p', ['a', 'c'], true, { kind: 'all' })).toEqual([]);
+    expect(store.versionsOf('p', ['a', 'b'], false, { kind: 'all' })).toEqual([]);
+  }
 });

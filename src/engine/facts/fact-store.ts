@@ -4,6 +4,7 @@ import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { Dictionary } from './dictionary.ts';
+import { type EndedFact, EndedFacts, endRememberedFor } from './ended-facts.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -55,10 +56,16 @@ export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Numbe
 
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
+/** Up to so many scopes an atom is looked for in one after the other, which takes no index. */
+const fewScopes = 8;
+
 export class FactStore {
   readonly createdAt: number;
+  /** Moves with every change of what is stored, and of where it lies. */
+  version = 0;
   readonly dictionary = new Dictionary();
   readonly boundaries = new Boundaries();
+  readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** Names of scopes by their number; 0 is "without scope". */
   readonly scopeNames: (string | null)[] = [null];
@@ -92,6 +99,7 @@ export class FactStore {
 
   get bytes(): number {
     let bytes = this.dictionary.bytes + this.#relationOf.byteLength + this.#rowOf.byteLength;
+    bytes += this.#ended.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
@@ -109,15 +117,48 @@ export class FactStore {
     const relation = this.relation(predicate, args.length, !truthVal);
     const scopeNumber = this.scopeNumber(scope);
     if (relation === null || scopeNumber < 0) return null;
-    const identity = new Int32Array(args.length + 1);
-    for (const [position, text] of args.entries()) {
-      const id = this.dictionary.find(text);
-      if (id < 0) return null;
-      identity[position] = id;
-    }
+    const identity = this.#identityOf(args);
+    if (identity === null) return null;
     identity[args.length] = scopeNumber;
     const row = relation.find(identity);
     return row < 0 ? null : { relation, row };
+  }
+
+  /** Versions of exactly this atom in the scopes of the choice, in no order: see `rowsOf`. */
+  versionsOf(predicate: string, args: readonly string[], truthVal: boolean, choice: ScopeChoice): FactRow[] {
+    const relation = this.relation(predicate, args.length, !truthVal);
+    const identity = relation === null ? null : this.#identityOf(args);
+    if (relation === null || identity === null) return [];
+    return this.rowsOf(relation, identity, choice).map((row) => ({ relation, row }));
+  }
+
+  /**
+   * Rows of the relation with these argument ids, in no order: of every scope of the choice at least the newest,
+   * dead or alive. Costs in proportion to how many rows the atom has, however many scopes there are; in the view of
+   * many scopes by an index over all arguments.
+   */
+  rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
+    const { arity } = relation;
+    const scopes =
+      choice.kind === 'all'
+        ? Array.from({ length: Math.min(this.scopeNames.length, fewScopes + 1) }, (_, number) => number)
+        : [choice.kind === 'unscoped' ? 0 : this.scopeNumber(choice.scope)];
+    const rows: number[] = [];
+    if (scopes.length <= fewScopes) {
+      const identity = new Int32Array(arity + 1);
+      identity.set(ids.subarray(0, arity));
+      for (const scope of scopes) {
+        identity[arity] = scope;
+        const row = scope < 0 ? -1 : relation.find(identity);
+        if (row >= 0) rows.push(row);
+      }
+    } else if (arity === 0) for (let row = 0; row < relation.count; row++) rows.push(row);
+    else {
+      const index = relation.index(Array.from({ length: arity }, (_, position) => position));
+      for (let next = index.first(ids); next !== 0; next = index.next[next - 1] as number)
+        rows.push(next - 1);
+    }
+    return rows;
   }
 
   /** True where the version counts as stored at this time: alive, its validity not ended. */
@@ -140,17 +181,21 @@ export class FactStore {
       if (this.isStored({ relation, row: known }, time))
         return this.#update(relation, known, identity, fact, generation, time);
       relation.kill(known, generation);
+      const ended = { identity, until: relation.validUntil?.[known] as number, replacedIn: generation };
+      this.#ended.remember(keyOf(relation), ended, time);
     }
+    this.version++;
     const { from, until } = boundsAfter(fact, openBounds);
     const number = this.#newNumber(relation, generation);
     const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
     this.#rowOf[number] = row;
-    this.#noteBounds(relation, from, until, time);
+    this.#noteBounds(number, from, until, time);
     return { status: 'asserted', relation, row };
   }
 
   /** Ends a fact that is alive. */
   retract(fact: FactRow, generation: number): void {
+    this.version++;
     fact.relation.kill(fact.row, generation);
     this.#noteChange(fact.relation.number[fact.row] as number, generation);
   }
@@ -184,6 +229,7 @@ export class FactStore {
     for (const key of relations) {
       const old = this.relations.get(key);
       if (old === undefined || !old.isMostlyDead) continue;
+      this.version++;
       const fresh = old.compacted(generation);
       for (let row = 0; row < old.count; row++)
         if (this.#rowOf[old.number[row] as number] === row) this.#rowOf[old.number[row] as number] = -1;
@@ -225,6 +271,15 @@ export class FactStore {
     };
   }
 
+  /** The newest version, dead or alive, of the fact with this number; row -1 where compaction has let it go. */
+  versionOf(number: number): FactRow {
+    const relation = present(
+      this.#relationList[this.#relationOf[number] as number],
+      'a fact has its relation',
+    );
+    return { relation, row: this.#rowOf[number] as number };
+  }
+
   /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
     return this.#changes.get(fact.relation.number[fact.row] as number) ?? [];
@@ -234,19 +289,95 @@ export class FactStore {
    * The facts that match, as seen at this generation and time; `storedOnly` takes in those whose validity has
    * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
    */
-  *match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
+  match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
+    return this.#matchWhere(
+      pattern,
+      (relation, row) =>
+        relation.isVisible(row, generation, time) ||
+        (notYetValid &&
+          relation.isAlive(row) &&
+          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time),
+    );
+  }
+
+  /** The facts that match and were stored in this generation, but are valid only after this time. */
+  matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
+    return this.#matchWhere(
+      pattern,
+      (relation, row) =>
+        relation.wasAlive(row, generation) &&
+        (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time &&
+        (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time,
+    );
+  }
+
+  /**
+   * The ends of validity, in the day before this time, of facts that match and had not been retracted before their
+   * end: of those that nobody asserted again, and of those asserted again, perhaps retracted since. In no order.
+   */
+  *matchEnded(
+    pattern: FactPattern & { readonly truthVal: boolean },
+    generation: number,
+    time: number,
+  ): Generator<{ readonly args: string[]; readonly scope: string | null; readonly until: number }> {
+    const isRemembered = (until: number): boolean => until <= time && until > time - endRememberedFor;
+    const hasEnded = (relation: StoredRelation, row: number): boolean =>
+      isRemembered(relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) &&
+      relation.wasAlive(row, generation);
+    for (const fact of this.#matchWhere(pattern, hasEnded)) {
+      const until = fact.relation.validUntil?.[fact.row] as number;
+      yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
+    }
+    for (const { identity, until, replacedIn } of this.#remembered(pattern)) {
+      if (replacedIn > generation || !isRemembered(until)) continue;
+      const args = Array.from(identity.subarray(0, -1), (id) => this.dictionary.text(id));
+      yield { args, scope: this.scopeNames[identity.at(-1) as number] ?? null, until };
+    }
+  }
+
+  /** The ends that are remembered of facts that match, since the facts were asserted again. */
+  *#remembered(pattern: FactPattern & { readonly truthVal: boolean }): Generator<EndedFact> {
+    const { predicate, args, truthVal, scope } = pattern;
+    const key = relationKey(predicate, args.length, !truthVal);
+    const ids = args.map((term) => (term.startsWith('?') ? anyId : this.dictionary.find(term)));
+    if (ids.includes(-1)) return;
+    const isOfOne = scope.kind !== 'all';
+    const number = isOfOne ? this.scopeNumber(scope.kind === 'unscoped' ? null : scope.scope) : anyId;
+    if (number === -1) return;
+    if (!ids.includes(anyId)) {
+      const scopes = isOfOne ? [number] : this.scopeNames.keys();
+      for (const each of scopes) {
+        const ended = this.#ended.find(key, Int32Array.of(...ids, each));
+        if (ended !== null) yield ended;
+      }
+      return;
+    }
+    const wanted = [...ids, number];
+    const equal = equalPositions(args);
+    for (const ended of this.#ended.of(key)) {
+      const { identity } = ended;
+      if (
+        wanted.every((id, at) => id === anyId || id === identity[at]) &&
+        equal.every(([left, right]) => identity[left] === identity[right])
+      )
+        yield ended;
+    }
+  }
+
+  *#matchWhere(
+    pattern: FactPattern,
+    isWanted: (relation: StoredRelation, row: number) => boolean,
+  ): Generator<FactRow> {
     for (const negated of pattern.truthVal === null ? [false, true] : [!pattern.truthVal]) {
       const relation = this.relation(pattern.predicate, pattern.args.length, negated);
-      if (relation !== null) yield* this.#matchIn(relation, pattern, generation, time, notYetValid);
+      if (relation !== null) yield* this.#matchIn(relation, pattern, isWanted);
     }
   }
 
   *#matchIn(
     relation: StoredRelation,
     pattern: FactPattern,
-    generation: number,
-    time: number,
-    notYetValid: boolean,
+    isWanted: (relation: StoredRelation, row: number) => boolean,
   ): Generator<FactRow> {
     const positions: number[] = [];
     const key: number[] = [];
@@ -265,10 +396,7 @@ export class FactStore {
     }
     const equal = equalPositions(pattern.args);
     const counts = (row: number): boolean =>
-      (relation.isVisible(row, generation, time) ||
-        (notYetValid &&
-          relation.isAlive(row) &&
-          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time)) &&
+      isWanted(relation, row) &&
       equal.every(
         ([a, b]) => (relation.columns[a] as Int32Array)[row] === (relation.columns[b] as Int32Array)[row],
       );
@@ -313,19 +441,30 @@ export class FactStore {
     const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
     if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
       return { status: 'unchanged', relation, row: known };
+    this.version++;
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#rowOf[number] = row;
-    this.#noteBounds(relation, from, until, time);
+    this.#noteBounds(number, from, until, time);
     this.#noteChange(number, generation);
     return { status: 'updated', relation, row };
   }
 
-  #noteBounds(relation: StoredRelation, from: number, until: number, time: number): void {
-    const key = relationKey(relation.predicate, relation.arity, relation.negated);
+  /** The ids of the arguments, with room for the scope behind them; null where one was never interned. */
+  #identityOf(args: readonly string[]): Int32Array | null {
+    const identity = new Int32Array(args.length + 1);
+    for (const [position, text] of args.entries()) {
+      const id = this.dictionary.find(text);
+      if (id < 0) return null;
+      identity[position] = id;
+    }
+    return identity;
+  }
+
+  #noteBounds(number: number, from: number, until: number, time: number): void {
     for (const instant of [from, until])
-      if (Number.isFinite(instant) && instant > time) this.boundaries.add(instant, key);
+      if (Number.isFinite(instant) && instant > time) this.boundaries.add(instant, number);
   }
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
@@ -400,6 +539,13 @@ export class FactStore {
     if (changes.length > 10) changes.shift();
     this.#changes.set(number, changes);
   }
+}
+
+/** In place of an id: whatever stands there. */
+const anyId = -2;
+
+function keyOf({ predicate, arity, negated }: StoredRelation): string {
+  return relationKey(predicate, arity, negated);
 }
 
 /** Pairs of positions that hold the same variable; `?_` matches anything each time. */

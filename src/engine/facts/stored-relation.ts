@@ -96,10 +96,17 @@ export class StoredRelation {
     return this.death === null || this.death[row] === Number.POSITIVE_INFINITY;
   }
 
+  /** True where the row was born and had not died in this generation. */
+  wasAlive(row: number, generation: number): boolean {
+    return (
+      (this.birth[row] as number) <= generation &&
+      (this.death === null || (this.death[row] as number) > generation)
+    );
+  }
+
   /** True where a reader at this generation and time sees the row. */
   isVisible(row: number, generation: number, time: number): boolean {
-    if ((this.birth[row] as number) > generation) return false;
-    if (this.death !== null && (this.death[row] as number) <= generation) return false;
+    if (!this.wasAlive(row, generation)) return false;
     if (this.validFrom !== null && (this.validFrom[row] as number) > time) return false;
     return this.validUntil === null || (this.validUntil[row] as number) > time;
   }

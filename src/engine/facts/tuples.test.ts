@@ -45,14 +45,14 @@ test('a lesser height lowers a known tuple and says which, an equal or greater o
   const tuples = new Tuples(1, true);
   tuples.insert(Int32Array.of(4), 3);
   expect(tuples.insert(Int32Array.of(4), 3)).toBe(-1);
-  expect(tuples.lowered).toBe(-1);
+  expect(tuples.improved).toBe(-1);
   tuples.insert(Int32Array.of(4), 5);
-  expect(tuples.lowered).toBe(-1);
+  expect(tuples.improved).toBe(-1);
   tuples.insert(Int32Array.of(4), 2);
-  expect(tuples.lowered).toBe(0);
+  expect(tuples.improved).toBe(0);
   expect(tuples.heights?.of[0]).toBe(2);
   tuples.insert(Int32Array.of(5), 9);
-  expect(tuples.lowered).toBe(-1);
+  expect(tuples.improved).toBe(-1);
 });
 
 test('an index that is made late holds the rows before it, and those after', () => {

@@ -3,20 +3,31 @@ import { finish, fold, hashSeed } from './hash.ts';
 
 /** The height of a row whose set keeps none. */
 const unset = 0x7fffffff;
+const dying = 1;
+/** In `Tuples.dead`: a row whose death is settled. */
+export const gone = 2;
 
 /**
  * A set of tuples of ids: append-only rows in columns, deduplicated, with secondary indexes made when first wanted.
  *
- * Row numbers never change, so a range of rows is a delta. With `heights`, every row carries the least proof
- * height found so far, and inserting a known tuple with a lesser height lowers it.
+ * Row numbers never change, so a range of rows is a delta. A row can be killed: it stays where it is, in indexes too,
+ * and whoever walks rows asks `isDead`; inserting its tuple again revives it in its place. With `heights`, every row
+ * carries the least proof height found so far, and inserting a known tuple with a lesser height lowers it.
  */
 export class Tuples {
   readonly arity: number;
   readonly columns: Int32Array[];
+  /** Rows, dead ones included. */
   count = 0;
+  /** Rows that are dead. */
+  deadCount = 0;
+  /** 0 for a row that is alive, `dying` for one whose death is not settled, `gone` for the others; null: all alive. */
+  dead: Uint8Array | null = null;
   readonly heights: { of: Int32Array } | null;
-  /** The row whose height the last `insert` lowered, or -1. */
-  lowered = -1;
+  /** The known row that the last `insert` revived or gave a lesser height, or -1. */
+  improved = -1;
+  /** True where that row was `gone`. */
+  hasRisen = false;
   #capacity = 16;
   #slots = new Int32Array(32);
   readonly #indexes: Indexes;
@@ -30,26 +41,65 @@ export class Tuples {
 
   get bytes(): number {
     const columns = this.arity + (this.heights === null ? 0 : 1);
-    return this.#slots.byteLength + this.#capacity * 4 * columns + this.#indexes.bytes;
+    const dead = this.dead === null ? 0 : this.dead.byteLength;
+    return this.#slots.byteLength + this.#capacity * 4 * columns + dead + this.#indexes.bytes;
   }
 
-  /** The row of the tuple, or -1. */
+  /** Rows that are alive. */
+  get live(): number {
+    return this.count - this.deadCount;
+  }
+
+  isDead(row: number): boolean {
+    return this.dead !== null && this.dead[row] !== 0;
+  }
+
+  /** The row of the tuple, or -1 where there is none that is alive. */
   find(tuple: Int32Array): number {
-    return (this.#slots[this.#slot(tuple)] as number) - 1;
+    const row = (this.#slots[this.#slot(tuple)] as number) - 1;
+    return row >= 0 && this.isDead(row) ? -1 : row;
+  }
+
+  /** Kills a row that is alive; its death is not settled yet. */
+  kill(row: number): void {
+    this.dead ??= new Uint8Array(this.#capacity);
+    this.dead[row] = dying;
+    this.deadCount++;
+  }
+
+  /** Takes back the death of a row that is dying. */
+  spare(row: number): void {
+    if (this.dead === null || this.dead[row] !== dying) return;
+    this.dead[row] = 0;
+    this.deadCount--;
+  }
+
+  /** Settles the death of a row that is dying. */
+  bury(row: number): void {
+    if (this.dead !== null && this.dead[row] === dying) this.dead[row] = gone;
   }
 
   /**
-   * Adds the tuple and returns its row, or -1 where it was there. `height` is taken where the set keeps heights;
-   * `lowered` then tells whether a known row got a lesser one.
+   * Adds the tuple and returns its row, or -1 where its row was there. `improved` then tells whether that was dead and
+   * is alive now, or got a lesser height. `height` is taken where the set keeps heights.
    */
   insert(tuple: Int32Array, height = unset): number {
     const slot = this.#slot(tuple);
     const found = this.#slots[slot] as number;
     if (found !== 0) {
-      this.lowered = -1;
-      if (this.heights !== null && height < (this.heights.of[found - 1] as number)) {
-        this.heights.of[found - 1] = height;
-        this.lowered = found - 1;
+      const row = found - 1;
+      const isDead = this.isDead(row);
+      this.improved = -1;
+      this.hasRisen = false;
+      if (isDead && this.dead !== null) {
+        this.hasRisen = this.dead[row] === gone;
+        this.dead[row] = 0;
+        this.deadCount--;
+        this.improved = row;
+      }
+      if (this.heights !== null && (isDead || height < (this.heights.of[row] as number))) {
+        this.heights.of[row] = height;
+        this.improved = row;
       }
       return -1;
     }
@@ -63,7 +113,7 @@ export class Tuples {
     this.count = row + 1;
     this.#indexes.add(row);
     if (this.count * 2 > this.#slots.length) this.#rehash();
-    this.lowered = -1;
+    this.improved = -1;
     return row;
   }
 
@@ -112,6 +162,11 @@ export class Tuples {
       const grown = new Int32Array(this.#capacity);
       grown.set(this.columns[position] as Int32Array);
       this.columns[position] = grown;
+    }
+    if (this.dead !== null) {
+      const grown = new Uint8Array(this.#capacity);
+      grown.set(this.dead);
+      this.dead = grown;
     }
     if (this.heights !== null) {
       const grown = new Int32Array(this.#capacity);

@@ -96,6 +96,7 @@ class AggregateStep extends Step {
     const values: string[] = [];
     this.height = 0;
     const take = (row: number): void => {
+      if (rows.isDead(row)) return;
       values.push(this.#constants.text(column[row] as number));
       if (rows.heights !== null) this.height = Math.max(this.height, rows.heights.of[row] as number);
     };

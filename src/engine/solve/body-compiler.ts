@@ -16,10 +16,12 @@ import {
   compileRule,
   type DerivedSource,
   type GroupSource,
+  UpkeepRule,
 } from './compile-rule.ts';
 import { type Derived, newDerived } from './derived.ts';
 import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
 import { viewKey } from './reader.ts';
+import type { Watcher } from './support.ts';
 import type { BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
 
 /**
@@ -63,6 +65,8 @@ export class BodyCompiler {
   readonly #table: Table | null;
   readonly #extra: Derived[];
   readonly #isQuestion: boolean;
+  /** True for a rule whose conclusions are kept beyond this question. */
+  readonly #isKept: boolean;
   readonly #removals: (() => void)[] = [];
 
   constructor(set: TableSpace, table: Table | null, extra: Derived[], isQuestion: boolean) {
@@ -70,6 +74,7 @@ export class BodyCompiler {
     this.#table = table;
     this.#extra = extra;
     this.#isQuestion = isQuestion;
+    this.#isKept = set.isKept && !isQuestion;
   }
 
   /** Undoes every compilation so far. */
@@ -89,23 +94,17 @@ export class BodyCompiler {
     const atoms = this.#passBindings(body, immediate, bound, rule);
     const built: BuiltBody = { ...body, atoms, barriers: new Map(), groups: new Map() };
     let stage = { demand: conclusion.demand, demandTerms: conclusion.demandTerms, atoms };
-    let barriers = new Map<Literal, Barrier>();
+    let inHand: readonly Filter[] = [];
     let done: Filter[] = [];
     let open = spread(immediate, bound);
     let later = waiting;
     while (later.length > 0) {
       const ready = later.filter(({ needs }) => needs.every((variable) => bound.has(variable)));
       assert(ready.length > 0, 'a safe body can be evaluated to its end');
-      const next = new Map(
-        ready.map((filter) => [filter.literal, this.#barrier(body.view, filter, conclusion, built)]),
-      );
       const variables = [...bound];
-      const waits = this.#relation(
-        'waiting',
-        variables.length,
-        conclusion.target.level,
-        this.#set.withHeights,
-      );
+      const { level } = conclusion.target;
+      const waits = this.#relation('waiting', variables.length, level, this.#set.withHeights);
+      for (const filter of ready) this.#barrier(body.view, filter, conclusion, built);
       const nowDone = immediate.filter((filter) => !open.includes(filter) && !done.includes(filter));
       this.#rule({
         ...stage,
@@ -114,51 +113,71 @@ export class BodyCompiler {
         rise: 0,
         tally: null,
         view: body.view,
-        filters: [...[...barriers.keys()].map((literal) => filterOf(waiting, literal)), ...nowDone],
-        barriers,
-        announced: ready.map((filter) =>
-          announcement(filter, present(next.get(filter.literal), 'made above')),
-        ),
+        filters: [...inHand, ...nowDone],
+        barriers: barriersOf(built, inHand),
+        announced: ready.flatMap((filter) => announcements(filter, built.barriers.get(filter.literal))),
       });
+      if (this.#isKept) for (const filter of ready) this.#watch(filter, built, waits, variables);
       done = [...done, ...nowDone];
       stage = { demand: waits, demandTerms: variables, atoms: [] };
-      barriers = next;
+      inHand = ready;
       later = later.filter((filter) => !ready.includes(filter));
       for (const { binds } of ready) if (binds !== null) bound.add(binds);
       open = spread(open, bound);
     }
     const rest = immediate.filter((filter) => !done.includes(filter));
-    const filters = [...[...barriers.keys()].map((literal) => filterOf(waiting, literal)), ...rest];
-    this.#rule({ ...conclusion, ...stage, view: body.view, filters, barriers, announced: [] });
+    const barriers = barriersOf(built, inHand);
+    this.#rule({
+      ...conclusion,
+      ...stage,
+      view: body.view,
+      filters: [...inHand, ...rest],
+      barriers,
+      announced: [],
+    });
     return built;
   }
 
   #rule(rule: AdornedRule): void {
-    this.#removals.push(compileRule(rule, this.#set.context(rule.view, this.#isQuestion)));
+    const context = this.#set.context(rule.view, this.#isQuestion);
+    this.#removals.push(compileRule(rule, context));
+    if (rule.target.support !== null) this.#set.keepRule(rule.target.support, new UpkeepRule(rule, context));
   }
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
     const derived = newDerived({ name, arity, level, withHeights });
+    if (this.#isKept) this.#set.justifications.keep(derived, null);
     this.#extra.push(derived);
     return derived;
   }
 
+  /** What is kept waits at every absence: so it is known which rows a stored fact that comes or goes concerns. */
   #mustWait(view: ScopeChoice, { literal }: Filter): boolean {
-    return isAggregate(literal) || (isAbsence(literal) && this.#set.isDerived(view, relationOf(literal)));
+    if (isAggregate(literal)) return true;
+    return isAbsence(literal) && (this.#isKept || this.#set.isDerived(view, relationOf(literal)));
   }
 
-  #barrier(view: ScopeChoice, filter: Filter, conclusion: Conclusion, built: BuiltBody): Barrier {
+  #barrier(view: ScopeChoice, filter: Filter, conclusion: Conclusion, built: BuiltBody): void {
     const { literal } = filter;
     if (isAggregate(literal)) {
       const group = this.#group(view, filter, literal, conclusion.target.level);
       built.groups.set(literal, group);
       built.barriers.set(literal, group.source);
-      return group.source;
+    } else if (this.#set.isDerived(view, relationOf(literal))) {
+      const positions = [...literal.args.keys()].filter((position) => literal.args[position] !== wildcard);
+      built.barriers.set(literal, this.#tableSource(view, literal, positions));
     }
-    const positions = [...literal.args.keys()].filter((position) => literal.args[position] !== wildcard);
-    const source = this.#tableSource(view, literal, positions);
-    built.barriers.set(literal, source);
-    return source;
+  }
+
+  /** Has changes of what the filter says something of looked up among the rows that wait for it. */
+  #watch(filter: Filter, built: BuiltBody, waits: Derived, variables: readonly string[]): void {
+    const { literal } = filter;
+    const barrier = built.barriers.get(literal);
+    const terms = barrier?.kind === 'group' ? barrier.shared : (literal as AtomLiteral).args;
+    const { constant } = this.#set.context(built.view, this.#isQuestion);
+    const watcher = watcherOf(terms, waits, variables, constant);
+    if (barrier === undefined) this.#set.watchStored(relationOf(literal as AtomLiteral), watcher);
+    else present(barrier.rows.support, 'what is kept reads what is kept').watchers.push(watcher);
   }
 
   /** The relation of an aggregate's tuples, below the rule that waits for it and above all that it reads. */
@@ -263,19 +282,45 @@ export class BodyCompiler {
   }
 }
 
-function filterOf(filters: readonly Filter[], literal: Literal): Filter {
-  return present(
-    filters.find((filter) => filter.literal === literal),
-    'a barrier is of a filter',
-  );
+/** What the filters read, but for absences of stored facts. */
+function barriersOf(built: BuiltBody, filters: readonly Filter[]): Map<Literal, Barrier> {
+  const barriers = new Map<Literal, Barrier>();
+  for (const { literal } of filters) {
+    const barrier = built.barriers.get(literal);
+    if (barrier !== undefined) barriers.set(literal, barrier);
+  }
+  return barriers;
 }
 
 /** What must be demanded before the filter can be done. */
-function announcement(filter: Filter, barrier: Barrier): { demand: Derived; terms: readonly string[] } {
-  if (barrier.kind === 'group') return { demand: barrier.demand, terms: barrier.shared };
+function announcements(
+  filter: Filter,
+  barrier: Barrier | undefined,
+): { demand: Derived; terms: readonly string[] }[] {
+  if (barrier === undefined) return [];
+  if (barrier.kind === 'group') return [{ demand: barrier.demand, terms: barrier.shared }];
   const { args } = filter.literal as AtomLiteral;
-  return {
-    demand: barrier.demand,
-    terms: barrier.boundPositions.map((position) => args[position] as string),
-  };
+  const terms = barrier.boundPositions.map((position) => args[position] as string);
+  return [{ demand: barrier.demand, terms }];
+}
+
+/** Which rows of `waits`, whose columns are the variables, a row whose first columns are the terms concerns. */
+function watcherOf(
+  terms: readonly string[],
+  waits: Derived,
+  variables: readonly string[],
+  constant: (text: string) => number,
+): Watcher {
+  const constants: { position: number; id: number }[] = [];
+  const equal: [number, number][] = [];
+  const key: { from: number; to: number }[] = [];
+  for (const [position, term] of terms.entries()) {
+    if (term === wildcard) continue;
+    const first = terms.indexOf(term);
+    if (!isVariable(term)) constants.push({ position, id: constant(term) });
+    else if (first !== position) equal.push([first, position]);
+    else key.push({ from: position, to: variables.indexOf(term) });
+  }
+  key.sort((left, right) => left.to - right.to);
+  return { waits, constants, equal, from: key.map(({ from }) => from), to: key.map(({ to }) => to) };
 }

@@ -1,25 +1,29 @@
 import { type AggregateLiteral, type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
-import { isAggregate, isArithmetic, isComparison, wildcard } from '../logic/terms.ts';
-import { present } from '../base/assert.ts';
+import { isAggregate, isArithmetic, isComparison, relationOf, wildcard } from '../logic/terms.ts';
+import { assert, present } from '../base/assert.ts';
 import { absentStep, aggregateStep } from './barrier-steps.ts';
 import type { Constants } from './constants.ts';
-import type { Derived, WorkList } from './derived.ts';
+import type { Consumer, Derived, StoredNews, Work } from './derived.ts';
 import { cheapest, type Estimate, type Filter } from './join-order.ts';
 import {
   deltaStep,
   derivedStep,
+  doubtfulStep,
   type Guard,
   Machine,
   put,
   type Shape,
   type Step,
+  storedDeltaStep,
   storedStep,
   type Tally,
   type Window,
 } from './machine.ts';
+import type { Observer, Source } from './observer.ts';
 import type { Reader } from './reader.ts';
+import type { Justifications } from './support.ts';
 
 /**
  * One rule of an adorned program to join machines.
@@ -78,17 +82,19 @@ export interface AdornedRule {
 }
 
 export interface CompilerContext {
-  readonly work: WorkList;
+  readonly work: Work;
+  readonly justifications: Justifications;
   readonly estimate: Estimate;
   readonly constants: Constants;
   /** Id of a constant of the rule. */
   readonly constant: (text: string) => number;
+  readonly observer: Observer | null;
 }
 
 /** Makes the machines of the rule and lets the relations that start them know. Returns how to take them away. */
 export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
   const registers = new Registers(rule, context.constant);
-  const made: { derived: Derived; machine: Machine }[] = [
+  const made: { derived: Derived; machine: Consumer }[] = [
     { derived: rule.demand, machine: new MachineBuilder(rule, context, registers).startingAtDemand() },
   ];
   for (const [at, atom] of rule.atoms.entries()) {
@@ -96,10 +102,49 @@ export function compileRule(rule: AdornedRule, context: CompilerContext): () => 
     const derived = atom.source.rows;
     made.push({ derived, machine: new MachineBuilder(rule, context, registers).startingAt(at, derived) });
   }
+  const { observer } = context;
+  if (observer !== null) for (const each of made) each.machine = observer.timed(each.machine);
   for (const { derived, machine } of made) derived.consumers.push(machine);
   return () => {
     for (const { derived, machine } of made) derived.consumers.splice(derived.consumers.indexOf(machine), 1);
   };
+}
+
+/** A rule whose conclusions are kept true: the joins that only a change of facts needs, made when one comes. */
+export class UpkeepRule {
+  readonly #rule: AdornedRule;
+  readonly #context: CompilerContext;
+  #check: Machine | null = null;
+  /** News of its stored atoms, by the key of their relation. */
+  readonly stored: readonly { readonly relation: string; readonly news: StoredNews }[];
+
+  constructor(rule: AdornedRule, context: CompilerContext) {
+    this.#rule = rule;
+    this.#context = context;
+    this.stored = rule.atoms.flatMap((atom, at) =>
+      atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), news: this.#newsOf(at) }] : [],
+    );
+  }
+
+  /** Looks for another reason for the dead rows it is started with: one step back, over what is alive. */
+  check(): Machine {
+    this.#check ??= this.#builder().checking();
+    return this.#check;
+  }
+
+  #newsOf(at: number): StoredNews {
+    let machine: Machine | null = null;
+    return {
+      level: this.#rule.target.level,
+      queued: 0,
+      rows: [],
+      machine: () => (machine ??= this.#builder().startingAtStored(at)),
+    };
+  }
+
+  #builder(): MachineBuilder {
+    return new MachineBuilder(this.#rule, this.#context, new Registers(this.#rule, this.#context.constant));
+  }
 }
 
 /**
@@ -167,6 +212,24 @@ class MachineBuilder {
     return this.#machine(demandTerms.length === 0 ? this.#rule.demand : null);
   }
 
+  startingAtStored(start: number): Machine {
+    const { atoms, demandTerms } = this.#rule;
+    const { literal, source } = atoms[start] as BodyAtom;
+    assert(source.kind === 'stored', 'stored rows start at a stored atom');
+    this.#push(literal.args, (shape) => storedDeltaStep(source.find, source.view, shape));
+    this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
+    for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
+    return this.#machine(demandTerms.length === 0 ? this.#rule.demand : null);
+  }
+
+  /** Starts at the head. Its demand is there already; where that is a relation of premises, it is one. */
+  checking(): Machine {
+    const { target, headTerms, atoms, demand } = this.#rule;
+    this.#push(headTerms, (shape) => doubtfulStep(target, shape));
+    this.#joinCheapestFirst(atoms, demand.support !== null, null);
+    return this.#machine(null, target.rows.heights === null);
+  }
+
   explaining(): Machine {
     const { demand, demandTerms, atoms } = this.#rule;
     this.#push(demandTerms, (shape) => deltaStep(demand, shape));
@@ -175,7 +238,7 @@ class MachineBuilder {
   }
 
   /** Joins the atoms, and the demand where asked, cheapest first. */
-  #joinCheapestFirst(atoms: readonly BodyAtom[], withDemand: boolean, delta: Derived): void {
+  #joinCheapestFirst(atoms: readonly BodyAtom[], withDemand: boolean, delta: Derived | null): void {
     const { demand, demandTerms } = this.#rule;
     const wanted: AtomLiteral = { predicate: '', args: [...demandTerms], negated: false, naf: false };
     const bySource = new Map<AtomLiteral, BodyAtom>(atoms.map((atom) => [atom.literal, atom]));
@@ -210,22 +273,30 @@ class MachineBuilder {
   #demand(literal: AtomLiteral, source: DerivedSource): void {
     const { demand, demandTerms } = this.#rule;
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
-    // Demanding what is the rule's own demand is never news.
-    if (source.demand === demand && terms.every((term, index) => term === demandTerms[index])) return;
-    this.#announce(source.demand, terms);
+    // Demanding what is the rule's own demand is never news, but an observer is told.
+    const isOwn = source.demand === demand && terms.every((term, index) => term === demandTerms[index]);
+    if (!isOwn || this.#context.observer !== null) this.#announce(source.demand, terms, literal);
   }
 
-  #announce(target: Derived, terms: readonly string[]): void {
+  #announce(target: Derived, terms: readonly string[], literal: AtomLiteral | null): void {
     const registers = terms.map((term) => this.#registers.of(term));
     const values = this.#values;
     const tuple = new Int32Array(registers.length);
-    const work = this.#context.work;
+    const { work, observer } = this.#context;
+    const seen = observer?.demands(this.#source(), target, literal) ?? null;
     this.#guard(() => {
       for (let index = 0; index < registers.length; index++)
         tuple[index] = values[registers[index] as number] as number;
-      put(target, tuple, 0, work);
+      const isNew = put(target, tuple, 0, work);
+      if (seen !== null) seen(tuple, isNew);
       return true;
     });
+  }
+
+  #source(): Source {
+    const { demand, demandTerms } = this.#rule;
+    const registers = demandTerms.map((term) => this.#registers.of(term));
+    return { demand, registers, values: this.#values };
   }
 
   #push(terms: readonly string[], make: (shape: Shape) => Step): void {
@@ -352,17 +423,21 @@ class MachineBuilder {
     );
   }
 
-  #machine(gate: Derived | null = null): Machine {
+  #machine(gate: Derived | null = null, once = false): Machine {
     const { target, headTerms, rise, tally, announced } = this.#rule;
-    for (const { demand, terms } of announced) this.#announce(demand, terms);
+    for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
-    return new Machine(
-      this.#steps,
-      { target, registers, rise, tally },
-      this.#values,
-      this.#context.work,
+    const { work, justifications, observer } = this.#context;
+    const seen = observer?.concludes(this.#source(), target) ?? null;
+    const emission = { target, registers, rise, tally, seen };
+    return new Machine(this.#steps, {
+      emission,
+      registers: this.#values,
+      work,
       gate,
-    );
+      justifications,
+      once,
+    });
   }
 }
 
@@ -370,7 +445,7 @@ function termsOf({ literal, shared }: Filter): readonly string[] {
   return isAggregate(literal) ? [...shared, literal.result] : literal.args;
 }
 
-function windowOf(atom: BodyAtom, delta: Derived, own: Window): Window {
+function windowOf(atom: BodyAtom, delta: Derived | null, own: Window): Window {
   return atom.source.kind === 'derived' && atom.source.rows === delta ? own : 'done';
 }
 

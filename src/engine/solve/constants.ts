@@ -1,4 +1,5 @@
 import type { Dictionary } from '../facts/dictionary.ts';
+import type { StoredRelation } from '../facts/stored-relation.ts';
 import { calculate } from '../logic/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../logic/numbers.ts';
 
@@ -16,9 +17,12 @@ export class Constants {
   readonly #texts: string[] = [];
   readonly #ids = new Map<string, number>();
   #characters = 0;
+  /** Constants of the dictionary with lesser ids were there before any of its own. */
+  readonly #firstNew: number;
 
   constructor(dictionary: Dictionary) {
     this.dictionary = dictionary;
+    this.#firstNew = dictionary.size;
   }
 
   /** How many constants are its own. */
@@ -29,6 +33,16 @@ export class Constants {
   /** About what its own constants take: two bytes a character and an entry in a map for each. */
   get bytes(): number {
     return this.#characters * 2 + this.#texts.length * 100;
+  }
+
+  /** True where the stored row holds a constant that has an id of its own here, since it was made before. */
+  clashes(relation: StoredRelation, row: number): boolean {
+    if (this.#texts.length === 0) return false;
+    for (let position = 0; position < relation.arity; position++) {
+      const id = (relation.columns[position] as Int32Array)[row] as number;
+      if (id >= this.#firstNew && this.#ids.has(this.dictionary.text(id))) return true;
+    }
+    return false;
   }
 
   /** The id of a constant, one of its own where the dictionary has none. */

@@ -1,5 +1,6 @@
 import { Tuples } from '../facts/tuples.ts';
 import type { Reader } from './reader.ts';
+import type { Support } from './support.ts';
 
 /** A join that new rows of a relation start; see `machine.ts`. */
 export interface Consumer {
@@ -13,26 +14,41 @@ export interface Consumer {
   run(budget: number): number;
 }
 
+/** What the work list holds: once for each phase that it has work in. */
+export interface Queued {
+  /** What is lower is at its fixpoint whenever this is processed; see `WorkList`. */
+  readonly level: number;
+  /** A bit for each phase that it is queued for. */
+  queued: number;
+}
+
 /**
  * A relation that evaluation fills: the rows of a table, its demand, or a relation made by a rewriting.
  *
  * Rows up to `done` have been joined with everything; the rest is the delta. `consumers` are the joins that a new
- * row starts. Where heights are kept, `lowered` lists rows that got a lesser height after they were processed.
+ * row starts. Rows that are revived, or get a lesser height, after they were processed are listed in `again`.
  */
-export interface Derived {
+export interface Derived extends Queued {
   readonly name: string;
   rows: Tuples;
   done: number;
   /** Rows up to here are being joined or have been; between joins the same as `done`. */
   claimed: number;
   readonly consumers: Consumer[];
-  lowered: number[];
-  /** True while the work list holds it. */
-  queued: boolean;
-  /** What is lower is at its fixpoint whenever this is processed; see `WorkList`. */
-  readonly level: number;
+  again: number[];
+  /** Rows up to here have been joined, and all that follows from them: of a demand, what is answered in full. */
+  settled: number;
   /** Called before its first rows are processed: a table compiles its rules only when it is first demanded. */
   readonly prepare: (() => void) | null;
+  /** What keeps it true when facts change; null for demand, and where nothing is kept beyond one question. */
+  support: Support | null;
+}
+
+/** Stored rows that have come, for one atom of one rule. */
+export interface StoredNews extends Queued {
+  rows: number[];
+  /** The join that they start. */
+  readonly machine: () => Consumer;
 }
 
 export interface DerivedShape {
@@ -50,10 +66,12 @@ export function newDerived(shape: DerivedShape): Derived {
     done: 0,
     claimed: 0,
     consumers: [],
-    lowered: [],
-    queued: false,
+    again: [],
+    settled: 0,
+    queued: 0,
     level: shape.level,
     prepare: shape.prepare ?? null,
+    support: null,
   };
 }
 
@@ -62,28 +80,45 @@ export function clear(derived: Derived): void {
   derived.rows = new Tuples(derived.rows.arity, derived.rows.heights !== null);
   derived.done = 0;
   derived.claimed = 0;
-  derived.lowered = [];
+  derived.settled = 0;
+  derived.again = [];
+  derived.support?.clear();
 }
 
 /**
- * The derived relations that have rows to process: the lowest level first, within one in the order they came.
+ * What can be done at a level, in this order: follow what died until nothing more dies, look whether what died holds
+ * for another reason, join what is new among the stored facts, join what is new or revived among the derived rows,
+ * and tell the levels above what has changed.
+ */
+export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;
+export type Phase = (typeof phases)[keyof typeof phases];
+
+interface Entry<Item> {
+  readonly item: Item;
+  readonly phase: Phase;
+  readonly order: number;
+}
+
+/**
+ * What there is to process: the lowest level first, within one by phase, within that in the order it came.
  *
  * Rules read downwards and demand goes downwards, so when something is taken, all that is lower has run to its
  * fixpoint for whatever was demanded of it so far. That is what absences and aggregates wait for.
  */
-export class WorkList {
-  readonly #heap: { readonly derived: Derived; readonly order: number }[] = [];
+export class WorkList<Item extends Queued> {
+  readonly #heap: Entry<Item>[] = [];
   #order = 0;
 
   get isEmpty(): boolean {
     return this.#heap.length === 0;
   }
 
-  add(derived: Derived): void {
-    if (derived.queued) return;
-    derived.queued = true;
+  add(item: Item, phase: Phase): void {
+    const bit = 1 << phase;
+    if ((item.queued & bit) !== 0) return;
+    item.queued |= bit;
     const heap = this.#heap;
-    heap.push({ derived, order: this.#order++ });
+    heap.push({ item, phase, order: this.#order++ });
     for (let at = heap.length - 1; at > 0; ) {
       const parent = (at - 1) >>> 1;
       if (!this.#isBefore(at, parent)) return;
@@ -92,7 +127,7 @@ export class WorkList {
     }
   }
 
-  take(): Derived | null {
+  take(): { readonly item: Item; readonly phase: Phase } | null {
     const heap = this.#heap;
     const first = heap[0];
     if (first === undefined) return null;
@@ -106,25 +141,28 @@ export class WorkList {
       this.#swap(at, child);
       at = child;
     }
-    first.derived.queued = false;
-    return first.derived;
+    first.item.queued &= ~(1 << first.phase);
+    return first;
   }
 
   clear(): void {
-    for (const { derived } of this.#heap) derived.queued = false;
+    for (const { item } of this.#heap) item.queued = 0;
     this.#heap.length = 0;
   }
 
   #isBefore(left: number, right: number): boolean {
-    const a = this.#heap[left] as { derived: Derived; order: number };
-    const b = this.#heap[right] as { derived: Derived; order: number };
-    return a.derived.level < b.derived.level || (a.derived.level === b.derived.level && a.order < b.order);
+    const a = this.#heap[left] as Entry<Item>;
+    const b = this.#heap[right] as Entry<Item>;
+    if (a.item.level !== b.item.level) return a.item.level < b.item.level;
+    return a.phase < b.phase || (a.phase === b.phase && a.order < b.order);
   }
 
   #swap(left: number, right: number): void {
     const heap = this.#heap;
-    const kept = heap[left] as { derived: Derived; order: number };
-    heap[left] = heap[right] as { derived: Derived; order: number };
+    const kept = heap[left] as Entry<Item>;
+    heap[left] = heap[right] as Entry<Item>;
     heap[right] = kept;
   }
 }
+
+export type Work = WorkList<Derived | StoredNews>;

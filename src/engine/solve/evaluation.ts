@@ -1,9 +1,11 @@
 import { EngineError } from '../base/errors.ts';
-import type { Derived } from './derived.ts';
+import { type Consumer, type Derived, type Phase, phases, type StoredNews } from './derived.ts';
 import { put } from './machine.ts';
 import type { Reader } from './reader.ts';
+import type { Support } from './support.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from './table.ts';
+import { followKilled, tellAbove } from './upkeep.ts';
 
 /**
  * One evaluation: a set of tables brought to its fixpoint for one pinned reader, in slices.
@@ -27,6 +29,8 @@ export type Pause = () => Promise<void>;
 const sliceMs = 5;
 const stepsBetweenLooks = 8192;
 const chunkRows = 4096;
+/** Measuring memory takes at most this part of the time. */
+const timesMeasuring = 20;
 
 /** Keeps track of slices and limits for everything that one question does. */
 export class Pacer {
@@ -35,6 +39,7 @@ export class Pacer {
   readonly startedAt = performance.now();
   derivations = 0;
   #sliceStartedAt = performance.now();
+  #nextMeasureAt = 0;
 
   constructor(limits: Limits, pause: Pause) {
     this.limits = limits;
@@ -60,7 +65,12 @@ export class Pacer {
       throw this.exceeded('maxDerivations', `the question needed more than ${maxDerivations} derivations`);
   }
 
-  lookAtMemory(bytes: number): void {
+  /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
+  lookAtMemory(measured: { readonly bytes: number }): void {
+    const start = performance.now();
+    if (start < this.#nextMeasureAt) return;
+    const { bytes } = measured;
+    this.#nextMeasureAt = start + (performance.now() - start) * timesMeasuring;
     if (bytes > this.limits.memoryBytes)
       throw this.exceeded(
         'memory',
@@ -71,7 +81,12 @@ export class Pacer {
   /** Looks at the limits, and lets others run where the slice is over. */
   async breathe(): Promise<void> {
     this.look();
-    if (!this.isSliceOver) return;
+    if (this.isSliceOver) await this.rest();
+  }
+
+  /** Lets others run, whether or not the slice is over. */
+  async rest(): Promise<void> {
+    this.look();
     await this.#pause();
     this.#sliceStartedAt = performance.now();
     this.look();
@@ -91,56 +106,107 @@ export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean 
   return put(table.demand, tuple, 0, set.work);
 }
 
-/** Works until nothing is left to derive. */
-export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<void> {
-  for (let derived = set.work.take(); derived !== null; derived = set.work.take()) {
-    derived.prepare?.();
-    await process(set, derived, reader, pacer);
-    if (derived.rows.count > derived.done || derived.lowered.length > 0) set.work.add(derived);
+/**
+ * Works until nothing is left to do. False where so much died that it is cheaper to derive afresh: then the set is
+ * as it happened to be, and what the change reaches is to be dropped.
+ */
+export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<boolean> {
+  const joined = new Set<Derived>();
+  for (let next = set.work.take(); next !== null; next = set.work.take()) {
+    if (next.phase === phases.join) joined.add(next.item as Derived);
+    set.observer?.reached(next.item.level);
+    if (!(await process(set, next.item, next.phase, reader, pacer))) return false;
     if (pacer.isSliceOver) {
-      pacer.lookAtMemory(set.bytes);
+      pacer.lookAtMemory(set);
       await pacer.breathe();
     } else if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
   }
-  for (const table of set.tables.values()) table.settled = table.demand.rows.count;
+  for (const derived of joined) derived.settled = derived.rows.count;
+  return true;
 }
 
-/** Joins the next chunk of the delta, and what was lowered, with everything that reads the relation. */
-async function process(set: TableSet, derived: Derived, reader: Reader, pacer: Pacer): Promise<void> {
+async function process(
+  set: TableSet,
+  item: Derived | StoredNews,
+  phase: Phase,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<boolean> {
+  if ('machine' in item) {
+    const { rows } = item;
+    item.rows = [];
+    await join(set, item.machine(), { reader, pacer, from: 0, to: 0, list: rows, done: 0 });
+    return true;
+  }
+  if (phase === phases.join) {
+    item.prepare?.();
+    await joinNews(set, item, reader, pacer);
+    if (item.rows.count > item.done || item.again.length > 0) set.work.add(item, phases.join);
+    return true;
+  }
+  const { support } = item;
+  if (support === null) return true;
+  if (phase === phases.kill) return followKilled(set, support);
+  if (phase === phases.check) await lookForOtherReasons(set, support, reader, pacer);
+  else tellAbove(set, support);
+  return true;
+}
+
+/** Joins the next chunk of the delta, and what is to be joined again, with everything that reads the relation. */
+async function joinNews(set: TableSet, derived: Derived, reader: Reader, pacer: Pacer): Promise<void> {
   const from = derived.done;
   const to = Math.min(derived.rows.count, from + chunkRows);
   derived.claimed = to;
-  if (to > from) await joinAll(set, derived, reader, pacer, from, to, null);
+  if (to > from) await joinAll(set, derived, { reader, pacer, from, to, list: null, done: from });
   derived.done = to;
-  const lowered = derived.lowered;
-  if (lowered.length === 0) return;
-  derived.lowered = [];
-  await joinAll(set, derived, reader, pacer, 0, 0, lowered);
+  if (derived.again.length === 0) return;
+  const list = [...new Set(derived.again)];
+  derived.again = [];
+  await joinAll(set, derived, { reader, pacer, from: 0, to: 0, list, done: to });
 }
 
-async function joinAll(
+/** Revives what died and holds for another reason: one step back from each row, over what is alive. */
+async function lookForOtherReasons(
   set: TableSet,
-  derived: Derived,
+  support: Support,
   reader: Reader,
   pacer: Pacer,
-  from: number,
-  to: number,
-  list: readonly number[] | null,
 ): Promise<void> {
-  for (const machine of derived.consumers) {
-    if (machine.isIdle) continue;
-    machine.start(reader, from, to, list, derived.done);
-    let counted = machine.matches;
-    while (machine.run(stepsBetweenLooks) === 0) {
-      pacer.derivations += machine.matches - counted;
-      counted = machine.matches;
-      if (!pacer.isSliceOver) {
-        if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
-        continue;
-      }
-      pacer.lookAtMemory(set.bytes);
-      await pacer.breathe();
+  const list = support.doubtful;
+  support.doubtful = [];
+  const { done } = support.derived;
+  for (const rule of support.rules)
+    await join(set, rule.check(), { reader, pacer, from: 0, to: 0, list, done });
+}
+
+/** Which rows a join starts with, and for whom: see `Consumer.start`. */
+interface Start {
+  readonly reader: Reader;
+  readonly pacer: Pacer;
+  readonly from: number;
+  readonly to: number;
+  readonly list: readonly number[] | null;
+  readonly done: number;
+}
+
+async function joinAll(set: TableSet, derived: Derived, start: Start): Promise<void> {
+  for (const consumer of derived.consumers) await join(set, consumer, start);
+}
+
+async function join(set: TableSet, consumer: Consumer, start: Start): Promise<void> {
+  if (consumer.isIdle) return;
+  const { reader, pacer, from, to, list, done } = start;
+  consumer.start(reader, from, to, list, done);
+  let counted = consumer.matches;
+  while (consumer.run(stepsBetweenLooks) === 0) {
+    pacer.derivations += consumer.matches - counted;
+    counted = consumer.matches;
+    if (!pacer.isSliceOver) {
+      if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
+      continue;
     }
-    pacer.derivations += machine.matches - counted;
+    pacer.lookAtMemory(set);
+    await pacer.breathe();
   }
+  pacer.derivations += consumer.matches - counted;
 }

@@ -1,4 +1,4 @@
-import { Tuples } from '../facts/tuples.ts';
+import { gone, Tuples } from '../facts/tuples.ts';
 import type { Relation, Table } from './table.ts';
 import type { Constants } from './constants.ts';
 import { viewKey } from './reader.ts';
@@ -13,8 +13,9 @@ export interface Candidates extends Relation {
   /** The relation's key, without the view. */
   readonly relation: string;
   readonly rows: Tuples;
-  /** Only the first `count` rows are meant. */
+  /** Only the first `count` rows are meant, without those that `dead` says are gone. */
   readonly count: number;
+  readonly dead: Uint8Array | null;
   /** The table they stood in, null where they come from several. */
   readonly table: (Pick<Table, 'boundPositions'> & { readonly demand: { readonly rows: Tuples } }) | null;
   /** True where they hold now, for sure. */
@@ -38,7 +39,7 @@ export class KnownConclusions {
   }
 
   add(of: Relation & { readonly relation: string }, rows: Tuples): void {
-    if (rows.count === 0) return;
+    if (rows.live === 0) return;
     const key = `${viewKey(of.view)}\n${of.relation}`;
     let entry = this.#entries.get(key);
     if (entry === undefined) {
@@ -50,6 +51,12 @@ export class KnownConclusions {
     if (entry.parts.length > partsBeforeMerge) entry.parts = [merged(entry)];
   }
 
+  /** True where something is known of one of these relations. */
+  has(relations: ReadonlySet<string>): boolean {
+    for (const { relation } of this.#entries.values()) if (relations.has(relation)) return true;
+    return false;
+  }
+
   /** What is known of these relations, in every view; and forgets it. */
   take(relations: ReadonlySet<string>): Candidates[] {
     const found: Candidates[] = [];
@@ -57,7 +64,7 @@ export class KnownConclusions {
       if (!relations.has(entry.relation)) continue;
       this.#entries.delete(key);
       const rows = merged(entry);
-      found.push({ ...entry, rows, count: rows.count, table: null, isCertain: false });
+      found.push({ ...entry, rows, count: rows.count, dead: rows.dead, table: null, isCertain: false });
     }
     return found;
   }
@@ -83,27 +90,34 @@ function merged(entry: Entry): Tuples {
   return all;
 }
 
+/** True where the row is among the candidates. */
+export function isCandidate({ dead }: Pick<Candidates, 'dead'>, row: number): boolean {
+  return dead === null || dead[row] !== gone;
+}
+
 /**
  * The rows with ids of the dictionary alone: what a set of tables made for itself is interned, since these rows
- * outlive the set. The rows themselves where there is nothing to do.
+ * outlive the set. The rows themselves where there is nothing to do, with which of them are dead now.
  */
-export function plainRows(rows: Tuples, count: number, constants: Constants): Tuples {
-  if (constants.ownCount === 0) return rows;
+export function plainRows(rows: Tuples, constants: Constants): Pick<Candidates, 'rows' | 'count' | 'dead'> {
+  const { count } = rows;
+  if (constants.ownCount === 0) return { rows, count, dead: rows.dead?.slice(0, count) ?? null };
   const plain = new Tuples(rows.arity);
   const tuple = new Int32Array(rows.arity);
   for (let row = 0; row < count; row++) {
+    if (!isCandidate(rows, row)) continue;
     tupleAt(rows, row, tuple);
     for (let position = 0; position < tuple.length; position++)
       tuple[position] = constants.plain(tuple[position] as number);
     plain.insert(tuple);
   }
-  return plain;
+  return { rows: plain, count: plain.count, dead: null };
 }
 
 /** Adds the first `count` tuples of `from`. */
 function addAll(to: Tuples, from: Tuples, count: number): void {
   const tuple = new Int32Array(from.arity);
-  for (let row = 0; row < count; row++) to.insert(tupleAt(from, row, tuple));
+  for (let row = 0; row < count; row++) if (isCandidate(from, row)) to.insert(tupleAt(from, row, tuple));
 }
 
 /** Reads a row into `tuple`. */

@@ -22,7 +22,7 @@ function factored(
   { arity = 2, scopes = [], view = everything }: Options = {},
 ): FactoredPart[] | null {
   const program = new Program(rules.map((text, at) => kept(text, at, scopes[at] ?? null)));
-  const set = new TableSet(new FactStore(0), program, false, new Map());
+  const set = new TableSet(new FactStore(0), program, { withHeights: false, isKept: false }, new Map());
   return set.factored(set.table({ view, predicate: 't', arity, negated: false }, boundPositions));
 }
 

@@ -1,8 +1,10 @@
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
-import type { Consumer, Derived, WorkList } from './derived.ts';
+import { type Consumer, type Derived, phases, type Work } from './derived.ts';
+import type { Seen } from './observer.ts';
 import { sees, type Reader } from './reader.ts';
+import type { Justifications, Support } from './support.ts';
 
 /**
  * The join machine: one rule, one order of its literals, started by a delta.
@@ -37,6 +39,8 @@ export abstract class Step {
   guards: readonly Guard[] = noGuards;
   /** Height of the row the step stands on. */
   height = 0;
+  /** The row the step stands on. */
+  row = 0;
 
   /** Prepares for the reader; called before the first use in an evaluation. */
   abstract bind(reader: Reader): void;
@@ -44,6 +48,11 @@ export abstract class Step {
   abstract enter(machine: Machine): void;
   /** Moves to the next match and binds its registers; false at the end. */
   abstract advance(machine: Machine): boolean;
+
+  /** Notes what the step stands on as a premise of the row in hand; most kinds of step stand on none. */
+  justify(_justifications: Justifications, _target: Support, _row: number): void {
+    // An absence, an aggregate, demand: what the row owes to those is looked after elsewhere.
+  }
 
   protected pass(): boolean {
     const guards = this.guards;
@@ -67,42 +76,123 @@ function bindRow(columns: readonly Int32Array[], row: number, shape: Shape, regi
   return true;
 }
 
-/** The delta: rows of a derived relation from `from` to `to`, or the listed ones. */
-class DeltaStep extends Step {
+/** What starts a machine: some rows, from `from` to `to`, of the relation or of the list. */
+abstract class DeltaStep extends Step {
   readonly shape: Shape;
-  readonly source: Derived;
   from = 0;
   to = 0;
   list: readonly number[] | null = null;
 
-  constructor(source: Derived, shape: Shape) {
+  constructor(shape: Shape) {
     super();
-    this.source = source;
     this.shape = shape;
+  }
+
+  override enter(): void {}
+
+  protected matches(columns: readonly Int32Array[], row: number, registers: Int32Array): boolean {
+    const { keyPositions, keyRegisters } = this.shape;
+    for (let index = 0; index < keyPositions.length; index++)
+      if (
+        (columns[keyPositions[index] as number] as Int32Array)[row] !==
+        registers[keyRegisters[index] as number]
+      )
+        return false;
+    return bindRow(columns, row, this.shape, registers);
+  }
+}
+
+/** Rows of a derived relation that are alive. */
+class DerivedDelta extends DeltaStep {
+  readonly source: Derived;
+
+  constructor(source: Derived, shape: Shape) {
+    super(shape);
+    this.source = source;
   }
 
   override bind(): void {}
 
-  override enter(): void {}
-
   override advance(machine: Machine): boolean {
-    const columns = this.source.rows.columns;
-    const { keyPositions, keyRegisters } = this.shape;
-    const registers = machine.registers;
-    next: while (this.from < this.to) {
+    const { rows } = this.source;
+    while (this.from < this.to) {
       const at = this.from++;
       const row = this.list === null ? at : (this.list[at] as number);
-      for (let index = 0; index < keyPositions.length; index++)
-        if (
-          (columns[keyPositions[index] as number] as Int32Array)[row] !==
-          registers[keyRegisters[index] as number]
-        )
-          continue next;
-      if (!bindRow(columns, row, this.shape, registers)) continue;
-      if (this.source.rows.heights !== null) this.height = this.source.rows.heights.of[row] as number;
+      if (rows.isDead(row)) continue;
+      if (!this.matches(rows.columns, row, machine.registers)) continue;
+      if (rows.heights !== null) this.height = rows.heights.of[row] as number;
+      this.row = row;
       if (this.pass()) return true;
     }
     return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const { support } = this.source;
+    if (support !== null) justifications.add(support, this.row, target, row);
+  }
+}
+
+/**
+ * Rows that died, to look for another reason for each. Where heights count, those that one rule has revived are looked
+ * at by the others too: they may have a lower reason.
+ */
+class DoubtfulStep extends DeltaStep {
+  readonly #source: Derived;
+
+  constructor(source: Derived, shape: Shape) {
+    super(shape);
+    this.#source = source;
+  }
+
+  override bind(): void {}
+
+  override advance(machine: Machine): boolean {
+    const { rows } = this.#source;
+    while (this.from < this.to) {
+      const row = (this.list as readonly number[])[this.from++] as number;
+      if (rows.heights === null && !rows.isDead(row)) continue;
+      if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
+    }
+    return false;
+  }
+}
+
+/** Stored rows that a reader sees and did not see before, those of the view. */
+class StoredDelta extends DeltaStep {
+  readonly #find: (reader: Reader) => StoredRelation | null;
+  readonly #view: ScopeChoice;
+  #relation: StoredRelation | null = null;
+  #scope = 0;
+
+  constructor(find: (reader: Reader) => StoredRelation | null, view: ScopeChoice, shape: Shape) {
+    super(shape);
+    this.#find = find;
+    this.#view = view;
+  }
+
+  override bind(reader: Reader): void {
+    this.#relation = this.#find(reader);
+    this.#scope = this.#view.kind === 'scope' ? reader.facts.scopeNumber(this.#view.scope) : 0;
+  }
+
+  override advance(machine: Machine): boolean {
+    const relation = this.#relation;
+    if (relation === null || this.list === null) return false;
+    const scopes = relation.columns[relation.arity] as Int32Array;
+    while (this.from < this.to) {
+      const row = this.list[this.from++] as number;
+      if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
+      if (!this.matches(relation.columns, row, machine.registers)) continue;
+      this.row = row;
+      if (this.pass()) return true;
+    }
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const relation = this.#relation as StoredRelation;
+    justifications.addFact(relation.number[this.row] as number, target, row);
   }
 }
 
@@ -155,19 +245,26 @@ class DerivedStep extends Step {
           : machine.chunkEnd;
     const chain = this.#index === null ? null : this.#index.next;
     const scan = this.#index === null && !this.#whole;
+    const { dead } = rows;
     let cursor = this.#cursor;
     while (cursor !== 0) {
       const row = cursor - 1;
       cursor = chain !== null ? (chain[row] as number) : scan ? row : 0;
-      if (row >= limit) continue;
+      if (row >= limit || (dead !== null && dead[row] !== 0)) continue;
       if (!bindRow(rows.columns, row, this.shape, machine.registers)) continue;
       if (rows.heights !== null) this.height = rows.heights.of[row] as number;
+      this.row = row;
       if (!this.pass()) continue;
       this.#cursor = cursor;
       return true;
     }
     this.#cursor = 0;
     return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const { support } = this.source;
+    if (support !== null) justifications.add(support, this.row, target, row);
   }
 }
 
@@ -245,6 +342,7 @@ class StoredStep extends Step {
         if (death !== null && (death[row] as number) <= reader.generation) continue;
       } else if (!sees(reader, relation, row)) continue;
       if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
+      this.row = row;
       if (!this.pass()) continue;
       this.#cursor = cursor;
       return true;
@@ -252,10 +350,29 @@ class StoredStep extends Step {
     this.#cursor = 0;
     return false;
   }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const relation = this.#relation as StoredRelation;
+    justifications.addFact(relation.number[this.row] as number, target, row);
+  }
 }
 
 export function deltaStep(source: Derived, shape: Shape): Step {
-  return new DeltaStep(source, shape);
+  return new DerivedDelta(source, shape);
+}
+
+/** Dead rows of the relation that a rule concludes: those that it may conclude for another reason. */
+export function doubtfulStep(source: Derived, shape: Shape): Step {
+  return new DoubtfulStep(source, shape);
+}
+
+/** Stored rows that have come. */
+export function storedDeltaStep(
+  find: (reader: Reader) => StoredRelation | null,
+  view: ScopeChoice,
+  shape: Shape,
+): Step {
+  return new StoredDelta(find, view, shape);
 }
 
 export function derivedStep(source: Derived, shape: Shape, window: Window): Step {
@@ -278,6 +395,8 @@ export interface Emission {
   readonly rise: number;
   /** Counts the tuples that were new; null where nobody asks. */
   readonly tally: Tally | null;
+  /** Told of every match, where an observer watches. */
+  readonly seen: Seen | null;
 }
 
 /** How often a rule drew a conclusion that was new. */
@@ -286,18 +405,24 @@ export interface Tally {
 }
 
 /** Puts a tuple into a derived relation, and the relation on the work list where that is news. */
-export function put(target: Derived, tuple: Int32Array, height: number, work: WorkList): boolean {
+export function put(target: Derived, tuple: Int32Array, height: number, work: Work): boolean {
   const row = target.rows.insert(tuple, height);
-  if (row >= 0) {
-    work.add(target);
-    return true;
-  }
-  const lowered = target.rows.lowered;
-  if (lowered >= 0 && lowered < target.claimed) {
-    target.lowered.push(lowered);
-    work.add(target);
-  }
-  return false;
+  if (row >= 0) work.add(target, phases.join);
+  return row >= 0;
+}
+
+/** What a machine works for. */
+export interface MachineParts {
+  readonly emission: Emission;
+  /** Holds the constants already. */
+  readonly registers: Int32Array;
+  readonly work: Work;
+  /** A demand without arguments that is no step of the join: until it is met, the machine has nothing to do. */
+  readonly gate: Derived | null;
+  /** Where the target's rows are justified. */
+  readonly justifications: Justifications;
+  /** One match for a row of the delta is enough. */
+  readonly once: boolean;
 }
 
 export class Machine implements Consumer {
@@ -308,35 +433,23 @@ export class Machine implements Consumer {
   matches = 0;
   readonly #steps: readonly Step[];
   readonly #delta: DeltaStep;
-  readonly #emission: Emission;
+  readonly #parts: MachineParts;
   readonly #tuple: Int32Array;
-  readonly #work: WorkList;
-  readonly #gate: Derived | null;
   #level = -1;
   #boundTo: Reader | null = null;
 
-  /**
-   * The first step is the delta. `registers` holds the constants already. `gate` is a demand without arguments that
-   * is no step of the join: until it is met, the machine has nothing to do.
-   */
-  constructor(
-    steps: readonly Step[],
-    emission: Emission,
-    registers: Int32Array,
-    work: WorkList,
-    gate: Derived | null,
-  ) {
-    this.#gate = gate;
+  /** The first step is the delta. */
+  constructor(steps: readonly Step[], parts: MachineParts) {
     this.#steps = steps;
     this.#delta = steps[0] as DeltaStep;
-    this.#emission = emission;
-    this.#tuple = new Int32Array(emission.registers.length);
-    this.registers = registers;
-    this.#work = work;
+    this.#parts = parts;
+    this.#tuple = new Int32Array(parts.emission.registers.length);
+    this.registers = parts.registers;
   }
 
   get isIdle(): boolean {
-    return this.#gate !== null && this.#gate.done === 0;
+    const { gate } = this.#parts;
+    return gate !== null && gate.done === 0;
   }
 
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
@@ -355,6 +468,7 @@ export class Machine implements Consumer {
   run(budget: number): number {
     const steps = this.#steps;
     const last = steps.length - 1;
+    const { once } = this.#parts;
     let left = budget;
     let level = this.#level;
     while (level >= 0) {
@@ -365,8 +479,10 @@ export class Machine implements Consumer {
       }
       left--;
       if (!step.advance(this)) level--;
-      else if (level === last) this.#emit();
-      else {
+      else if (level === last) {
+        this.#emit();
+        if (once) level = 0;
+      } else {
         level++;
         (steps[level] as Step).enter(this);
       }
@@ -376,13 +492,15 @@ export class Machine implements Consumer {
   }
 
   #emit(): void {
-    const { target, registers, rise, tally } = this.#emission;
+    const { emission, work } = this.#parts;
+    const { target, registers, rise, tally, seen } = emission;
     const tuple = this.#tuple;
     for (let index = 0; index < registers.length; index++)
       tuple[index] = this.registers[registers[index] as number] as number;
     this.matches++;
+    const { rows } = target;
     let height = 0;
-    if (target.rows.heights !== null) {
+    if (rows.heights !== null) {
       const steps = this.#steps;
       for (let index = 0; index < steps.length; index++) {
         const of = (steps[index] as Step).height;
@@ -390,6 +508,33 @@ export class Machine implements Consumer {
       }
       height += rise;
     }
-    if (put(target, tuple, height, this.#work) && tally !== null) tally.fired++;
+    const row = rows.insert(tuple, height);
+    if (row >= 0) {
+      work.add(target, phases.join);
+      if (target.support !== null) this.#justify(target.support, row);
+      if (tally !== null) tally.fired++;
+    } else if (rows.improved >= 0) this.#improve(target, rows.improved);
+    if (seen !== null) seen(tuple, row >= 0);
+  }
+
+  /** A row that was there has come back, or has a lesser height. */
+  #improve(target: Derived, row: number): void {
+    if (target.support !== null) this.#justify(target.support, row);
+    if (row >= target.claimed) return;
+    target.again.push(row);
+    this.#parts.work.add(target, phases.join);
+  }
+
+  #justify(target: Support, row: number): void {
+    const { justifications, work } = this.#parts;
+    justifications.begin(target, row);
+    const steps = this.#steps;
+    for (let index = 0; index < steps.length; index++)
+      (steps[index] as Step).justify(justifications, target, row);
+    if (target.watchers.length === 0) return;
+    const { rows } = target.derived;
+    // The height of an aggregate is that of its rows: watchers are told when those change too.
+    if (rows.improved >= 0 && (rows.hasRisen || rows.heights !== null)) target.risen.push(row);
+    work.add(target.derived, phases.tell);
   }
 }

@@ -157,7 +157,8 @@ function termsOf(body: readonly Literal[]): string[] {
   return body.flatMap((literal) => (isAggregate(literal) ? termsOf(literal.body) : literal.args));
 }
 
-function listed<Item>(map: Map<string, Item[]>, key: string): Item[] {
+/** The list of the key, made where there is none. */
+export function listed<Item>(map: Map<string, Item[]>, key: string): Item[] {
   let list = map.get(key);
   if (list === undefined) map.set(key, (list = []));
   return list;

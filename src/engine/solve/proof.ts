@@ -13,7 +13,7 @@ import { Explainer, type Instance, type Premise, premisesOf } from './explainer.
 import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
 import { questionLevel } from './program.ts';
-import { type Matches, onlyDerivedAtom, type Question, tableFor } from './question.ts';
+import { type Matches, onlyDerivedAtom, type Question, settledTableFor, tableFor } from './question.ts';
 import { type Reader, sees, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { BuiltBody, BuiltGroup, BuiltRule, Table } from './table.ts';
@@ -129,7 +129,7 @@ export class ProofBuilder {
       groups: new Map(),
     };
     if (atom === null) body = this.#demandBody(asked, compiler);
-    else if (rows.length > 0) {
+    else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
       const place = present(tableFor(atom, asked.view, set), 'what has answers has a table');
       if (set.factored(place.table) === null) demand(set, place.table, place.key);
       else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
@@ -158,6 +158,7 @@ export class ProofBuilder {
 
   #demandAtom(view: ScopeChoice, atom: AtomLiteral): void {
     if (!this.#set.isDerived(view, relationOf(atom))) return;
+    if (settledTableFor(atom, view, this.#set) !== null) return;
     const place = tableFor(atom, view, this.#set);
     if (place !== null) demand(this.#set, place.table, place.key);
   }
@@ -327,10 +328,15 @@ export class ProofBuilder {
   #tuplesOf(group: BuiltGroup, key: Int32Array): Int32Array[] {
     const { rows } = group.source.rows;
     const found: { readonly tuple: Int32Array; readonly texts: string[] }[] = [];
-    for (let row = 0; row < rows.count; row++) {
+    const take = (row: number): void => {
+      if (rows.isDead(row)) return;
       const tuple = Int32Array.from(rows.columns, (column) => column[row] as number);
-      if (key.every((id, at) => tuple[at] === id))
-        found.push({ tuple, texts: Array.from(tuple, (id) => this.#set.constants.text(id)) });
+      found.push({ tuple, texts: Array.from(tuple, (id) => this.#set.constants.text(id)) });
+    };
+    if (key.length === 0) for (let row = 0; row < rows.count; row++) take(row);
+    else {
+      const index = rows.index([...key.keys()]);
+      for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number) take(next - 1);
     }
     return found.sort((left, right) => compareTexts(left.texts, right.texts)).map(({ tuple }) => tuple);
   }

@@ -10,7 +10,7 @@ import { demand, type Pacer, settle } from './evaluation.ts';
 import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
 import { questionLevel } from './program.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from './table.ts';
 
@@ -88,12 +88,15 @@ export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | n
   return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
 }
 
-/** The table that answers the atom, and the key to demand it for; null where a constant is none that it can hold. */
-export function tableFor(
-  atom: AtomLiteral,
-  view: ScopeChoice,
-  set: TableSet,
-): { table: Table; key: Int32Array } | null {
+/** A table and what is asked of it: the positions of the atom's constants (ascending), and the constants. */
+export interface Place {
+  readonly table: Table;
+  readonly positions: readonly number[];
+  readonly key: Int32Array;
+}
+
+/** The positions of the atom's constants and their ids; null where a constant is none that a table can hold. */
+function keyOf(atom: AtomLiteral, set: TableSet): Omit<Place, 'table'> | null {
   const positions: number[] = [];
   const key: number[] = [];
   for (const [position, term] of atom.args.entries()) {
@@ -102,8 +105,30 @@ export function tableFor(
     positions.push(position);
     key.push(set.constants.idOf(term));
   }
+  return { positions, key: Int32Array.from(key) };
+}
+
+/** The table that answers the atom, to be demanded for the key; null where a constant is none that it can hold. */
+export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): Place | null {
+  const asked = keyOf(atom, set);
+  if (asked === null) return null;
   const relation = { view, predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
-  return { table: set.table(relation, positions), key: Int32Array.from(key) };
+  return { table: set.table(relation, asked.positions), ...asked };
+}
+
+/** A table that has all answers to the atom already, for those arguments or for fewer; null where there is none. */
+export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): Place | null {
+  const asked = keyOf(atom, set);
+  if (asked === null) return null;
+  const { positions, key } = asked;
+  for (const table of set.tablesOf(relationOf(atom))) {
+    if (viewKey(table.view) !== viewKey(view)) continue;
+    if (!table.boundPositions.every((position) => positions.includes(position))) continue;
+    const demanded = table.boundPositions.map((position) => key[positions.indexOf(position)] as number);
+    const row = table.demand.rows.find(Int32Array.from(demanded));
+    if (row >= 0 && row < table.demand.settled) return { table, ...asked };
+  }
+  return null;
 }
 
 /** Every answer to the question, for the pinned reader. The set is the caller's until this has ended. */
@@ -115,19 +140,22 @@ export async function matchesOf(
 ): Promise<Matches> {
   const atom = onlyDerivedAtom(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
+  const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
+  if (held !== null) return copyMatches(asked, atom, held, set);
   const place = tableFor(atom, asked.view, set);
   if (place === null) return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
   const { table, key } = place;
-  if (demand(set, table, key) || !set.work.isEmpty) await settle(set, reader, pacer);
-  return copyMatches(asked, atom, table, key, set);
+  const isNew = demand(set, table, key);
+  set.observer?.asked(table.demand, key);
+  if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
+  return copyMatches(asked, atom, place, set);
 }
 
 /** Copies the answers from a settled table, in one turn. */
 export function copyMatches(
   asked: Question,
   atom: AtomLiteral,
-  table: Table,
-  key: Int32Array,
+  { table, positions: keyPositions, key }: Place,
   set: TableSet,
 ): Matches {
   const rows = table.rows.rows;
@@ -138,6 +166,7 @@ export function copyMatches(
     if (isVariable(term) && atom.args.indexOf(term) !== position)
       repeated.push([atom.args.indexOf(term), position]);
   const isAnswer = (row: number): boolean => {
+    if (rows.isDead(row)) return false;
     for (const [a, b] of repeated)
       if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
     return true;
@@ -149,7 +178,7 @@ export function copyMatches(
   } else if (key.length === 0) {
     for (let row = 0; row < rows.count; row++) if (isAnswer(row)) found.push(row);
   } else {
-    const index = rows.index(table.boundPositions);
+    const index = rows.index(keyPositions);
     for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number)
       if (isAnswer(next - 1)) found.push(next - 1);
   }
@@ -170,9 +199,12 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
   const compiler = new BodyCompiler(set, null, [], true);
   const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
   const conclusion = { target, headTerms: asked.variables, rise: 0, tally: null, demand, demandTerms: [] };
+  set.observer?.question(demand, target);
   try {
     compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
-    put(demand, new Int32Array(0), 0, set.work);
+    const key = new Int32Array(0);
+    put(demand, key, 0, set.work);
+    set.observer?.asked(demand, key);
     await settle(set, reader, pacer);
   } finally {
     compiler.remove();

@@ -6,7 +6,8 @@ import { compareText } from '../base/text-order.ts';
 import { renderAtom } from '../logic/print.ts';
 import { relationKey } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause } from './evaluation.ts';
-import { type Candidates, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
+import { type Candidates, isCandidate, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
+import { Losses } from './losses.ts';
 import type { Program } from './program.ts';
 import { type GroundAtom, ProofBuilder } from './proof.ts';
 import {
@@ -15,20 +16,22 @@ import {
   matchesOf,
   onlyDerivedAtom,
   type Question,
-  tableFor,
+  settledTableFor,
 } from './question.ts';
 import { type Reader, sees } from './reader.ts';
 import { rowsByText } from './sorted.ts';
 import { TableSet, type Tallies } from './table-set.ts';
 import type { Table } from './table.ts';
+import { abandon, keepTrue } from './upkeep.ts';
 
 /**
  * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.
  *
- * A change drops the tables that it reaches. A question is pinned to the state it was asked in: it fills the shared
- * tables where no other question is at it and nothing changed since it was pinned, and tables of its own otherwise,
- * so no question ever waits for another, nor a write for a question. What an ended question left unfinished is
- * dropped.
+ * A change is noted; the next question makes the shared tables true again before it reads them (`keepTrue`), or drops
+ * those that the change reaches where that is less work. A question is pinned to the state it was asked in: it uses the
+ * shared tables where no other question is at it and nothing changed since it was pinned, and tables of its own
+ * otherwise, so no question ever waits for another, nor a write for a question. What an ended question left unfinished
+ * is dropped.
  */
 export interface PinnedReader extends Reader {
   /** The rules it was pinned with. */
@@ -60,14 +63,22 @@ export interface KnownCount {
   example: string | null;
 }
 
+/** A table whose rows hold, with those rows. */
+type HeldTable = { readonly table: Table } & Pick<Candidates, 'rows' | 'count' | 'dead'>;
+
 const mostMsForDependents = 1000;
 const goalsAtOnce = 256;
 
 interface SharedSet {
   set: TableSet;
-  /** Relations that changed while an evaluation was filling the set. */
-  changed: Set<string>;
+  /** Numbers of the stored facts that changed since the set was true. */
+  changed: number[];
+  /** True while it is made true again: then its rows are not to be read. */
+  isInFlux: boolean;
 }
+
+/** So many changes are taken in one by one, whatever the tables hold. */
+const fewChanges = 10_000;
 
 export class Reasoner {
   readonly facts: FactStore;
@@ -76,6 +87,7 @@ export class Reasoner {
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
   readers = 0;
+  readonly #losses = new Set<Losses>();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
   #answers: SharedSet;
@@ -137,28 +149,60 @@ export class Reasoner {
     return new Pacer({ ...limits, memoryBytes: this.#memoryBytes }, this.#pause);
   }
 
-  /** Drops the tables that a write to these relations in this generation reaches; their rows become known. */
-  touched(relations: Iterable<string>, generation: number): void {
+  /** Notes that these stored facts changed in this generation. */
+  touched(facts: readonly number[], generation: number): void {
     this.#lastChange.generation = generation;
-    this.#changed(relations);
+    this.#changed(facts);
   }
 
-  /** Drops the tables reached by the relations in which a validity began or ended up to this time. */
-  passed(relations: Iterable<string>, time: number): void {
+  /** Notes that a validity of these stored facts began or ended up to this time. */
+  passed(facts: readonly number[], time: number): void {
     this.#lastChange.time = time;
-    this.#changed(relations);
+    this.#changed(facts);
   }
 
-  #changed(relations: Iterable<string>): void {
+  /** True while rows of stored relations are noted as changed: those must not be lost. */
+  get holdsFacts(): boolean {
+    return this.#answers.changed.length > 0 || this.#proofs.changed.length > 0;
+  }
+
+  #changed(numbers: readonly number[]): void {
     this.version++;
-    const reached = this.reached(relations);
     for (const shared of [this.#answers, this.#proofs]) {
-      // A constant that a set made for itself may have come to the dictionary: one text would have two ids.
-      if (shared.set.constants.ownCount > 0) this.#replace(shared);
-      else if (shared.set.owner !== null) for (const relation of reached) shared.changed.add(relation);
-      else this.#drop(shared.set, reached);
+      const { set, changed } = shared;
+      if (set.tables.size === 0) continue;
+      const isUsed = new Map<string, boolean>();
+      for (const number of numbers) {
+        const { relation, row } = this.facts.versionOf(number);
+        const key = relationKey(relation.predicate, relation.arity, relation.negated);
+        let used = isUsed.get(key);
+        if (used === undefined) isUsed.set(key, (used = set.owner !== null || set.reads(key)));
+        if (used) changed.push(number);
+        // The dictionary has come to know a constant that the set made for itself: one text would have two ids.
+        if (row >= 0 && set.constants.clashes(relation, row)) {
+          this.#replace(shared);
+          break;
+        }
+      }
+      if (changed.length > fewChanges && changed.length > set.rowCount && set.owner === null)
+        this.#dropChanged(shared, changed);
     }
     if (this.known.bytes > this.#memoryBytes / 4) this.known.clear();
+  }
+
+  /**
+   * Takes in what changed, so that the shared tables hold what the reader sees. False where a question is at one of
+   * them, or something changed since the reader was pinned.
+   */
+  async keepUp(reader: PinnedReader, pacer: Pacer): Promise<boolean> {
+    let isUpToDate = true;
+    for (const shared of [this.#answers, this.#proofs]) {
+      if (shared.changed.length === 0) continue;
+      if (shared.set.owner === null && reader.version === this.version)
+        await this.evaluate(reader, shared === this.#proofs, pacer, () => Promise.resolve());
+      else isUpToDate = false;
+    }
+    return isUpToDate;
   }
 
   /** The relations themselves and all that is concluded from them. */
@@ -173,20 +217,31 @@ export class Reasoner {
    */
   candidates(relations: ReadonlySet<string>, keepKnown = false): Candidates[] {
     const found: Candidates[] = [];
-    for (const { set, changed } of [this.#answers, this.#proofs])
+    for (const { set, changed, isInFlux } of [this.#answers, this.#proofs]) {
+      const doubtful = this.#reachedBy(changed);
       for (const relation of relations)
         for (const table of set.tablesOf(relation)) {
           const { rows } = table.rows;
-          if (rows.count === 0) continue;
-          const demand = plainRows(table.demand.rows, table.demand.rows.count, set.constants);
+          if (rows.live === 0) continue;
+          const demand = plainRows(table.demand.rows, set.constants).rows;
           const demanded = { boundPositions: table.boundPositions, demand: { rows: demand } };
-          const isCertain = !changed.has(relation);
-          const plain = plainRows(rows, rows.count, set.constants);
-          found.push({ ...table, rows: plain, count: plain.count, table: demanded, isCertain });
+          const isCertain = !isInFlux && !doubtful.has(relation);
+          found.push({ ...table, ...plainRows(rows, set.constants), table: demanded, isCertain });
         }
+    }
     const known = this.known.take(relations);
     if (keepKnown) for (const each of known) this.known.add(each, each.rows);
     return [...found, ...known];
+  }
+
+  /** What changes of facts take away from the shared tables from now on, until its `end`. */
+  watchLosses(): Losses {
+    const isUpToDate = [this.#answers, this.#proofs].every(
+      ({ changed, isInFlux }) => changed.length === 0 && !isInFlux,
+    );
+    const losses: Losses = new Losses(isUpToDate, () => this.#losses.delete(losses));
+    this.#losses.add(losses);
+    return losses;
   }
 
   /**
@@ -196,11 +251,12 @@ export class Reasoner {
   async evaluate<Result>(
     reader: PinnedReader,
     withHeights: boolean,
+    pacer: Pacer,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
     if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {
-      const own = new TableSet(this.facts, reader.program, withHeights, this.#tallies);
+      const own = new TableSet(this.facts, reader.program, { withHeights, isKept: false }, this.#tallies);
       const result = await work(own);
       if (reader.hidden === null && this.#program === reader.program)
         for (const table of own.tables.values()) this.#keep(table, own);
@@ -211,6 +267,7 @@ export class Reasoner {
     set.owner = reader;
     let isSettled = false;
     try {
+      await this.#keepTrue(shared, reader, pacer);
       const result = await work(set);
       isSettled = true;
       return result;
@@ -221,7 +278,24 @@ export class Reasoner {
       this.#release(shared, set, isSettled);
     }
     // What earlier questions had left has been let go with it: now it has all the memory there is.
-    return this.evaluate(reader, withHeights, work);
+    return this.evaluate(reader, withHeights, pacer, work);
+  }
+
+  async #keepTrue(shared: SharedSet, reader: PinnedReader, pacer: Pacer): Promise<void> {
+    const { set, changed } = shared;
+    if (changed.length === 0) return;
+    shared.changed = [];
+    shared.isInFlux = true;
+    try {
+      if (await keepTrue(set, changed, reader, pacer)) this.#dropWorn(set);
+      else {
+        abandon(set);
+        this.#drop(set, this.#reachedBy(changed));
+        this.#missLosses();
+      }
+    } finally {
+      shared.isInFlux = false;
+    }
   }
 
   /** One page of the answers to a question, ordered by the texts of their arguments. */
@@ -229,14 +303,14 @@ export class Reasoner {
     pacer.look();
     const matches =
       this.#settledMatches(asked, reader) ??
-      (await this.evaluate(reader, false, (set) => matchesOf(asked, set, reader, pacer)));
+      (await this.evaluate(reader, false, pacer, (set) => matchesOf(asked, set, reader, pacer)));
     const width = asked.variables.length;
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
     const order = await rowsByText(matches.ids, matches.count, width, matches.constants, pacer, end);
     const rows = Array.from(order.subarray(Math.min(page.offset, end)));
     const isTruncated = end < matches.count;
     if (!page.withProof) return { matches, page: rows, isTruncated, proof: null };
-    const proof = await this.evaluate(reader, true, async (set) => {
+    const proof = await this.evaluate(reader, true, pacer, async (set) => {
       const builder = new ProofBuilder(set, reader, pacer);
       return { proof: await builder.prove(matches, rows, page.withAlternatives), facts: builder.facts };
     });
@@ -245,30 +319,29 @@ export class Reasoner {
 
   /** The answers where a shared table has them all already. */
   #settledMatches(asked: Question, reader: PinnedReader): Matches | null {
-    const { set, changed } = this.#answers;
-    if (reader.version !== this.version || reader.hidden !== null || changed.size > 0) return null;
+    const { set, changed, isInFlux } = this.#answers;
+    if (reader.version !== this.version || reader.hidden !== null) return null;
+    if (isInFlux || changed.length > 0) return null;
     const atom = onlyDerivedAtom(asked, set);
     if (atom === null) return null;
-    const place = tableFor(atom, asked.view, set);
-    if (place === null) return null;
-    const { table, key } = place;
-    const row = table.demand.rows.find(key);
-    return row >= 0 && row < table.settled ? copyMatches(asked, atom, table, key, set) : null;
+    const place = settledTableFor(atom, asked.view, set);
+    return place === null ? null : copyMatches(asked, atom, place, set);
   }
 
   /** Distinct known conclusions that hold and are not stored, by relation, whatever the view. */
   async knownByRelation(reader: PinnedReader, pacer: Pacer): Promise<KnownCount[]> {
     const found = new Map<string, KnownCount & { seen: Tuples }>();
     const { dictionary } = this.facts;
-    for (const { table, rows } of this.#heldTables(reader)) {
+    await this.keepUp(reader, pacer);
+    for (const { table, rows, count, dead } of this.#heldTables(reader)) {
       const of = { predicate: table.predicate, arity: table.arity, negated: table.negated };
       let entry = found.get(table.relation);
       if (entry === undefined)
         found.set(table.relation, (entry = { of, count: 0, example: null, seen: new Tuples(of.arity) }));
       const tuple = new Int32Array(of.arity);
-      const count = rows.count;
       for (let row = 0; row < count; row++) {
         if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
+        if (!isCandidate({ dead }, row)) continue;
         tupleAt(rows, row, tuple);
         if (entry.seen.insert(tuple) < 0 || this.#isStored(table, tuple, reader)) continue;
         entry.count++;
@@ -282,13 +355,13 @@ export class Reasoner {
   async provedWith(fact: FactRow, reader: PinnedReader, pacer: Pacer): Promise<string[]> {
     const { predicate, arity, negated } = fact.relation;
     const reached = this.reached([relationKey(predicate, arity, negated)]);
+    await this.keepUp(reader, pacer);
     const tables = this.#heldTables(reader).filter(({ table }) => reached.has(table.relation));
     const used = new Set<string>();
-    for (const { table, rows } of tables) {
-      const count = rows.count;
-      for (let at = 0; at < count && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
-        const goals = this.#goals(table, rows, at, Math.min(count, at + goalsAtOnce));
-        const found = await this.evaluate(reader, true, (set) =>
+    for (const held of tables) {
+      for (let at = 0; at < held.count && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
+        const goals = this.#goals(held, at, Math.min(held.count, at + goalsAtOnce));
+        const found = await this.evaluate(reader, true, pacer, (set) =>
           new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY).dependentsOf(fact, goals),
         );
         for (const atom of found) used.add(atom);
@@ -298,55 +371,89 @@ export class Reasoner {
   }
 
   /** The rows from `start` to `end` of a table as atoms. */
-  #goals({ view, predicate, arity, negated }: Table, rows: Tuples, start: number, end: number): GroundAtom[] {
+  #goals({ table, rows, dead }: HeldTable, start: number, end: number): GroundAtom[] {
+    const { view, predicate, arity, negated } = table;
     const tuple = new Int32Array(arity);
-    return Array.from({ length: end - start }, (_, at) => {
-      const args = Array.from(tupleAt(rows, start + at, tuple), (id) => this.facts.dictionary.text(id));
-      return { view, literal: { predicate, args, negated, naf: false } };
-    });
+    const goals: GroundAtom[] = [];
+    for (let row = start; row < end; row++) {
+      if (!isCandidate({ dead }, row)) continue;
+      const args = Array.from(tupleAt(rows, row, tuple), (id) => this.facts.dictionary.text(id));
+      goals.push({ view, literal: { predicate, args, negated, naf: false } });
+    }
+    return goals;
   }
 
   /** Tables whose rows hold for the reader, with those rows. */
-  #heldTables(reader: PinnedReader): { table: Table; rows: Tuples }[] {
+  #heldTables(reader: PinnedReader): HeldTable[] {
     if (reader.version !== this.version) return [];
-    const found: { table: Table; rows: Tuples }[] = [];
-    for (const { set, changed } of [this.#answers, this.#proofs])
+    const found: HeldTable[] = [];
+    for (const { set, changed, isInFlux } of [this.#answers, this.#proofs]) {
+      if (isInFlux) continue;
+      const doubtful = this.#reachedBy(changed);
       for (const table of set.tables.values())
-        if (table.rows.rows.count > 0 && !changed.has(table.relation))
-          found.push({ table, rows: plainRows(table.rows.rows, table.rows.rows.count, set.constants) });
+        if (table.rows.rows.live > 0 && !doubtful.has(table.relation))
+          found.push({ table, ...plainRows(table.rows.rows, set.constants) });
+    }
     return found;
   }
 
   #isStored(of: Table, tuple: Int32Array, reader: Reader): boolean {
     const relation = this.facts.relation(of.predicate, of.arity, of.negated);
     if (relation === null) return false;
-    const identity = new Int32Array(of.arity + 1);
-    identity.set(tuple);
-    for (let scope = 0; scope < this.facts.scopeNames.length; scope++) {
-      identity[of.arity] = scope;
-      const row = relation.find(identity);
-      if (row >= 0 && sees(reader, relation, row)) return true;
-    }
-    return false;
+    const rows = this.facts.rowsOf(relation, tuple, { kind: 'all' });
+    return rows.some((row) => sees(reader, relation, row));
   }
 
   #shared(withHeights: boolean): SharedSet {
-    return { set: new TableSet(this.facts, this.#program, withHeights, this.#tallies), changed: new Set() };
+    const set = new TableSet(this.facts, this.#program, { withHeights, isKept: true }, this.#tallies);
+    set.lost = (table, row) => {
+      for (const losses of this.#losses) losses.add(table, row, set.constants);
+    };
+    return { set, changed: [], isInFlux: false };
   }
 
   #release(shared: SharedSet, set: TableSet, isSettled: boolean): void {
     if (shared.set !== set) return;
-    const { changed } = shared;
-    shared.changed = new Set();
-    if (!isSettled || this.bytes > this.#memoryBytes) shared.set = this.#shared(set.withHeights).set;
-    else if (changed.size > 0) this.#drop(set, changed);
+    if (!isSettled || this.bytes > this.#memoryBytes) this.#renew(shared);
   }
 
   /** Puts a new set in the place of one that is not to be used again; what it held becomes known. */
   #replace(shared: SharedSet): void {
     for (const table of shared.set.tables.values()) this.#keep(table, shared.set);
-    shared.set = this.#shared(shared.set.withHeights).set;
-    shared.changed = new Set();
+    this.#renew(shared);
+  }
+
+  #renew(shared: SharedSet): void {
+    Object.assign(shared, this.#shared(shared.set.withHeights));
+    this.#missLosses();
+  }
+
+  /** What was watched for has gone unseen. */
+  #missLosses(): void {
+    for (const losses of this.#losses) losses.isComplete = false;
+  }
+
+  /** The relations of these stored facts, and all that is concluded from them. */
+  #reachedBy(facts: readonly number[]): Set<string> {
+    const relations = new Set<string>();
+    for (const number of facts) {
+      const { predicate, arity, negated } = this.facts.versionOf(number).relation;
+      relations.add(relationKey(predicate, arity, negated));
+    }
+    return this.reached(relations);
+  }
+
+  #dropChanged(shared: SharedSet, changed: readonly number[]): void {
+    this.#drop(shared.set, this.#reachedBy(changed));
+    this.#missLosses();
+    shared.changed = [];
+  }
+
+  /** Drops tables most of whose rows are dead, and a whole set most of whose justifications are garbage. */
+  #dropWorn(set: TableSet): void {
+    const worn = new Set<string>();
+    for (const table of set.tables.values()) if (isWorn(table.rows.rows)) worn.add(table.relation);
+    if (worn.size > 0) this.#drop(set, this.reached(worn));
   }
 
   #drop(set: TableSet, relations: ReadonlySet<string>): void {
@@ -358,14 +465,17 @@ export class Reasoner {
   }
 
   #keep(table: Table, set: TableSet): void {
-    const { rows } = table.rows;
-    this.known.add(table, plainRows(rows, rows.count, set.constants));
+    this.known.add(table, plainRows(table.rows.rows, set.constants).rows);
   }
 
   /** Constants of rules are known before questions look theirs up, so that a question can name them. */
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
   }
+}
+
+function isWorn(rows: Tuples): boolean {
+  return rows.deadCount > 1000 && rows.deadCount * 2 > rows.count;
 }
 
 function isOverMemory(error: unknown): boolean {

@@ -3,14 +3,16 @@ import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import { planRule } from '../logic/order.ts';
 import { relationKey, relationOf } from '../logic/terms.ts';
 import { BodyCompiler, type Conclusion } from './body-compiler.ts';
-import { compileRule, type CompilerContext } from './compile-rule.ts';
+import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from './compile-rule.ts';
 import { Constants } from './constants.ts';
-import { clear, type Derived, newDerived, WorkList } from './derived.ts';
+import { clear, type Derived, newDerived, type StoredNews, type Work, WorkList } from './derived.ts';
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
-import type { Program } from './program.ts';
+import type { Observer } from './observer.ts';
+import { listed, type Program } from './program.ts';
 import { type Reader, viewKey } from './reader.ts';
+import { Justifications, type Support, type Watcher } from './support.ts';
 import type { Relation, Table, TableSpace } from './table.ts';
 
 /**
@@ -30,8 +32,12 @@ export class TableSet implements TableSpace {
   readonly facts: FactStore;
   readonly program: Program;
   readonly withHeights: boolean;
+  readonly isKept: boolean;
   readonly constants: Constants;
-  readonly work = new WorkList();
+  readonly justifications = new Justifications();
+  readonly work: Work = new WorkList();
+  readonly #storedNews = new Map<string, StoredNews[]>();
+  readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
   readonly #byRelation = new Map<string, Table[]>();
   readonly #derivedAtoms = new WeakMap<
@@ -40,11 +46,23 @@ export class TableSet implements TableSpace {
   >();
   /** The evaluation that is filling the set now, if any. */
   owner: object | null = null;
+  /** Called for every row of a table that a change of facts took away. */
+  lost: ((table: Table, row: number) => void) | null = null;
 
   readonly #tallies: Tallies;
+  readonly observer: Observer | null;
 
-  constructor(facts: FactStore, program: Program, withHeights: boolean, tallies: Tallies) {
+  /** With an observer no recursion is rewritten either: what it is told is of the rules as they were taught. */
+  constructor(
+    facts: FactStore,
+    program: Program,
+    { withHeights, isKept }: { readonly withHeights: boolean; readonly isKept: boolean },
+    tallies: Tallies,
+    observer: Observer | null = null,
+  ) {
+    this.observer = observer;
     this.#tallies = tallies;
+    this.isKept = isKept;
     this.facts = facts;
     this.program = program;
     this.withHeights = withHeights;
@@ -52,9 +70,19 @@ export class TableSet implements TableSpace {
   }
 
   get bytes(): number {
-    let bytes = this.constants.bytes;
+    let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
     for (const table of this.tables.values()) bytes += bytesOf(table);
     return bytes;
+  }
+
+  /** Rows of all tables, and of what their rules need beside them. */
+  get rowCount(): number {
+    let count = 0;
+    for (const table of this.tables.values()) {
+      count += table.rows.rows.count;
+      for (const extra of table.extra) count += extra.rows.count;
+    }
+    return count;
   }
 
   /** Tables of a relation, in every view and adornment. */
@@ -96,29 +124,63 @@ export class TableSet implements TableSpace {
       rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
-      settled: 0,
     };
+    if (this.isKept) this.justifications.keep(table.rows, table);
     this.tables.set(key, table);
+    this.observer?.table(table);
     const siblings = this.#byRelation.get(name);
     if (siblings === undefined) this.#byRelation.set(name, [table]);
     else siblings.push(table);
     return table;
   }
 
+  keepRule(support: Support, rule: UpkeepRule): void {
+    support.rules.push(rule);
+    for (const { relation, news } of rule.stored) listed(this.#storedNews, relation).push(news);
+  }
+
+  watchStored(relation: string, watcher: Watcher): void {
+    listed(this.#storedWatchers, relation).push(watcher);
+  }
+
+  /** What is to be told of stored facts of the relation that come. */
+  newsOf(relation: string): readonly StoredNews[] {
+    return this.#storedNews.get(relation) ?? [];
+  }
+
+  /** What is to be told of stored facts of the relation that come or go. */
+  watchersOf(relation: string): readonly Watcher[] {
+    return this.#storedWatchers.get(relation) ?? [];
+  }
+
+  /** Stored facts that came are no longer waited for. */
+  forgetNews(): void {
+    for (const list of this.#storedNews.values()) for (const news of list) news.rows = [];
+  }
+
+  /** True where a rule in use reads stored facts of the relation. */
+  reads(relation: string): boolean {
+    return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);
+  }
+
   /** Forgets what the table holds. Every table that reads it must be reset in the same turn. */
   reset(table: Table): void {
+    const { justifications } = this;
+    for (const derived of [table.rows, ...table.extra])
+      justifications.garbage += derived.support?.places ?? 0;
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
-    table.settled = 0;
   }
 
   /** The compiler's view of rules, with constants of a question where `isQuestion`. */
   context(view: ScopeChoice, isQuestion: boolean): CompilerContext {
     return {
       work: this.work,
+      justifications: this.justifications,
       estimate: (literal, bound) => this.estimate(view, literal, bound),
       constants: this.constants,
+      observer: this.observer,
       constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
     };
   }
@@ -149,7 +211,7 @@ export class TableSet implements TableSpace {
   }
 
   #build(table: Table): void {
-    const factored = this.withHeights ? null : this.factored(table);
+    const factored = this.withHeights || this.observer !== null ? null : this.factored(table);
     if (factored !== null) {
       const level = table.rows.level;
       const reach = newDerived({
@@ -157,6 +219,7 @@ export class TableSet implements TableSpace {
         arity: table.boundPositions.length * 2,
         level,
       });
+      if (this.isKept) this.justifications.keep(reach, null);
       table.extra.push(reach);
       for (const part of factored) this.#add(table, reach, part);
       return;
@@ -173,6 +236,7 @@ export class TableSet implements TableSpace {
     for (const rule of this.program.rulesFor(table.view, table.relation)) {
       const { head, body } = rule.kept.rule;
       const filters = filtersOf(body, planRule(rule.kept.rule));
+      this.observer?.compiling(rule);
       const built = new BodyCompiler(this, table, table.extra, false).compile(
         { view: rule.bodyView, literals: body, filters },
         {
@@ -186,6 +250,7 @@ export class TableSet implements TableSpace {
       );
       if (this.withHeights) table.rules.push({ ...rule, body: built });
     }
+    this.observer?.compiling(null);
   }
 
   /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
@@ -213,10 +278,18 @@ export class TableSet implements TableSpace {
     const atoms = [
       { literal: { predicate, args, negated, naf: false }, source: { kind: 'stored' as const, find, view } },
     ];
-    compileRule(
-      { ...conclusion, view, atoms, filters: [], barriers: new Map(), announced: [] },
-      this.context(view, false),
-    );
+    const rule: AdornedRule = {
+      ...conclusion,
+      view,
+      atoms,
+      filters: [],
+      barriers: new Map(),
+      announced: [],
+    };
+    const context = this.context(view, false);
+    compileRule(rule, context);
+    const { support } = conclusion.target;
+    if (support !== null) this.keepRule(support, new UpkeepRule(rule, context));
   }
 
   /** Proofs derive again what answers derived already, so only the latter count. */

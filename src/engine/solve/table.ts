@@ -1,9 +1,10 @@
 import type { AggregateLiteral, AtomLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
-import type { Barrier, BodyAtom, CompilerContext, GroupSource } from './compile-rule.ts';
+import type { Barrier, BodyAtom, CompilerContext, GroupSource, UpkeepRule } from './compile-rule.ts';
 import type { Derived } from './derived.ts';
 import type { Filter } from './join-order.ts';
 import type { Program, ViewRule } from './program.ts';
+import type { Justifications, Support, Watcher } from './support.ts';
 
 /** A relation in a view. */
 export interface Relation {
@@ -26,8 +27,6 @@ export interface Table extends Relation {
   readonly rules: BuiltRule[];
   /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
-  /** How much of the demand is known to be answered in full. */
-  settled: number;
 }
 
 /** A body with what its literals read. */
@@ -56,6 +55,13 @@ export interface BuiltRule extends ViewRule {
 export interface TableSpace {
   readonly program: Program;
   readonly withHeights: boolean;
+  /** True where what is derived is kept true when facts change. */
+  readonly isKept: boolean;
+  readonly justifications: Justifications;
+  /** Has the rule look after the rows that it concludes. */
+  keepRule(support: Support, rule: UpkeepRule): void;
+  /** Has the watcher told of stored facts of the relation that come and go. */
+  watchStored(relation: string, watcher: Watcher): void;
   isDerived(view: ScopeChoice, relation: string): boolean;
   table(relation: Relation, boundPositions: readonly number[]): Table;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;

@@ -22,5 +22,8 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   validateRules: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).' },
   updateRule: { enabled: false },
   ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
+  trace: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 1000 },
+  aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
+  explain: { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' },
   createDatabase: { name: 'family' },
 };

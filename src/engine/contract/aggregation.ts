@@ -1,0 +1,90 @@
+/**
+ * Aggregation on the wire: one figure over the facts that match a pattern, and the same figure for each group.
+ *
+ * Variables are named with or without `?` and come out of the schema with it. Whatever makes a request senseless
+ * by itself is refused here; that something is no number only shows when the facts are read.
+ */
+import { z } from 'zod';
+import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from './fields.ts';
+import { defaultMaxDerivations } from './inference.ts';
+import { maxArguments, predicateSchema, termsSchema, variableNameSchema } from './language.ts';
+
+export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as const;
+
+const aggregateFields = {
+  operation: z.enum(aggregateOperations),
+  predicate: predicateSchema,
+  args: optional(termsSchema).describe('Absent: any arguments, whatever their number'),
+  variable: optional(variableNameSchema).describe('Of what, a variable of args, with or without ?'),
+  argIndex: optional(
+    z
+      .int()
+      .min(0)
+      .max(maxArguments - 1),
+  ).describe(
+    'In place of variable: the place of the argument, from 0. Without args, facts with fewer arguments do not match',
+  ),
+  groupBy: defaulted(z.array(variableNameSchema).max(maxArguments), []).describe(
+    'Variables of args, with or without ?',
+  ),
+  distinct: defaulted(z.boolean(), false).describe('true: each value once, values compared as texts'),
+  infer: defaulted(z.boolean(), false).describe('true: over what can be derived, too'),
+  ...scopeFields,
+  timeoutMs: timeoutSchema,
+  maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
+};
+
+export const aggregateInputSchema = z
+  .strictObject(aggregateFields)
+  .superRefine(oneScopeChoice)
+  .superRefine(aggregable);
+export type AggregateInput = z.output<typeof aggregateInputSchema>;
+
+/** Refuses a request that does not say what to aggregate, or names what is not there. */
+function aggregable(input: z.output<z.ZodObject<typeof aggregateFields>>, context: z.RefinementCtx): void {
+  const { operation, args, variable, argIndex, groupBy } = input;
+  const refuse = (path: (string | number)[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+  if (variable !== null && argIndex !== null)
+    refuse(['argIndex'], 'give either variable or argIndex, not both');
+  if (variable === null && argIndex === null && operation !== 'COUNT')
+    refuse(['variable'], `${operation} needs variable or argIndex: of what it is taken`);
+  if (args === null) {
+    if (variable !== null)
+      refuse(['variable'], 'a variable is one of args: give args, or argIndex in its place');
+    if (groupBy.length > 0) refuse(['groupBy'], 'the variables of groupBy are those of args: give args');
+    return;
+  }
+  if (argIndex !== null && argIndex >= args.length)
+    refuse(
+      ['argIndex'],
+      `args has ${args.length} ${args.length === 1 ? 'argument' : 'arguments'}, counted from 0`,
+    );
+  const absent = (name: string): string => `${name} is not among the variables of args`;
+  if (variable !== null && !args.includes(variable)) refuse(['variable'], absent(variable));
+  for (const [at, name] of groupBy.entries()) if (!args.includes(name)) refuse(['groupBy', at], absent(name));
+}
+
+const aggregateValueSchema = z
+  .union([z.number(), z.string(), z.null()])
+  .describe(
+    'A number where all values are numbers, but for an integer beyond +-(2^53 - 1), whose digits come as text; ' +
+      'null: no match',
+  );
+export type AggregateValue = z.output<typeof aggregateValueSchema>;
+
+export const aggregateResultSchema = z.object({
+  operation: z.enum(aggregateOperations),
+  result: aggregateValueSchema,
+  matchedFacts: z.int().describe('Distinct atoms that match'),
+  groups: z
+    .array(
+      z.object({
+        key: z.record(z.string(), z.string()).describe('By the names of the variables without ?'),
+        result: aggregateValueSchema,
+        matchedFacts: z.int(),
+      }),
+    )
+    .describe('Ordered by their keys by code point, the variables in the order of groupBy'),
+});
+export type AggregateResult = z.output<typeof aggregateResultSchema>;

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { EndedFacts, endRememberedFor } from './ended-facts.ts';
+import { FactStore, type FactToStore } from './fact-store.ts';
+
+const fact = (arg: string, changes: Partial<FactToStore> = {}): FactToStore => ({
+  predicate: 'p',
+  args: [arg],
+  truthVal: true,
+  scope: null,
+  ...changes,
+});
+
+/** The ends that the store tells of, as `arg@scope until`. */
+function ends(
+  store: FactStore,
+  generation: number,
+  time: number,
+  args = ['?x'],
+  scope: string | null = null,
+) {
+  const pattern = {
+    predicate: 'p',
+    args,
+    truthVal: true,
+    scope: scope === null ? ({ kind: 'all' } as const) : ({ kind: 'scope', scope } as const),
+  };
+  return [...store.matchEnded(pattern, generation, time)].map(
+    (ended) => `${ended.args.join(',')}@${ended.scope ?? ''} ${ended.until}`,
+  );
+}
+
+test('a fact has ended from the end of its validity on, for a day', () => {
+  const store = new FactStore(0);
+  store.store(fact('a', { validUntil: 10 }), 1, 0);
+  expect(ends(store, 1, 9)).toEqual([]);
+  expect(ends(store, 1, 10)).toEqual(['a@ 10']);
+  expect(ends(store, 1, 9 + endRememberedFor)).toEqual(['a@ 10']);
+  expect(ends(store, 1, 10 + endRememberedFor)).toEqual([]);
+});
+
+test('an ended fact is remembered when it is asserted again, and told once', () => {
+  const store = new FactStore(0);
+  store.store(fact('a', { validUntil: 10, scope: 's' }), 1, 0);
+  store.store(fact('a', { scope: 's' }), 2, 20);
+  expect(ends(store, 2, 20)).toEqual(['a@s 10']);
+  expect(ends(store, 1, 20)).toEqual(['a@s 10']);
+  expect(ends(store, 2, 20, ['a'], 's')).toEqual(['a@s 10']);
+  expect(ends(store, 2, 20, ['b'], 's')).toEqual([]);
+  expect(ends(store, 2, 20, ['a'], 't')).toEqual([]);
+});
+
+test('what was retracted before its end has not ended', () => {
+  const store = new FactStore(0);
+  store.retract(store.store(fact('a', { validUntil: 10 }), 1, 0), 2);
+  store.store(fact('a', { validUntil: 30 }), 3, 20);
+  expect(ends(store, 3, 29)).toEqual([]);
+  expect(ends(store, 3, 30)).toEqual(['a@ 30']);
+});
+
+test('ends of more than a day ago are let go of', () => {
+  const ended = new EndedFacts();
+  for (let index = 0; index < 5000; index++)
+    ended.remember('p/1', { identity: Int32Array.of(index, 0), until: index, replacedIn: 1 }, index);
+  const time = endRememberedFor + 4000;
+  for (let index = 0; index < 20_000; index++)
+    ended.remember('q/1', { identity: Int32Array.of(index, 0), until: time, replacedIn: 1 }, time);
+  expect([...ended.of('p/1')].every(({ until }) => until > 4000)).toBe(true);
+  expect([...ended.of('q/1')]).toHaveLength(20_000);
+});
+
+test('of too many the earliest ends are let go of first', () => {
+  const ended = new EndedFacts();
+  const count = 250_000;
+  for (let index = 0; index < count; index++)
+    ended.remember('p/1', { identity: Int32Array.of(index, 0), until: index, replacedIn: 1 }, count);
+  const left = [...ended.of('p/1')];
+  expect(left.length).toBeLessThanOrEqual(100_001);
+  expect(left.length).toBeGreaterThan(40_000);
+  expect(left.at(-1)?.until).toBe(count - 1);
+  expect(ended.bytes).toBeLessThan(30_000_000);
+});

@@ -1,0 +1,131 @@
+import type { StoredFact } from './contract/facts.ts';
+import type { FactStore } from './facts/fact-store.ts';
+import type { Program } from './solve/program.ts';
+
+/**
+ * Listings that were made, kept so that the next page need not make them again.
+ *
+ * A listing is kept as numbers of relations and rows, and used only where it would come out the same: the tenant's
+ * facts did not change since, no validity began or ended, and neither rules nor uses changed where it depends on
+ * them. So nobody can tell whether a page came from a kept one. Those used longest ago go first.
+ */
+export interface Listing {
+  /** The relations that the query can list, in the order of `sort=predicate`. */
+  readonly relations: readonly RelationName[];
+  /** In ascending order: of a stored fact the place of its relation, of a conclusion -1. */
+  readonly places: Int32Array;
+  /** Beside it: the row in the relation, or the place among the conclusions. */
+  readonly rows: Int32Array;
+  readonly conclusions: readonly ListedConclusion[];
+}
+
+export interface RelationName {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+}
+
+export interface ListedConclusion {
+  readonly sort: number;
+  readonly atom: string;
+  readonly fact: StoredFact;
+}
+
+/** What a listing depends on, at the time it is made and at the time it is wanted. */
+export interface ListingState {
+  /** The query, and whatever else of the request its order depends on. */
+  readonly key: string;
+  readonly facts: FactStore;
+  /** `FactStore.version` in the turn in which the reader was pinned. */
+  readonly version: number;
+  /** null: uses do not matter to it. */
+  readonly usesVersion: number | null;
+  /** null: rules do not matter to it. */
+  readonly program: Program | null;
+  /** The reader's time, and the first instant after it at which a validity begins or ends. */
+  readonly time: number;
+  readonly until: number;
+}
+
+interface Kept {
+  readonly state: Omit<ListingState, 'facts'>;
+  /** What is kept here shall not keep a tenant that has gone. */
+  readonly facts: WeakRef<FactStore>;
+  readonly listing: Listing;
+  readonly bytes: number;
+}
+
+export const mostListings = 64;
+
+export class KeptListings {
+  readonly #mostBytes: number;
+  /** The one used last comes last. */
+  readonly #kept: Kept[] = [];
+  #bytes = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get count(): number {
+    return this.#kept.length;
+  }
+
+  /** The listing where one is kept that holds in this state. One of an earlier state is let go. */
+  find(wanted: ListingState): Listing | null {
+    const at = this.#kept.findIndex(
+      ({ state, facts }) => state.key === wanted.key && facts.deref() === wanted.facts,
+    );
+    if (at < 0) return null;
+    const found = this.#take(at);
+    if (!holds(found.state, wanted)) return null;
+    this.#add(found);
+    return found.listing;
+  }
+
+  /** Keeps a listing, unless it is larger than all that may be kept. */
+  keep({ facts, ...state }: ListingState, listing: Listing): void {
+    const bytes = bytesOf(state.key, listing);
+    if (bytes > this.#mostBytes) return;
+    const same = this.#kept.findIndex((each) => each.state.key === state.key && each.facts.deref() === facts);
+    if (same >= 0) this.#take(same);
+    this.#add({ state, facts: new WeakRef(facts), listing, bytes });
+    while (this.#kept.length > mostListings || this.#bytes > this.#mostBytes) this.#take(0);
+  }
+
+  #take(at: number): Kept {
+    const [taken] = this.#kept.splice(at, 1) as [Kept];
+    this.#bytes -= taken.bytes;
+    return taken;
+  }
+
+  #add(kept: Kept): void {
+    this.#kept.push(kept);
+    this.#bytes += kept.bytes;
+  }
+}
+
+function holds(made: Kept['state'], wanted: ListingState): boolean {
+  return (
+    made.version === wanted.version &&
+    made.usesVersion === wanted.usesVersion &&
+    made.program === wanted.program &&
+    made.time <= wanted.time &&
+    wanted.time < made.until
+  );
+}
+
+/** About what the listing takes: two bytes a character and some hundred for the objects of a conclusion. */
+function bytesOf(key: string, { places, rows, conclusions, relations }: Listing): number {
+  let characters = key.length;
+  for (const { predicate } of relations) characters += predicate.length + 50;
+  for (const { atom, fact } of conclusions) {
+    characters += 300 + 2 * atom.length + (fact.provenance?.rule.length ?? 0);
+    for (const premise of fact.provenance?.premises ?? []) characters += premise.length + 20;
+  }
+  return places.byteLength + rows.byteLength + 2 * characters;
+}
