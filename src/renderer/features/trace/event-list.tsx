@@ -15,7 +15,7 @@ import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { ports } from './event-words.ts';
+import { sentenceOf, toneOf } from './event-words.ts';
 import {
   allEvents,
   type EventFilter,
@@ -37,7 +37,7 @@ const columns: readonly Column<TraceEvent>[] = [
     align: 'end',
     cell: ({ seq }) => <span className="number dim">{formatCount(seq)}</span>,
   },
-  { id: 'port', title: 'Port', width: 72, cell: ({ port }) => <Tag tone={ports[port].tone}>{port}</Tag> },
+  { id: 'port', title: 'Port', width: 72, cell: ({ port }) => <Tag tone={toneOf[port]}>{port}</Tag> },
   {
     id: 'depth',
     title: 'Depth',
@@ -50,9 +50,10 @@ const columns: readonly Column<TraceEvent>[] = [
     title: 'Atom',
     width: 240,
     grow: 1,
-    cell: ({ atom, depth }) => (
+    cell: ({ atom, depth, scope }) => (
       <span title={atom} style={{ paddingLeft: Math.min(depth, greatestIndent) * 12 }}>
         <CodeText isLine text={atom} />
+        {scope !== null && <span className="dim"> in {scope}</span>}
       </span>
     ),
   },
@@ -140,13 +141,13 @@ function Stepper({ place, count, onPlace }: StepperProps) {
 
 /** The event under the cursor, with its rule and the ways on. */
 function EventDetail({ event, rule }: { event: TraceEvent; rule: string | undefined }) {
-  const { port, atom, ruleId } = event;
-  const isGround = !atom.includes('?');
+  const { port, atom, ruleId, scope } = event;
   return (
     <section className={styles.event} aria-label="Event">
       <div className={styles.eventHead}>
-        <Tag tone={ports[port].tone}>{port}</Tag>
+        <Tag tone={toneOf[port]}>{port}</Tag>
         <CodeText text={atom} />
+        {scope !== null && <span className="dim">in {scope}</span>}
         <span className={styles.grow} />
         {port === 'exit' && (
           <Anchor
@@ -170,9 +171,7 @@ function EventDetail({ event, rule }: { event: TraceEvent; rule: string | undefi
           </Anchor>
         )}
       </div>
-      <p className="dim">
-        {port === 'exit' && ruleId === null && isGround ? 'This is stored.' : ports[port].sentence}
-      </p>
+      <p className="dim">{sentenceOf(event)}</p>
       {rule !== undefined && (
         <p>
           <CodeText text={rule} />

@@ -151,6 +151,7 @@ function subgoalColumns(
       cell: (row) => (
         <span title={row.goal}>
           <CodeText isLine text={row.goal} />
+          {row.scope !== null && <span className="dim"> in {row.scope}</span>}
         </span>
       ),
     },

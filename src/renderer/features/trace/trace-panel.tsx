@@ -194,7 +194,10 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
           </Banner>
         )}
         {result?.truncated === true && (
-          <Banner>Only the first {formatAmount(result.events.length, 'event')} were kept.</Banner>
+          <Banner>
+            There was more than is listed: {formatAmount(result.events.length, 'event')} and{' '}
+            {formatAmount(result.subgoals.length, 'subgoal')}. The counts of rules are complete.
+          </Banner>
         )}
         <div className={styles.question}>
           <CodeText text={question} />

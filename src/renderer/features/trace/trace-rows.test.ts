@@ -16,7 +16,7 @@ function event(
   atom: string,
   ruleId: string | null = null,
 ): TraceEvent {
-  return { seq, port, depth: 0, atom, ruleId };
+  return { seq, port, depth: 0, atom, ruleId, scope: null };
 }
 
 const events = [
