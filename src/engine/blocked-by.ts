@@ -179,7 +179,7 @@ export class Blocks {
     const program = new Program(
       this.#rules.map((each) => (each === kept ? { ...each, enabled: true } : each)),
     );
-    const enabled = reasoner.reader(reader.generation, reader.time, reader.hidden, program);
+    const enabled = reasoner.reader(reader.generation, reader.time, program);
     const holds = await reasoner.evaluate(enabled, false, pacer, (set) =>
       new LiteralReader(set, enabled, pacer, view).holds(atom),
     );

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   chainOf,
   day,
   factInput,
+  gate,
   openSession,
   refusal,
+  retractPatternInput,
   second,
   startTime,
 } from './testing/engine-fixtures.ts';
@@ -329,4 +331,39 @@ test('GET /facts/:id finds its dependents among many known conclusions', async (
   expect(await results('q(?x, ?y)')).toHaveLength(1000);
   const { dependents } = await engine.fact(caller, 'f3-700');
   expect(dependents).toEqual(['q(a, n700)']);
+});
+
+test('a retraction that is tried is about one state, whatever is written meanwhile', async () => {
+  const held = gate();
+  const session = await openSession({ pause: held.pause });
+  const { tell, tellAll, teach, results, engine, caller } = session;
+  await tellAll(['p(1)', 'p(2)']);
+  await teach('q(?x) :- p(?x)');
+  await teach('q(?x) :- r(?x)');
+  await results('q(1)');
+  // Every look at the time is the last of its slice.
+  let now = 0;
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
+  onTestFinished(() => time.mockRestore());
+  const reached = held.hold();
+  const input = retractPatternInput('p(?x)', { dryRun: true, timeoutMs: 600_000 });
+  const tried = engine.forgetPattern(caller, input);
+  await reached;
+  await tell('r(new)');
+  await results('q(new)');
+  held.release();
+  expect(await tried).toMatchObject({ retracted: 2, dependents: ['q(1)'], generation: 3 });
+});
+
+test('a dry run whose time is over before it began says that dependents are not complete, as the write would', async () => {
+  const { tellAll, teach, results, forgetPattern } = await openSession();
+  await tellAll(['p(1)', 'p(2)']);
+  await teach('q(?x) :- p(?x)');
+  await results('q(?x)');
+  let now = 0;
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
+  onTestFinished(() => time.mockRestore());
+  const expected = { status: 'retracted', retracted: 2, dependentsComplete: false };
+  expect(await forgetPattern('p(?x)', { dryRun: true, timeoutMs: 1 })).toMatchObject(expected);
+  expect(await forgetPattern('p(?x)', { timeoutMs: 1 })).toMatchObject(expected);
 });

@@ -3,7 +3,6 @@ import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import { everyConclusion, withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, ScopeChoice } from './facts/fact-store.ts';
-import type { StoredRelation } from './facts/stored-relation.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
@@ -145,15 +144,4 @@ function viewsOf({ tenant }: BrowseContext, retracted: readonly FactRow[]): Scop
   const scopes = new Set(retracted.map((fact) => tenant.facts.scopeOf(fact)));
   for (const scope of scopes) views.push(scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope });
   return views;
-}
-
-/** The rows as a set by relation, for a reader that does not see them. */
-export function hiddenRows(facts: readonly FactRow[]): Map<StoredRelation, Set<number>> {
-  const hidden = new Map<StoredRelation, Set<number>>();
-  for (const { relation, row } of facts) {
-    const rows = hidden.get(relation);
-    if (rows === undefined) hidden.set(relation, new Set([row]));
-    else rows.add(row);
-  }
-  return hidden;
 }

@@ -25,13 +25,11 @@ import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.
 import type { Change, Engine, EngineCounters } from './engine.ts';
 import { explain } from './explain.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
-import type { KeptRule } from './facts/rule-store.ts';
 import {
   type Dependents,
   dependentsAmong,
   dependentsAmongAll,
   dependentsPart,
-  hiddenRows,
   type Known,
   knownBefore,
   noDependents,
@@ -42,15 +40,15 @@ import { KeptListings } from './kept-listings.ts';
 import { listFacts } from './list-facts.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
-import { ruleIdentity } from './logic/identity.ts';
 import { relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
-import { checkFits, ruleToKeep } from './prepare-rules.ts';
+import { checkFits, checkReplaces, requireRule, ruleToKeep } from './prepare-rules.ts';
 import { changesOf, resetChange, withdrawalsOf } from './publish.ts';
 import { queryFacts } from './query.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
+import { FactOverlay } from './solve/fact-overlay.ts';
 import { Program } from './solve/program.ts';
 import { type PinnedReader, Reasoner } from './solve/reasoner.ts';
 import type { Tallies } from './solve/table-set.ts';
@@ -148,8 +146,8 @@ export class KnowledgeEngine implements Engine {
     const check = (time: number): void => {
       const store = this.#storeOf(caller)();
       if (store === null || ifGeneration === null) return;
-      for (const fact of store.match(pattern, Number.POSITIVE_INFINITY, time, true))
-        checkUnchanged(store, identityOf(store, fact), ifGeneration);
+      for (const fact of store.match(pattern, this.#database(caller).generation, time, true))
+        checkUnchanged(store, store.identityOf(fact), ifGeneration);
     };
     if (input.dryRun) return this.#tryForget(caller, input, check);
     const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern };
@@ -203,16 +201,9 @@ export class KnowledgeEngine implements Engine {
   async updateRule(caller: Caller, id: string, input: rules.RuleUpdate): Promise<rules.RuleOutcome> {
     const rule = ruleToKeep(input);
     const check = (): void => {
-      this.#requireRule(caller, id);
-      if (rule.rule === null) return;
-      const { rules } = this.#database(caller);
-      const other = rules.same(ruleIdentity(rule.rule), rule.scope);
-      if (other !== null && other.id !== id)
-        throw new EngineError(
-          'Conflict',
-          `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
-        );
-      checkFits(rules, rule.rule, rule.scope, id);
+      const database = this.#database(caller);
+      requireRule(database, id);
+      if (rule.rule !== null) checkReplaces(database.rules, rule.rule, rule.scope, id);
     };
     const operation: Operation = { kind: 'updateRule', id, rule };
     return ruleOutcome(await this.#write({ caller, database: caller.database, operation, check }));
@@ -220,12 +211,12 @@ export class KnowledgeEngine implements Engine {
 
   async forgetRule(caller: Caller, id: string): Promise<rules.RuleRetracted> {
     const operation: Operation = { kind: 'forgetRule', id };
-    const watch = this.#watch(caller, defaultLimits, ({ reasoner }) => {
-      const concluded = relationOf(this.#requireRule(caller, id).rule.head);
+    const watch = this.#watch(caller, defaultLimits, ({ reasoner, database }) => {
+      const concluded = relationOf(requireRule(database, id).rule.head);
       return { candidates: reasoner.candidates(reasoner.reached([concluded])), losses: null };
     });
     try {
-      const check = (): void => void this.#requireRule(caller, id);
+      const check = (): void => void requireRule(this.#database(caller), id);
       const { before } = watch;
       const report = await this.#write({
         caller,
@@ -448,16 +439,14 @@ export class KnowledgeEngine implements Engine {
     check: (time: number) => void,
   ): Promise<facts.RetractPatternOutcome> {
     return this.#reading(caller, { ...defaultLimits, timeoutMs: input.timeoutMs }, async (before) => {
-      const { tenant, reasoner, reader } = before;
+      const { reasoner, reader } = before;
       check(reader.time);
-      const retracted = [...tenant.facts.match(patternOf(input), reader.generation, reader.time, true)];
-      await reasoner.keepUp(reader, before.pacer);
+      const overlay = new FactOverlay(reader);
+      // In one turn, as the write would be: time is limited for finding dependents alone.
+      const retracted = [...overlay.retract(patternOf(input))];
       const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
       const known = { candidates, losses: null };
-      const after = {
-        ...before,
-        reader: reasoner.reader(reader.generation, reader.time, hiddenRows(retracted)),
-      };
+      const after = { ...before, reader: { ...reader, overlay } };
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
@@ -507,7 +496,7 @@ export class KnowledgeEngine implements Engine {
   /** The context after a write: its generation and these rules, at the time of the one before. */
   #after(before: BrowseContext, generation: number, program: Program): BrowseContext {
     const { reasoner, reader } = before;
-    return { ...before, reader: reasoner.reader(generation, reader.time, null, program) };
+    return { ...before, reader: reasoner.reader(generation, reader.time, program) };
   }
 
   /** Pins a reader for the caller: the state as it is now. */
@@ -568,13 +557,6 @@ export class KnowledgeEngine implements Engine {
     return this.#parts.state.database(caller.database);
   }
 
-  #requireRule(caller: Caller, id: string): KeptRule {
-    const kept = this.#database(caller).rules.get(id);
-    if (kept === null)
-      throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${caller.database}`);
-    return kept;
-  }
-
   #storeOf(caller: Caller): () => FactStore | null {
     return () => this.#parts.state.databases.get(caller.database)?.tenants.get(caller.tenant)?.facts ?? null;
   }
@@ -621,11 +603,6 @@ function ruleOutcome(report: Report): rules.RuleOutcome {
   const { kept, status } = present(report.rule, 'a write of a rule reports it');
   assert(status !== 'retracted', 'a rule was written');
   return { status, rule: kept.text, id: kept.id, generation: report.generation };
-}
-
-function identityOf(store: FactStore, fact: FactRow) {
-  const { predicate, negated } = fact.relation;
-  return { predicate, args: store.argsOf(fact), truthVal: !negated, scope: store.scopeOf(fact) };
 }
 
 /** The relations that a retraction can touch. */

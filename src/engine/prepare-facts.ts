@@ -3,6 +3,7 @@ import type { FactInput } from './contract/facts.ts';
 import {
   type Bounds,
   boundsAfter,
+  type FactIdentity,
   type FactStore,
   type FactToStore,
   openBounds,
@@ -41,9 +42,12 @@ function clears(fact: FactToStore): boolean {
   return fact.validFrom === 'always' || fact.validUntil === 'never';
 }
 
-/** Refuses a validity that ends before it begins, as far as the fact itself gives both bounds. */
-export function checkValidity(fact: FactToStore, path: string): void {
-  refuseReversed(boundsAfter(fact, openBounds), path);
+/**
+ * Refuses a validity that ends before it begins: as far as the fact itself gives both bounds, or with what is stored
+ * in place of what it does not give.
+ */
+export function checkValidity(fact: FactToStore, path: string, stored: Bounds = openBounds): void {
+  refuseReversed(boundsAfter(fact, stored), path);
 }
 
 /**
@@ -75,11 +79,7 @@ function refuseReversed(bounds: Bounds, path: string): void {
 }
 
 /** Refuses where exactly this fact was changed after the generation. */
-export function checkUnchanged(
-  facts: FactStore | null,
-  fact: Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>,
-  generation: number,
-): void {
+export function checkUnchanged(facts: FactStore | null, fact: FactIdentity, generation: number): void {
   const changedAt = facts?.changedAt(fact.predicate, fact.args, fact.truthVal, fact.scope) ?? 0;
   if (changedAt <= generation) return;
   const atom = renderAtom({ predicate: fact.predicate, args: [...fact.args], negated: !fact.truthVal });

@@ -1,26 +1,30 @@
-import { invalid } from './base/errors.ts';
+import { EngineError, invalid } from './base/errors.ts';
 import type { Literal, Rule } from './contract/language.ts';
 import type { RuleInput } from './contract/rules.ts';
-import type { RuleStore } from './facts/rule-store.ts';
+import type { KeptRule, RuleStore } from './facts/rule-store.ts';
 import { checkRule } from './logic/check.ts';
+import { ruleIdentity } from './logic/identity.ts';
 import { parseRule } from './logic/parse.ts';
 import { checkStratified, dependenciesOf } from './logic/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
 import type { RuleToKeep } from './state.ts';
 
-/** The rule that is to be kept, parsed and checked by itself. */
-export function ruleToKeep(input: RuleInput): RuleToKeep {
+/**
+ * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
+ * stop at the end unless that is everywhere.
+ */
+export function ruleToKeep(input: RuleInput, path = ''): RuleToKeep {
   const { scope, name, description, enabled } = input;
-  return { rule: ruleOf(input), scope, name, description, enabled };
+  return { rule: ruleOf(input, path), scope, name, description, enabled };
 }
 
-function ruleOf(input: RuleInput): Rule | null {
+function ruleOf(input: RuleInput, path: string): Rule | null {
   let rule: Rule;
-  if (input.text !== null) rule = parseRule(input.text);
+  if (input.text !== null) rule = parseRule(input.text, `${path}text`);
   else if (input.head === null || input.body === null) return null;
   else rule = { head: input.head, body: input.body };
-  if (rule.body.length > 256) throw invalid('body', 'a body has at most 256 literals');
-  checkRule(rule);
+  if (rule.body.length > 256) throw invalid(`${path}body`, 'a body has at most 256 literals');
+  checkRule(rule, path);
   return rule;
 }
 
@@ -39,4 +43,26 @@ export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, re
 
 function mustWait(literal: Literal): boolean {
   return isAggregate(literal) || isAbsence(literal);
+}
+
+/** The rule with this id. Refused where the database has none. */
+export function requireRule(
+  database: { readonly name: string; readonly rules: RuleStore },
+  id: string,
+): KeptRule {
+  const kept = database.rules.get(id);
+  if (kept === null)
+    throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${database.name}`);
+  return kept;
+}
+
+/** Refuses to put a rule in the place of the one with this id where another is the same, or where it does not fit. */
+export function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null, id: string): void {
+  const other = rules.same(ruleIdentity(rule), scope);
+  if (other !== null && other.id !== id)
+    throw new EngineError(
+      'Conflict',
+      `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
+    );
+  checkFits(rules, rule, scope, id);
 }

@@ -3,30 +3,31 @@ import { type BrowseContext, scopeChoice } from './browse.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import { Tuples } from './facts/tuples.ts';
 import { Constants } from './solve/constants.ts';
+import { isAdded, matching } from './solve/reader.ts';
 import { rowsByText } from './solve/sorted.ts';
 
 /**
  * Stored visible facts that match a pattern, each atom once, without inference: ordered by their arguments, the true
- * one before the false one.
+ * one before the false one. Beside the result the stored facts behind it; what an overlay adds is none.
  */
 export async function queryFacts(
   context: BrowseContext,
   input: QueryInput,
 ): Promise<{ result: QueryResult; facts: FactRow[] }> {
   const { tenant, reader, pacer } = context;
-  const { facts } = tenant;
+  const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
   const { predicate, args, truthVal } = input;
   const pattern = { predicate, args, truthVal, scope: scopeChoice(input) };
   const distinct = new Tuples(args.length + 1);
   const behind: FactRow[][] = [];
   const tuple = new Int32Array(args.length + 1);
   let looked = 0;
-  for (const fact of facts.match(pattern, reader.generation, reader.time)) {
+  for (const fact of matching(reader, pattern)) {
     for (let position = 0; position < args.length; position++)
       tuple[position] = (fact.relation.columns[position] as Int32Array)[fact.row] as number;
     tuple[args.length] = fact.relation.negated ? 1 : 0;
-    if (distinct.insert(tuple) >= 0) behind.push([fact]);
-    else behind[distinct.find(tuple)]?.push(fact);
+    if (distinct.insert(tuple) >= 0) behind.push([]);
+    if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);
     if ((++looked & 0xfff) === 0) await pacer.breathe();
   }
   const ids = new Int32Array(distinct.count * args.length);
@@ -43,7 +44,7 @@ export async function queryFacts(
           ids,
           distinct.count,
           args.length,
-          new Constants(facts.dictionary),
+          constants,
           pacer,
           input.limit === null ? distinct.count : Math.min(distinct.count, input.offset + input.limit),
           (row) => negatedAt[row] as number,
@@ -52,9 +53,7 @@ export async function queryFacts(
   const page = Array.from(order.subarray(input.offset, end));
   const result = page.map((row) => ({
     predicate,
-    args: Array.from(args, (_, position) =>
-      facts.dictionary.text(ids[row * args.length + position] as number),
-    ),
+    args: Array.from(args, (_, position) => constants.text(ids[row * args.length + position] as number)),
     truthVal: negatedAt[row] === 0,
   }));
   return { result, facts: page.flatMap((row) => behind[row] ?? []) };

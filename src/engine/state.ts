@@ -257,19 +257,30 @@ function retractAll(
 }
 
 function teach(database: DatabaseState, wanted: RuleToKeep, record: LogRecord): Report['rule'] {
+  const id = `r${database.generation + 1}`;
+  const taught = teachRule(database.rules, wanted, id, record.time);
+  if (taught.isChange) database.advance(record.time, record.requestId);
+  return taught;
+}
+
+/** Teaches the rules one more, which gets the id; or finds that it is there, and takes over what is given. */
+export function teachRule(
+  rules: RuleStore,
+  wanted: RuleToKeep,
+  id: string,
+  time: number,
+): NonNullable<Report['rule']> {
   const rule = present(wanted.rule, 'a rule that is taught is given');
   const identity = ruleIdentity(rule);
-  const same = database.rules.same(identity, wanted.scope);
+  const same = rules.same(identity, wanted.scope);
   if (same !== null) {
-    const kept = changed(same, { ...wanted, rule: null });
+    const kept = changedRule(same, { ...wanted, rule: null });
     if (kept === null) return { kept: same, status: 'unchanged', isChange: false };
-    database.advance(record.time, record.requestId);
-    database.rules.put(kept);
+    rules.put(kept);
     return { kept, status: 'unchanged', isChange: true };
   }
-  const generation = database.advance(record.time, record.requestId);
   const kept: KeptRule = {
-    id: `r${generation}`,
+    id,
     rule,
     text: renderRule(rule),
     identity,
@@ -277,14 +288,14 @@ function teach(database: DatabaseState, wanted: RuleToKeep, record: LogRecord): 
     name: wanted.name,
     description: wanted.description,
     enabled: wanted.enabled ?? true,
-    createdAt: record.time,
+    createdAt: time,
   };
-  database.rules.put(kept);
+  rules.put(kept);
   return { kept, status: 'asserted', isChange: true };
 }
 
 /** The rule with what is given in place of what was, or null where that is no change. */
-function changed(kept: KeptRule, wanted: RuleToKeep): KeptRule | null {
+export function changedRule(kept: KeptRule, wanted: RuleToKeep): KeptRule | null {
   const next: KeptRule = {
     ...kept,
     name: wanted.name ?? kept.name,
@@ -312,7 +323,7 @@ function updateRule(
   record: LogRecord,
 ): Report['rule'] {
   const kept = present(database.rules.get(id), 'the rule was there when it was checked');
-  const next = changed(kept, wanted);
+  const next = changedRule(kept, wanted);
   if (next === null) return { kept, status: 'unchanged', isChange: false };
   database.advance(record.time, record.requestId);
   database.rules.put(next);

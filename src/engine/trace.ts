@@ -22,9 +22,8 @@ export async function trace(
   const set = new TableSet(
     reasoner.facts,
     reader.program,
-    { withHeights: false, isKept: false },
+    { withHeights: false, isKept: false, observer: tracer },
     new Map(),
-    tracer,
   );
   const { count } = await matchesOf(asked, set, reader, pacer);
   const parts = await tracer.finish(set.constants, pacer);

@@ -65,9 +65,9 @@ const retractionSchema = z
 
 export const whatIfInputSchema = z
   .strictObject({
-    assert: defaulted(z.array(factSchema).max(10_000), []),
-    retract: defaulted(z.array(retractionSchema).max(10_000), []),
-    rules: defaulted(z.array(ruleInputSchema).max(1000), []),
+    assert: defaulted(z.array(factSchema).max(10_000), []).describe('After retract'),
+    retract: defaulted(z.array(retractionSchema).max(10_000), []).describe('As /retract would'),
+    rules: defaulted(z.array(ruleInputSchema).max(1000), []).describe('After withoutRules; as /teach would'),
     withoutRules: defaulted(z.array(z.string().min(1).max(256)).max(10_000), []).describe('Ids'),
     goals: optional(z.array(goalSchema).min(1).max(1000)).describe('Absent: all that the change can reach'),
     ...scopeFields,

@@ -1,5 +1,19 @@
 import { finish, hashSeed } from './hash.ts';
 
+/** Constants as numbers and back: what stored facts need of a dictionary. */
+export interface ConstantIds {
+  /** Bytes that it takes. */
+  readonly bytes: number;
+  /** How many it knows. */
+  readonly size: number;
+  /** The id of the text, or -1 where it has none. */
+  find(text: string): number;
+  /** The id of the text, made where it is new. */
+  intern(text: string): number;
+  /** The text of an id that `find` or `intern` gave. */
+  text(id: number): string;
+}
+
 /**
  * Interned constants of one tenant: text to a small number and back.
  *
@@ -7,7 +21,7 @@ import { finish, hashSeed } from './hash.ts';
  * object and a Map entry would take several times the memory. Ids are consecutive from 0, local to the process,
  * and never leave it. Texts are well-formed (no lone surrogates), which the contract's schemas see to.
  */
-export class Dictionary {
+export class Dictionary implements ConstantIds {
   #arena = new Uint8Array(1024);
   #offsets = new Uint32Array(64);
   #slots = new Int32Array(128);

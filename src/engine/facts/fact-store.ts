@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
-import { Dictionary } from './dictionary.ts';
+import { type ConstantIds, Dictionary } from './dictionary.ts';
 import { type EndedFact, EndedFacts, endRememberedFor } from './ended-facts.ts';
 import { StoredRelation } from './stored-relation.ts';
 
@@ -24,6 +24,9 @@ export interface FactToStore {
   readonly validUntil?: number | 'never';
   readonly metadata?: Metadata;
 }
+
+/** What makes two facts the same fact. */
+export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
 /** A version of a stored fact: where it lies. */
 export interface FactRow {
@@ -63,7 +66,7 @@ export class FactStore {
   readonly createdAt: number;
   /** Moves with every change of what is stored, and of where it lies. */
   version = 0;
-  readonly dictionary = new Dictionary();
+  readonly dictionary: ConstantIds;
   readonly boundaries = new Boundaries();
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
@@ -81,8 +84,9 @@ export class FactStore {
   /** Facts that changed after their assertion, by number: the generations of those changes, the last ten. */
   readonly #changes = new Map<number, number[]>();
 
-  constructor(createdAt: number) {
+  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary()) {
     this.createdAt = createdAt;
+    this.dictionary = dictionary;
   }
 
   /** Facts that count as stored at this time: alive, their validity not ended. */
@@ -286,17 +290,12 @@ export class FactStore {
   }
 
   /**
-   * The facts that match, as seen at this generation and time; `storedOnly` takes in those whose validity has
+   * The facts that match, as seen at this generation and time; `notYetValid` takes in those whose validity has
    * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
    */
   match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
-    return this.#matchWhere(
-      pattern,
-      (relation, row) =>
-        relation.isVisible(row, generation, time) ||
-        (notYetValid &&
-          relation.isAlive(row) &&
-          (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time),
+    return this.#matchWhere(pattern, (relation, row) =>
+      notYetValid ? relation.isStored(row, generation, time) : relation.isVisible(row, generation, time),
     );
   }
 
@@ -415,6 +414,11 @@ export class FactStore {
     return Array.from({ length: fact.relation.arity }, (_, position) =>
       this.dictionary.text((fact.relation.columns[position] as Int32Array)[fact.row] as number),
     );
+  }
+
+  identityOf(fact: FactRow): FactIdentity {
+    const { predicate, negated } = fact.relation;
+    return { predicate, args: this.argsOf(fact), truthVal: !negated, scope: this.scopeOf(fact) };
   }
 
   scopeOf(fact: FactRow): string | null {

@@ -43,6 +43,17 @@ export class RuleStore {
     return this.#byId.get(id) ?? null;
   }
 
+  /** The same rules, to be changed apart from these. */
+  copy(): RuleStore {
+    const copy = new RuleStore();
+    copy.version = this.version;
+    for (const [id, rule] of this.#byId) copy.#byId.set(id, rule);
+    for (const [identity, id] of this.#byIdentity) copy.#byIdentity.set(identity, id);
+    for (const [relation, rules] of this.#concluding) copy.#concluding.set(relation, new Set(rules));
+    for (const [relation, rules] of this.#reading) copy.#reading.set(relation, new Set(rules));
+    return copy;
+  }
+
   /** The rule that is the same as this one: same head, body and scope. */
   same(identity: string, scope: string | null): KeptRule | null {
     const id = this.#byIdentity.get(identityInScope(identity, scope));

@@ -106,8 +106,13 @@ export class StoredRelation {
 
   /** True where a reader at this generation and time sees the row. */
   isVisible(row: number, generation: number, time: number): boolean {
-    if (!this.wasAlive(row, generation)) return false;
     if (this.validFrom !== null && (this.validFrom[row] as number) > time) return false;
+    return this.isStored(row, generation, time);
+  }
+
+  /** True where the row counts as stored for a reader at this generation and time: seen, or valid only later. */
+  isStored(row: number, generation: number, time: number): boolean {
+    if (!this.wasAlive(row, generation)) return false;
     return this.validUntil === null || (this.validUntil[row] as number) > time;
   }
 

@@ -69,28 +69,32 @@ export function bodyProblems(body: readonly Literal[]): RuleProblem[] {
   return [...wildcardProblems(body, []), ...unboundProblems(body, planBody(body, new Set(), new Set()), [])];
 }
 
-/** Refuses a rule: 400 where a built-in is malformed, 422 naming the variable where it is unsafe. */
-export function checkRule(rule: Rule): void {
-  refuse(ruleProblems(rule), 'body', 'the rule is unsafe');
+/**
+ * Refuses a rule: 400 where a built-in is malformed, 422 naming the variable where it is unsafe. `place` is where the
+ * rule stands in the request, with a full stop at the end.
+ */
+export function checkRule(rule: Rule, place = ''): void {
+  refuse(ruleProblems(rule), place, 'the rule is unsafe');
 }
 
 /** Refuses a question that is a body, as `checkRule` does a rule. */
 export function checkBody(body: readonly Literal[]): void {
-  refuse(bodyProblems(body), 'body', 'the question is unsafe');
+  refuse(bodyProblems(body), '', 'the question is unsafe');
 }
 
 /** More problems than this are not worth an answer's bytes. */
 const maxProblemsShown = 20;
 
-function refuse(all: readonly RuleProblem[], root: string, title: string): void {
+function refuse(all: readonly RuleProblem[], place: string, title: string): void {
   const problems = all.slice(0, maxProblemsShown);
   const [first] = problems;
   if (first === undefined) return;
   const errors = problems.map(({ path, message, kind }) => ({
     path:
       path.length === 0 && kind === 'unsafe'
-        ? 'head'
-        : [root, ...path.flatMap((index, depth) => (depth === 0 ? [index] : ['body', index]))].join('.'),
+        ? `${place}head`
+        : place +
+          ['body', ...path.flatMap((index, depth) => (depth === 0 ? [index] : ['body', index]))].join('.'),
     message,
   }));
   if (first.kind === 'malformed')

@@ -1,4 +1,4 @@
-import type { Dictionary } from '../facts/dictionary.ts';
+import type { ConstantIds } from '../facts/dictionary.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import { calculate } from '../logic/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../logic/numbers.ts';
@@ -13,16 +13,20 @@ import { equalConstants, holdsComparison } from '../logic/numbers.ts';
 const firstOwn = 0x4000_0000;
 
 export class Constants {
-  readonly dictionary: Dictionary;
+  readonly dictionary: ConstantIds;
   readonly #texts: string[] = [];
   readonly #ids = new Map<string, number>();
   #characters = 0;
   /** Constants of the dictionary with lesser ids were there before any of its own. */
   readonly #firstNew: number;
 
-  constructor(dictionary: Dictionary) {
+  constructor(dictionary: ConstantIds) {
     this.dictionary = dictionary;
     this.#firstNew = dictionary.size;
+  }
+
+  get size(): number {
+    return this.dictionary.size + this.#texts.length;
   }
 
   /** How many constants are its own. */
@@ -43,6 +47,11 @@ export class Constants {
       if (id >= this.#firstNew && this.#ids.has(this.dictionary.text(id))) return true;
     }
     return false;
+  }
+
+  /** The id of a constant that is known here or to the dictionary, else -1. */
+  find(text: string): number {
+    return this.#ids.get(text) ?? this.dictionary.find(text);
   }
 
   /** The id of a constant, one of its own where the dictionary has none. */

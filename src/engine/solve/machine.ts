@@ -268,7 +268,7 @@ class DerivedStep extends Step {
   }
 }
 
-/** A literal over stored facts, as the pinned reader sees them in a view. */
+/** A literal over stored facts, as the pinned reader sees them in a view: those that an overlay adds come last. */
 class StoredStep extends Step {
   readonly #find: (reader: Reader) => StoredRelation | null;
   readonly #view: ScopeChoice;
@@ -282,6 +282,8 @@ class StoredStep extends Step {
   #positions: readonly number[] = [];
   #key: Int32Array;
   #cursor = 0;
+  /** The same literal over the facts that an overlay adds, where it adds some of the relation. */
+  #added: StoredStep | null = null;
 
   constructor(find: (reader: Reader) => StoredRelation | null, view: ScopeChoice, shape: Shape) {
     super();
@@ -296,6 +298,7 @@ class StoredStep extends Step {
     this.#reader = reader;
     this.#relation = relation;
     this.#index = null;
+    this.#bindAdded(reader.overlay?.added ?? null);
     if (relation === null) return;
     this.#limit = relation.rowsAt(reader.generation);
     this.#positions = this.shape.keyPositions;
@@ -304,12 +307,21 @@ class StoredStep extends Step {
       if (this.#scope < 0) this.#relation = null;
       this.#positions = [...this.shape.keyPositions, relation.arity];
     }
-    this.#plain = reader.hidden === null && relation.validFrom === null && relation.validUntil === null;
+    const hides = reader.overlay?.hidden.has(relation) === true;
+    this.#plain = !hides && relation.validFrom === null && relation.validUntil === null;
+  }
+
+  #bindAdded(added: Reader | null): void {
+    this.#added = null;
+    if (added === null || this.#find(added) === null) return;
+    this.#added = new StoredStep(this.#find, this.#view, this.shape);
+    this.#added.bind(added);
   }
 
   override enter(machine: Machine): void {
     const relation = this.#relation;
     this.#cursor = 0;
+    this.#added?.enter(machine);
     if (relation === null || this.#limit === 0) return;
     if (this.#positions.length === 0) {
       this.#cursor = this.#limit;
@@ -327,7 +339,7 @@ class StoredStep extends Step {
 
   override advance(machine: Machine): boolean {
     const relation = this.#relation;
-    if (relation === null) return false;
+    if (relation === null) return this.#added !== null && this.#advanceAdded(machine, this.#added);
     const reader = this.#reader as Reader;
     const chain = this.#index === null ? null : this.#index.next;
     const death = relation.death;
@@ -348,6 +360,11 @@ class StoredStep extends Step {
       return true;
     }
     this.#cursor = 0;
+    return this.#added !== null && this.#advanceAdded(machine, this.#added);
+  }
+
+  #advanceAdded(machine: Machine, added: StoredStep): boolean {
+    while (added.advance(machine)) if (this.pass()) return true;
     return false;
   }
 

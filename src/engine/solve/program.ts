@@ -19,6 +19,13 @@ export interface ViewRule {
   readonly bodyView: ScopeChoice;
 }
 
+/** A relation apart from any view. */
+export interface RelationShape {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+}
+
 /** More levels than rules can make in the view of a scope. */
 const viewsOfScopes = 2 ** 24;
 /** Above every relation: what a question is worked out at. */
@@ -61,8 +68,8 @@ export class Program {
   }
 
   /** Of these relations, those that some rule concludes. */
-  conclusionsAmong(relations: ReadonlySet<string>): { predicate: string; arity: number; negated: boolean }[] {
-    const found: { predicate: string; arity: number; negated: boolean }[] = [];
+  conclusionsAmong(relations: ReadonlySet<string>): RelationShape[] {
+    const found: RelationShape[] = [];
     for (const relation of relations) {
       const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.kept.rule.head;
       if (head !== undefined)
@@ -72,7 +79,7 @@ export class Program {
   }
 
   /** The relations with this predicate that some rule concludes. */
-  conclusionsOf(predicate: string): { predicate: string; arity: number; negated: boolean }[] {
+  conclusionsOf(predicate: string): RelationShape[] {
     const relations = new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]);
     return this.conclusionsAmong(relations).filter((relation) => relation.predicate === predicate);
   }
@@ -114,9 +121,11 @@ export class Program {
 
   /** The relations themselves and all that is concluded from any of them. */
   reachedFrom(relations: Iterable<string>): Set<string> {
-    const reached = new Set<string>();
-    for (const relation of relations) for (const each of this.reached(relation)) reached.add(each);
-    return reached;
+    const from = new Set(relations);
+    const [only] = from;
+    if (from.size === 1 && only !== undefined) return new Set(this.reached(only));
+    for (const each of from) for (const reader of this.#readers.get(each) ?? []) from.add(reader);
+    return from;
   }
 
   /** Two relations are mutually recursive in a view exactly when their components are equal. */
@@ -152,9 +161,11 @@ export class Program {
   }
 }
 
-/** The arguments of all literals, those inside aggregates too. */
+/** The arguments of all literals, those inside aggregates too, and what aggregates come to. */
 function termsOf(body: readonly Literal[]): string[] {
-  return body.flatMap((literal) => (isAggregate(literal) ? termsOf(literal.body) : literal.args));
+  return body.flatMap((literal) =>
+    isAggregate(literal) ? [literal.result, ...termsOf(literal.body)] : literal.args,
+  );
 }
 
 /** The list of the key, made where there is none. */

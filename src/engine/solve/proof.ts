@@ -14,7 +14,7 @@ import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
 import { questionLevel } from './program.ts';
 import { type Matches, onlyDerivedAtom, type Question, settledTableFor, tableFor } from './question.ts';
-import { type Reader, sees, viewKey } from './reader.ts';
+import { isAdded, matching, type Reader, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { BuiltBody, BuiltGroup, BuiltRule, Table } from './table.ts';
 
@@ -224,28 +224,34 @@ export class ProofBuilder {
     }
     const fact = this.storedFact(view, literal);
     if (fact === null) return false;
-    const { facts } = this.#reader;
+    const reader = this.#reader;
+    const isNew = isAdded(reader, fact);
+    const facts = isNew && reader.overlay !== null ? reader.overlay.added.facts : reader.facts;
+    const factId = isNew ? reader.overlay?.idOf(fact) : facts.idOf(fact);
     const metadata = facts.metadataOf(fact);
-    const added = this.#add(stepKey(premise), {
+    const step = this.#add(stepKey(premise), {
       ...plain,
       kind: 'fact',
       scope: facts.scopeOf(fact),
-      factId: facts.idOf(fact),
+      ...(typeof factId === 'string' ? { factId } : {}),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     });
-    if (added !== null) this.facts.push(fact);
-    return added !== null;
+    if (step !== null && !isNew) this.facts.push(fact);
+    return step !== null;
   }
 
-  /** The stored fact behind a ground atom in a view: without scope before scopes, those by the order they came up. */
+  /**
+   * The stored fact behind a ground atom in a view: without scope before scopes, those by the order they came up.
+   * Scopes that only an overlay has come last.
+   */
   storedFact(view: ScopeChoice, atom: AtomLiteral): FactRow | null {
     const reader = this.#reader;
     let first: FactRow | null = null;
     let firstScope = Number.POSITIVE_INFINITY;
     const pattern = { predicate: atom.predicate, args: atom.args, truthVal: !atom.negated, scope: view };
-    for (const fact of reader.facts.match(pattern, reader.generation, reader.time)) {
-      const scope = (fact.relation.columns[fact.relation.arity] as Int32Array)[fact.row] as number;
-      if (scope >= firstScope || !sees(reader, fact.relation, fact.row)) continue;
+    for (const fact of matching(reader, pattern)) {
+      const scope = scopeRank(reader, fact);
+      if (scope >= firstScope) continue;
       first = fact;
       firstScope = scope;
     }
@@ -357,6 +363,14 @@ export class ProofBuilder {
     }
     throw new Error(`assertion failed: ${renderAtom(literal)} was derived`);
   }
+}
+
+/** The number of the fact's scope; a scope that only an overlay has comes after all others. */
+function scopeRank(reader: Reader, fact: FactRow): number {
+  const number = (fact.relation.columns[fact.relation.arity] as Int32Array)[fact.row] as number;
+  if (reader.overlay === null || !isAdded(reader, fact)) return number;
+  const known = reader.facts.scopeNumber(reader.overlay.added.facts.scopeOf(fact));
+  return known < 0 ? 2 ** 31 + number : known;
 }
 
 /** The atom of a question with one atom, for a row of its answer. */

@@ -101,7 +101,7 @@ function keyOf(atom: AtomLiteral, set: TableSet): Omit<Place, 'table'> | null {
   const key: number[] = [];
   for (const [position, term] of atom.args.entries()) {
     if (isVariable(term)) continue;
-    if (!set.program.makesConstants && set.constants.dictionary.find(term) < 0) return null;
+    if (!set.program.makesConstants && set.constants.find(term) < 0) return null;
     positions.push(position);
     key.push(set.constants.idOf(term));
   }

@@ -134,15 +134,11 @@ export class Reasoner {
    * A reader of this generation and time, under the rules as they are now unless others are given; one of a state
    * before the last change shares no tables.
    */
-  reader(
-    generation: number,
-    time: number,
-    hidden: Reader['hidden'] = null,
-    program: Program = this.#program,
-  ): PinnedReader {
+  reader(generation: number, time: number, program: Program = this.#program): PinnedReader {
     const { generation: changedIn, time: changedAt } = this.#lastChange;
     const isCurrent = generation >= changedIn && time >= changedAt && program === this.#program;
-    return { facts: this.facts, generation, time, hidden, program, version: isCurrent ? this.version : -1 };
+    const version = isCurrent ? this.version : -1;
+    return { facts: this.facts, generation, time, overlay: null, program, version };
   }
 
   pacer(limits: Omit<Limits, 'memoryBytes'>): Pacer {
@@ -246,7 +242,8 @@ export class Reasoner {
 
   /**
    * Lets `work` fill tables for the reader: the shared ones where that is possible, else some of its own. It is done
-   * again from the start where tables of earlier questions left too little memory for it.
+   * again from the start where tables of earlier questions left too little memory for it. With an overlay the tables
+   * are always its own, and nothing of them is remembered.
    */
   async evaluate<Result>(
     reader: PinnedReader,
@@ -255,11 +252,14 @@ export class Reasoner {
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
-    if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {
+    if (reader.overlay !== null) {
+      const { program, overlay } = reader;
+      return work(new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map()));
+    }
+    if (shared.set.owner !== null || reader.version !== this.version) {
       const own = new TableSet(this.facts, reader.program, { withHeights, isKept: false }, this.#tallies);
       const result = await work(own);
-      if (reader.hidden === null && this.#program === reader.program)
-        for (const table of own.tables.values()) this.#keep(table, own);
+      if (this.#program === reader.program) for (const table of own.tables.values()) this.#keep(table, own);
       return result;
     }
     const { set } = shared;
@@ -302,7 +302,7 @@ export class Reasoner {
   async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
     pacer.look();
     const matches =
-      this.#settledMatches(asked, reader) ??
+      this.settledMatches(asked, reader) ??
       (await this.evaluate(reader, false, pacer, (set) => matchesOf(asked, set, reader, pacer)));
     const width = asked.variables.length;
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
@@ -317,10 +317,10 @@ export class Reasoner {
     return { matches, page: rows, isTruncated, proof };
   }
 
-  /** The answers where a shared table has them all already. */
-  #settledMatches(asked: Question, reader: PinnedReader): Matches | null {
+  /** The answers where a shared table has them all already, else null. */
+  settledMatches(asked: Question, reader: PinnedReader): Matches | null {
     const { set, changed, isInFlux } = this.#answers;
-    if (reader.version !== this.version || reader.hidden !== null) return null;
+    if (reader.version !== this.version || reader.overlay !== null) return null;
     if (isInFlux || changed.length > 0) return null;
     const atom = onlyDerivedAtom(asked, set);
     if (atom === null) return null;

@@ -11,7 +11,7 @@ import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts'
 import type { Tally } from './machine.ts';
 import type { Observer } from './observer.ts';
 import { listed, type Program } from './program.ts';
-import { type Reader, viewKey } from './reader.ts';
+import { type Overlay, type Reader, viewKey } from './reader.ts';
 import { Justifications, type Support, type Watcher } from './support.ts';
 import type { Relation, Table, TableSpace } from './table.ts';
 
@@ -25,6 +25,16 @@ import type { Relation, Table, TableSpace } from './table.ts';
  */
 /** Counts of what each rule concluded, by its id. */
 export type Tallies = Map<string, Tally>;
+
+export interface TableSetKind {
+  readonly withHeights: boolean;
+  /** True where it is kept true when facts change. */
+  readonly isKept: boolean;
+  /** Then no recursion is rewritten either: what is told is of the rules as they were taught. */
+  readonly observer?: Observer;
+  /** Then the set is for readers with that overlay only. */
+  readonly overlay?: Overlay;
+}
 
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
@@ -51,22 +61,18 @@ export class TableSet implements TableSpace {
 
   readonly #tallies: Tallies;
   readonly observer: Observer | null;
+  readonly #overlay: Overlay | null;
 
-  /** With an observer no recursion is rewritten either: what it is told is of the rules as they were taught. */
-  constructor(
-    facts: FactStore,
-    program: Program,
-    { withHeights, isKept }: { readonly withHeights: boolean; readonly isKept: boolean },
-    tallies: Tallies,
-    observer: Observer | null = null,
-  ) {
-    this.observer = observer;
+  constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
+    const { withHeights, isKept } = kind;
+    this.observer = kind.observer ?? null;
+    this.#overlay = kind.overlay ?? null;
     this.#tallies = tallies;
     this.isKept = isKept;
     this.facts = facts;
     this.program = program;
     this.withHeights = withHeights;
-    this.constants = new Constants(facts.dictionary);
+    this.constants = this.#overlay?.constants ?? new Constants(facts.dictionary);
   }
 
   get bytes(): number {
@@ -201,8 +207,14 @@ export class TableSet implements TableSpace {
     const count = boundArguments(literal, bound);
     if (count === arity) return 0;
     if (this.#isDerivedAtom(view, literal)) return count === 0 ? likelyRowsOfFreeAtom : likelyRowsOfBoundAtom;
-    const size = this.facts.relation(literal.predicate, arity, literal.negated)?.live ?? 0;
+    const size = this.#sizeOf(literal.predicate, arity, literal.negated);
     return count === 0 ? size : Math.min(size ** (1 - count / arity), likelyRowsOfBoundAtom / 2);
+  }
+
+  /** About how many stored facts there are, with those that an overlay adds. */
+  #sizeOf(predicate: string, arity: number, negated: boolean): number {
+    const stored = this.facts.relation(predicate, arity, negated)?.live ?? 0;
+    return stored + (this.#overlay?.added.facts.relation(predicate, arity, negated)?.live ?? 0);
   }
 
   /** The factored program of a table whose recursion is linear; null where there is none. */

@@ -25,5 +25,10 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   trace: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 1000 },
   aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
   explain: { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' },
+  whatIf: {
+    assert: [{ predicate: 'parent', args: ['carol', 'dave'] }],
+    retract: [{ predicate: 'parent', args: ['alice', 'bob'] }],
+    goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
+  },
   createDatabase: { name: 'family' },
 };

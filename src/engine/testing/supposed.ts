@@ -1,0 +1,13 @@
+/** A state with operations supposed over it, all at once. To be called in the turn in which the context was pinned. */
+import type { BrowseContext } from '../browse.ts';
+import { type Supposed, type SupposedOperation, Supposition } from '../suppose.ts';
+
+export async function suppose(
+  context: BrowseContext,
+  operations: readonly SupposedOperation[],
+): Promise<Supposed> {
+  const withRules = operations.some(({ kind }) => ['teach', 'updateRule', 'forgetRule'].includes(kind));
+  const supposition = new Supposition(context, withRules);
+  for (const operation of operations) await supposition.add(operation);
+  return supposition.made();
+}
