@@ -57,7 +57,21 @@ for (const colorScheme of ['light', 'dark'] as const)
 
     await open(page, service, '/ask?question=cousin(ada, ?who)&whyNot=cousin(ada, ?who)');
     await expect(page.getByRole('textbox', { name: '?who' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No answer' })).toBeVisible();
     await check(page, 'Ask with a statement to complete');
+
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/ask', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await expect(page.getByRole('button', { name: 'Cancel' })).toBeVisible();
+    await check(page, 'Ask while a question runs');
+    release();
+    await expect(page.getByRole('button', { name: 'Cancel' })).toBeHidden();
+    await page.unroute('**/ask');
     await open(page, service, '/why-not?question=cousin(ada, agnes)');
     await expect(page.getByText('does not hold')).toBeVisible();
     await check(page, 'Why not');
