@@ -51,6 +51,42 @@ for (const colorScheme of ['light', 'dark'] as const)
     await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
     await check(page, 'Proof');
 
+    await page.getByRole('button', { name: 'Alternatives' }).click();
+    await expect(page.getByText('no other ways')).toBeVisible();
+    await check(page, 'Proof with alternatives');
+
+    await open(page, service, '/ask?question=cousin(ada, ?who)&whyNot=cousin(ada, ?who)');
+    await expect(page.getByRole('textbox', { name: '?who' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No answer' })).toBeVisible();
+    await check(page, 'Ask with a statement to complete');
+
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/ask', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await expect(page.getByRole('button', { name: 'Cancel' })).toBeVisible();
+    await check(page, 'Ask while a question runs');
+    release();
+    await expect(page.getByRole('button', { name: 'Cancel' })).toBeHidden();
+    await page.unroute('**/ask');
+    await open(page, service, '/why-not?question=cousin(ada, agnes)');
+    await expect(page.getByText('does not hold')).toBeVisible();
+    await check(page, 'Why not');
+
+    await open(page, service, '/trace?question=ancestor(agnes, ?who)');
+    await expect(rowsOf(page, 'Rules by time').first()).toBeVisible();
+    await check(page, 'Trace');
+    await page.getByRole('tab', { name: /^Events/ }).click();
+    await expect(rowsOf(page, 'Events').first()).toBeVisible();
+    await check(page, 'the events of a trace');
+
+    await open(page, service, '/what-if?add=mother(ada, zoe).&retract=mother(agnes, ruth).&without=r7');
+    await expect(rowsOf(page, 'What would change').first()).toBeVisible();
+    await check(page, 'What if');
+
     await goTo(page, 'Settings');
     await check(page, 'Settings');
     await page.keyboard.press('?');

@@ -2,12 +2,15 @@
 import { useMantineColorScheme } from '@mantine/core';
 import {
   IconBook2,
+  IconFlask,
+  IconHelpCircle,
   IconListSearch,
   IconRoute2,
   IconSettings,
   IconStack2,
   IconSunMoon,
   IconTable,
+  IconTimeline,
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -17,6 +20,7 @@ import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
 import type { Command } from './ui/command.ts';
 import { formatAmount } from './ui/format.ts';
+import { useLastSearch } from './ui/last-searches.ts';
 import { setDensity, useDensity } from './ui/use-row-height.ts';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
@@ -119,11 +123,46 @@ function useKnowledgeCommands(): Command[] {
   );
 }
 
+/** The tools that explain; they take up the question that was asked last. */
+function useExplainingCommands(): Command[] {
+  const navigate = useNavigate();
+  const { question: asked } = useLastSearch('/ask');
+  return useMemo(() => {
+    const search = typeof asked === 'string' ? { question: asked } : {};
+    return [
+      {
+        id: 'go.what-if',
+        title: 'What if: try changes without storing them',
+        group: 'Explain',
+        keys: 'Alt+9',
+        icon: <IconFlask {...small} />,
+        run: () => void navigate({ to: '/what-if' }),
+      },
+      {
+        id: 'go.why-not',
+        title: 'Why not: what is missing for a statement',
+        group: 'Explain',
+        keys: 'Alt+0',
+        icon: <IconHelpCircle {...small} />,
+        run: () => void navigate({ to: '/why-not', search }),
+      },
+      {
+        id: 'go.trace',
+        title: 'Trace: what inference does for a question',
+        group: 'Explain',
+        icon: <IconTimeline {...small} />,
+        run: () => void navigate({ to: '/trace', search }),
+      },
+    ];
+  }, [navigate, asked]);
+}
+
 /** All commands, those of the tools first. */
 export function useCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
   const scopes = useScopes();
   const tools = useToolCommands();
+  const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
   const scopeNames = scopes.join('\n');
   return useMemo(() => {
@@ -140,6 +179,6 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
         run: () => goTo({ ...space, scope }),
       }),
     );
-    return [...tools, ...knowledge, ...scopeCommands];
-  }, [tools, knowledge, scopeNames, space, goTo]);
+    return [...tools, ...explaining, ...knowledge, ...scopeCommands];
+  }, [tools, explaining, knowledge, scopeNames, space, goTo]);
 }

@@ -27,6 +27,9 @@ import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
+import { traceSearchOf } from './features/trace/trace-search.ts';
+import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
+import { whyNotSearchOf } from './features/why-not/why-not-search.ts';
 import { EmptyState } from './ui/notices.tsx';
 import { noteSearch } from './ui/last-searches.ts';
 import { writeStored } from './ui/stored-state.ts';
@@ -40,6 +43,22 @@ const ProofView = lazy(async () => ({
 }));
 const ProofPanel = lazy(async () => ({
   default: (await import('./features/proof/proof-panel.tsx')).ProofPanel,
+}));
+
+const WhyNotView = lazy(async () => ({
+  default: (await import('./features/why-not/why-not-view.tsx')).WhyNotView,
+}));
+const WhyNotPanel = lazy(async () => ({
+  default: (await import('./features/why-not/why-not-panel.tsx')).WhyNotPanel,
+}));
+const TraceView = lazy(async () => ({
+  default: (await import('./features/trace/trace-view.tsx')).TraceView,
+}));
+const TracePanel = lazy(async () => ({
+  default: (await import('./features/trace/trace-panel.tsx')).TracePanel,
+}));
+const WhatIfView = lazy(async () => ({
+  default: (await import('./features/what-if/what-if-view.tsx')).WhatIfView,
 }));
 
 /** Where the last address is kept, for a start without one. */
@@ -146,6 +165,10 @@ const askRoute = createRoute({
         search={search}
         onSearch={(next) => void navigate({ search: next })}
         renderProof={(question, onClose) => <ProofPanel question={question} onClose={onClose} />}
+        renderWhyNot={(question, onQuestion, onClose) => (
+          <WhyNotPanel question={question} onQuestion={onQuestion} onClose={onClose} />
+        )}
+        renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
       />
     );
   },
@@ -157,6 +180,37 @@ const proofRoute = createRoute({
   validateSearch: proofSearchOf,
   component: function Proof() {
     return <ProofView search={proofRoute.useSearch()} />;
+  },
+});
+
+const whyNotRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/why-not',
+  validateSearch: whyNotSearchOf,
+  component: function WhyNot() {
+    const search = whyNotRoute.useSearch();
+    const navigate = whyNotRoute.useNavigate();
+    return <WhyNotView search={search} onSearch={(next) => void navigate({ search: next })} />;
+  },
+});
+
+const traceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/trace',
+  validateSearch: traceSearchOf,
+  component: function Trace() {
+    return <TraceView search={traceRoute.useSearch()} />;
+  },
+});
+
+const whatIfRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/what-if',
+  validateSearch: whatIfSearchOf,
+  component: function WhatIf() {
+    const search = whatIfRoute.useSearch();
+    const navigate = whatIfRoute.useNavigate();
+    return <WhatIfView search={search} onSearch={(next) => void navigate({ search: next })} />;
   },
 });
 
@@ -186,6 +240,9 @@ export const router = createRouter({
     rulesRoute,
     askRoute,
     proofRoute,
+    whyNotRoute,
+    traceRoute,
+    whatIfRoute,
     settingsRoute,
   ]),
   history: createHashHistory(),

@@ -11,6 +11,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   useEffect,
+  useEffectEvent,
   useId,
   useRef,
   useState,
@@ -38,6 +39,8 @@ interface DataGridProps<Row> {
   rowAt: (index: number) => Row | undefined;
   selected: number | null;
   onSelect: (index: number) => void;
+  /** A row that the cursor goes to, and that is brought into view, whenever this changes. */
+  reveal?: number;
   /** Enter or double click. */
   onOpen?: (index: number) => void;
   /** Other keys, with the row they are for. */
@@ -86,11 +89,13 @@ export function nextPlace(
   }
 }
 
-function templateOf<Row>(columns: readonly Column<Row>[]): CSSProperties {
+/** The tracks of the columns, and what they take at least, in pixels. */
+function layoutOf<Row>(columns: readonly Column<Row>[]): { template: CSSProperties; minWidth: number } {
   const tracks = columns.map(({ width, grow }) =>
     grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
   );
-  return { gridTemplateColumns: tracks.join(' ') };
+  const minWidth = columns.reduce((sum, column) => sum + column.width, 0);
+  return { template: { gridTemplateColumns: tracks.join(' ') }, minWidth };
 }
 
 function HeaderCell<Row>({ column, index }: { column: Column<Row>; index: number }) {
@@ -177,6 +182,27 @@ function HeaderRow<Row>({ columns, template }: { columns: readonly Column<Row>[]
   );
 }
 
+/** The rows that exist, the last exclusive; the owner is told when they become others. */
+function useVisible(
+  rows: readonly { index: number }[],
+  onVisible: ((first: number, last: number) => void) | undefined,
+): { first: number; last: number } {
+  const first = rows[0]?.index ?? 0;
+  const last = (rows.at(-1)?.index ?? -1) + 1;
+  useEffect(() => {
+    if (last > first) onVisible?.(first, last);
+  }, [first, last, onVisible]);
+  return { first, last };
+}
+
+/** Sends the cursor to the row that the owner wants to be seen. */
+function useRevealed(reveal: number | undefined, show: (row: number) => void): void {
+  const onReveal = useEffectEvent(show);
+  useEffect(() => {
+    if (reveal !== undefined) onReveal(reveal);
+  }, [reveal]);
+}
+
 export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { label, columns, count, rowAt, selected, onSelect, onOpen, onKey, onVisible } = props;
   const rowHeight = useRowHeight();
@@ -184,16 +210,14 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const gridId = useId();
   const [place, setPlace] = useState<Place>({ row: selected ?? 0, column: 0 });
   const virtual = useVirtualRows({ count, rowHeight, scrollRef, headerHeight: rowHeight });
-  const template = templateOf(columns);
-  const minWidth = columns.reduce((sum, column) => sum + column.width, 0);
+  const { template, minWidth } = layoutOf(columns);
   const active: Place = { row: clamp(place.row, count - 1), column: clamp(place.column, columns.length - 1) };
-  const first = virtual.rows[0]?.index ?? 0;
-  const last = (virtual.rows.at(-1)?.index ?? -1) + 1;
+  useRevealed(props.reveal, (row) => {
+    setPlace((before) => ({ ...before, row }));
+    virtual.scrollToRow(row);
+  });
+  const { first, last } = useVisible(virtual.rows, onVisible);
   const activeIsRendered = active.row >= first && active.row < last;
-
-  useEffect(() => {
-    if (last > first) onVisible?.(first, last);
-  }, [first, last, onVisible]);
 
   function onKeyDown(event: KeyboardEvent<HTMLDivElement>): void {
     if (count === 0 || event.target !== event.currentTarget) return;

@@ -1,5 +1,5 @@
 /**
- * The Ask view: a question, its answers, and beside them why one of them holds.
+ * The Ask view: a question, its answers, and beside them why one of them holds, why another does not, or the trace.
  *
  * The question that is answered is in the address; what is being typed is a draft of this browser. An answer that
  * came quickly is kept current while "Live" is on; a slow one only says that it has grown old.
@@ -15,7 +15,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import styles from './ask.module.css';
-import type { AskSearch } from './ask-search.ts';
+import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { QuestionList } from './question-list.tsx';
 import { QuestionToolbar } from './question-toolbar.tsx';
 import { Results } from './results.tsx';
@@ -31,6 +31,8 @@ interface Questioning {
   readonly setDraft: (text: string) => void;
   /** Asks what is given; the address follows. */
   readonly onAsk: (text: string) => void;
+  /** Asks what is given, and opens its trace. */
+  readonly onTrace: (text: string) => void;
   /** Asks the question of the address again. */
   readonly again: () => void;
   readonly onMore: () => void;
@@ -58,15 +60,15 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
     ask(question, isStoredOnly, limit);
   }, [question, isStoredOnly, limit, ask]);
 
-  function onAsk(text: string): void {
+  /** What is open beside the answer to another question is closed; `trace`: its trace is opened. */
+  function askFor(text: string, trace?: 'true'): void {
     const next = text.trim();
     if (next === '') return;
     setLimit(firstLimit);
     if (next === question) ask(next, isStoredOnly, firstLimit);
-    else {
-      askedHere.current = next;
-      onSearch({ ...search, question: next, why: undefined });
-    }
+    else askedHere.current = next;
+    if (next !== question || trace !== undefined)
+      onSearch({ ...search, ...nothingBeside, question: next, trace });
   }
 
   function again(): void {
@@ -77,7 +79,8 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
     asking,
     draft,
     setDraft,
-    onAsk,
+    onAsk: (text) => askFor(text),
+    onTrace: (text) => askFor(text, 'true'),
     again,
     onMore: () => setLimit((before) => Math.min(greatestLimit, before * 10)),
   };
@@ -85,13 +88,15 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
 
 interface AnswersProps {
   state: AskState;
+  isNarrow: boolean;
   isOld: boolean;
   again: () => void;
   onMore: () => void;
   onWhy: (result: string) => void;
+  onWhyNot: (question: string) => void;
 }
 
-function Answers({ state, isOld, again, onMore, onWhy }: AnswersProps) {
+function Answers({ state, isNarrow, isOld, again, ...actions }: AnswersProps) {
   const { failure, answer, cancelledAfter, runningSince } = state;
   return (
     <div className={styles.results} aria-busy={runningSince !== null}>
@@ -112,7 +117,7 @@ function Answers({ state, isOld, again, onMore, onWhy }: AnswersProps) {
         </div>
       ) : answer !== null ? (
         <div className={styles.resultsBody}>
-          <Results answer={answer} onWhy={onWhy} onMore={onMore} />
+          <Results answer={answer} isNarrow={isNarrow} {...actions} />
         </div>
       ) : (
         <EmptyState
@@ -127,18 +132,41 @@ function Answers({ state, isOld, again, onMore, onWhy }: AnswersProps) {
   );
 }
 
-interface AskViewProps {
-  search: AskSearch;
-  onSearch: (search: AskSearch) => void;
+/** What the routes put beside the answers. */
+interface BesideProps {
   renderProof: (question: string, onClose: () => void) => ReactNode;
+  renderWhyNot: (question: string, onQuestion: (question: string) => void, onClose: () => void) => ReactNode;
+  renderTrace: (question: string, onClose: () => void) => ReactNode;
 }
 
-export function AskView({ search, onSearch, renderProof }: AskViewProps) {
+interface AskViewProps extends BesideProps {
+  search: AskSearch;
+  onSearch: (search: AskSearch) => void;
+}
+
+/** The pane beside the answers, where one is open. Each has sizes of its own. */
+function paneBeside({ search, onSearch, renderProof, renderWhyNot, renderTrace }: AskViewProps): Pane[] {
+  const close = () => onSearch({ ...search, ...nothingBeside });
+  const pane = (id: string, content: ReactNode): Pane[] => [{ id, size: '42%', least: '260px', content }];
+  if (search.why !== undefined) return pane('proof', renderProof(search.why, close));
+  if (search.whyNot !== undefined) {
+    const onQuestion = (whyNot: string) => onSearch({ ...search, ...nothingBeside, whyNot });
+    return pane('why-not', renderWhyNot(search.whyNot, onQuestion, close));
+  }
+  if (search.trace === 'true' && search.question !== undefined)
+    return pane('trace', renderTrace(search.question, close));
+  return [];
+}
+
+export function AskView(props: AskViewProps) {
+  const { search, onSearch } = props;
   const questioning = useQuestioning(search, onSearch);
-  const { asking, draft, setDraft, onAsk, again, onMore } = questioning;
+  const { asking, draft, setDraft, onAsk, onTrace, again, onMore } = questioning;
   const [isLive, setIsLive] = useState(true);
   const isOld = useCurrency(asking.state, isLive, again);
   const diagnostics = useDiagnostics(draft, 'question');
+  const beside = paneBeside(props);
+  const isNarrow = beside.length > 0;
 
   function onChoose(text: string): void {
     setDraft(text);
@@ -158,6 +186,8 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
           isLive={isLive}
           onLive={setIsLive}
           onAsk={() => onAsk(draft)}
+          onTrace={() => onTrace(draft)}
+          isNarrow={isNarrow}
         />
       }
     >
@@ -172,8 +202,17 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
       />
     </PaneFrame>
   );
-  const onWhy = (why: string) => onSearch({ ...search, why });
-  const answers = <Answers state={asking.state} isOld={isOld} again={again} onMore={onMore} onWhy={onWhy} />;
+  const answers = (
+    <Answers
+      state={asking.state}
+      isNarrow={isNarrow}
+      isOld={isOld}
+      again={again}
+      onMore={onMore}
+      onWhy={(why) => onSearch({ ...search, ...nothingBeside, why })}
+      onWhyNot={(whyNot) => onSearch({ ...search, ...nothingBeside, whyNot })}
+    />
+  );
   const main: Pane[] = [
     { id: 'editor', size: '24%', least: '90px', content: editor },
     { id: 'results', least: '120px', content: answers },
@@ -185,13 +224,7 @@ export function AskView({ search, onSearch, renderProof }: AskViewProps) {
       least: '320px',
       content: <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />,
     },
+    ...beside,
   ];
-  if (search.why !== undefined)
-    panes.push({
-      id: 'proof',
-      size: '42%',
-      least: '260px',
-      content: renderProof(search.why, () => onSearch({ ...search, why: undefined })),
-    });
   return <Split id="ask" orientation="horizontal" label="Resize" panes={panes} />;
 }

@@ -1,20 +1,9 @@
 /** How a question is asked: with inference or of stored facts, kept current or not, asked and cancelled. */
-import { Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
-import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
-import { formatDuration } from '../../ui/format.ts';
+import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { IconPlayerPlay, IconTimeline } from '@tabler/icons-react';
+import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import type { Asking } from './use-answer.ts';
-
-/** How long the question has been running, once that is noticeable. */
-function Elapsed({ since }: { since: number }) {
-  const [now, setNow] = useState(since);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), 100);
-    return () => clearInterval(timer);
-  }, []);
-  return now - since < 300 ? null : <span className="dim number">{formatDuration(now - since)}</span>;
-}
 
 interface QuestionToolbarProps {
   asking: Asking;
@@ -23,19 +12,17 @@ interface QuestionToolbarProps {
   isLive: boolean;
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
+  onTrace: () => void;
+  /** True where something stands beside the answers: the bar is kept to one line. */
+  isNarrow: boolean;
 }
 
 export function QuestionToolbar(props: QuestionToolbarProps) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk } = props;
+  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, isNarrow } = props;
   const { runningSince, cancelledAfter } = asking.state;
   return (
     <>
-      {runningSince !== null && <Elapsed since={runningSince} />}
-      {cancelledAfter !== null && (
-        <span role="status" className="dim">
-          Cancelled after {formatDuration(cancelledAfter)}
-        </span>
-      )}
+      {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
       <Tooltip label="Ask again when the knowledge changes, where the answer is quick">
         <Switch label="Live" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
       </Tooltip>
@@ -48,23 +35,21 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
           { value: 'stored', label: 'Stored only' },
         ]}
       />
+      <Tooltip label="Trace: what inference does for the question, and where its time goes">
+        <ActionIcon variant="default" size={26} aria-label="Trace" disabled={isStoredOnly} onClick={onTrace}>
+          <IconTimeline size={15} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
       {runningSince === null ? (
         <Button
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          rightSection={isNarrow ? null : <Keys keys="Mod+Enter" look="plain" />}
           onClick={onAsk}
         >
           Ask
         </Button>
       ) : (
-        <Button
-          color="red"
-          variant="light"
-          leftSection={<IconPlayerStop size={14} aria-hidden />}
-          onClick={asking.cancel}
-        >
-          Cancel
-        </Button>
+        <RunningActions since={runningSince} onCancel={asking.cancel} />
       )}
     </>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type KnownQuestion, trim, withAsked } from '../../api/known-questions.ts';
-import { bindingsOf, readQuestion } from './question.ts';
+import { bindingsOf, goalsOf, readQuestion } from './question.ts';
 
 describe('reading a question', () => {
   test('one atom is a pattern with its variables in order', () => {
@@ -19,6 +19,11 @@ describe('reading a question', () => {
 
   test('a question mark at the end is taken for what it is', () => {
     expect(readQuestion('parent(a, ?x) ?')).toMatchObject({ ok: true, question: { text: 'parent(a, ?x)' } });
+  });
+
+  test('what a change could make a difference to are its atoms, each once', () => {
+    const read = readQuestion('p(?x), not q(?x), ?x < 3, -r(?x), p(?x)');
+    expect(read.ok && goalsOf(read.question)).toEqual(['p(?x)', '-r(?x)']);
   });
 
   test('what cannot be read says where', () => {

@@ -1,6 +1,7 @@
 /** What a question is, read from its text: its variables, its one atom where it is one, what is wrong with it. */
 import type { Atom } from '../../../engine/contract/language.ts';
 import { parseBody } from '../../../engine/logic/parse.ts';
+import { renderAtom } from '../../../engine/logic/print.ts';
 import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engine/logic/terms.ts';
 
 export interface Question {
@@ -9,6 +10,8 @@ export interface Question {
   readonly variables: readonly string[];
   /** The atom, where the question is one atom and nothing else. */
   readonly atom: Atom | null;
+  /** Its atoms that are matched, neither built-in nor absent. */
+  readonly atoms: readonly Atom[];
 }
 
 export type ReadQuestion = { ok: true; question: Question } | { ok: false; message: string };
@@ -18,10 +21,11 @@ export function readQuestion(text: string): ReadQuestion {
   const bare = text.trim().replace(/\)\s*\?$/, ')');
   try {
     const body = parseBody(bare);
-    const [first] = body;
-    const atom = body.length === 1 && first !== undefined && isPositiveAtom(first) ? first : null;
+    const atoms = body.filter(isPositiveAtom);
+    const [first] = atoms;
+    const atom = body.length === 1 && first !== undefined ? first : null;
     const variables = [...variablesAtLevel(body)].map((name) => name.slice(1));
-    return { ok: true, question: { text: bare, variables, atom } };
+    return { ok: true, question: { text: bare, variables, atom, atoms } };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return { ok: false, message: error.message };
@@ -34,4 +38,9 @@ export function bindingsOf(pattern: Atom, args: readonly string[]): Record<strin
   for (const [index, term] of pattern.args.entries())
     if (isNamedVariable(term)) bindings[term.slice(1)] = args[index] ?? '';
   return bindings;
+}
+
+/** The atoms of a question as patterns to compare before and after a change, rendered, each once. */
+export function goalsOf({ atoms }: Question): string[] {
+  return [...new Set(atoms.map(renderAtom))];
 }

@@ -1,6 +1,7 @@
-/** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof. */
-import { Button, SegmentedControl } from '@mantine/core';
-import { IconCircleCheck, IconCircleOff } from '@tabler/icons-react';
+/** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof, from none to why not. */
+import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
+import { IconCircleCheck, IconCircleOff, IconFlask, IconHelpCircle } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -9,6 +10,7 @@ import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import styles from './ask.module.css';
+import { goalsOf } from './question.ts';
 import type { ShownAnswer } from './use-answer.ts';
 
 type Form = 'table' | 'text' | 'json';
@@ -80,12 +82,42 @@ function columnsOf(answer: ShownAnswer, onWhy: (result: string) => void): Column
   return [...values, why];
 }
 
-function NoAnswer({ answer }: { answer: ShownAnswer }) {
+/** To the changes that would make a difference to the question. */
+function WhatIfButton({ answer }: { answer: ShownAnswer }) {
+  const goals = goalsOf(answer.question).join('\n');
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconFlask size={14} aria-hidden />}
+      renderRoot={(props) => <Link to="/what-if" search={goals === '' ? {} : { goals }} {...props} />}
+    >
+      What if
+    </Button>
+  );
+}
+
+interface NoAnswerProps {
+  answer: ShownAnswer;
+  onWhyNot: (question: string) => void;
+}
+
+function NoAnswer({ answer, onWhyNot }: NoAnswerProps) {
   const isGround = answer.question.variables.length === 0;
   return (
     <EmptyState
       icon={<IconCircleOff size={30} stroke={1.3} aria-hidden />}
       title={isGround ? 'It does not follow' : 'No answer'}
+      actions={
+        <>
+          <Button
+            leftSection={<IconHelpCircle size={14} aria-hidden />}
+            onClick={() => onWhyNot(answer.question.text)}
+          >
+            Why not
+          </Button>
+          <WhatIfButton answer={answer} />
+        </>
+      }
     >
       {answer.isStoredOnly
         ? 'No stored fact matches. With inference, conclusions of rules count too.'
@@ -94,7 +126,7 @@ function NoAnswer({ answer }: { answer: ShownAnswer }) {
   );
 }
 
-function Summary({ answer }: { answer: ShownAnswer }) {
+function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean }) {
   const { results, truncated, elapsedMs, generation, isStoredOnly } = answer;
   const isYes = answer.question.variables.length === 0 && results.length > 0;
   return (
@@ -103,7 +135,9 @@ function Summary({ answer }: { answer: ShownAnswer }) {
       <strong>{isYes ? 'Yes, it holds' : formatAmount(results.length, 'answer')}</strong>
       {truncated && <span>, and there are more</span>}
       <span className="dim number"> · {formatDuration(elapsedMs)}</span>
-      {generation !== null && <span className="dim number"> · generation {formatCount(generation)}</span>}
+      {generation !== null && !isNarrow && (
+        <span className="dim number"> · generation {formatCount(generation)}</span>
+      )}
       {isStoredOnly && <span className="dim"> · stored only</span>}
     </span>
   );
@@ -114,11 +148,19 @@ interface FormsProps {
   form: Form;
   onForm: (form: Form) => void;
   onMore: () => void;
+  onWhyNot: (question: string) => void;
 }
 
-function Forms({ answer, form, onForm, onMore }: FormsProps) {
+function Forms({ answer, form, onForm, onMore, onWhyNot }: FormsProps) {
   return (
     <>
+      {answer.results.length > 0 && answer.question.variables.length > 0 && (
+        <Tooltip label="Why not: an answer that you expected and that is not there">
+          <ActionIcon size="sm" aria-label="Why not" onClick={() => onWhyNot(answer.question.text)}>
+            <IconHelpCircle size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      )}
       {answer.truncated && (
         <Button variant="default" onClick={onMore}>
           Show more
@@ -170,21 +212,24 @@ function Table({ answer, onWhy }: { answer: ShownAnswer; onWhy: (result: string)
 
 interface ResultsProps {
   answer: ShownAnswer;
+  /** True where something stands beside the answers. */
+  isNarrow: boolean;
   onWhy: (result: string) => void;
+  onWhyNot: (question: string) => void;
   onMore: () => void;
 }
 
-export function Results({ answer, onWhy, onMore }: ResultsProps) {
+export function Results({ answer, isNarrow, onWhy, onWhyNot, onMore }: ResultsProps) {
   const [form, setForm] = useState<Form>('table');
   return (
     <PaneFrame
       scroll="own"
       label="Answers"
-      title={<Summary answer={answer} />}
-      actions={<Forms answer={answer} form={form} onForm={setForm} onMore={onMore} />}
+      title={<Summary answer={answer} isNarrow={isNarrow} />}
+      actions={<Forms answer={answer} form={form} onForm={setForm} onMore={onMore} onWhyNot={onWhyNot} />}
     >
       {answer.results.length === 0 && form !== 'json' ? (
-        <NoAnswer answer={answer} />
+        <NoAnswer answer={answer} onWhyNot={onWhyNot} />
       ) : form === 'table' ? (
         <Table answer={answer} onWhy={onWhy} />
       ) : (

@@ -1,6 +1,6 @@
 /** One fact whole: its metadata, salience, history, and the conclusions that stand on it. */
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
-import { IconRoute, IconTrash, IconX } from '@tabler/icons-react';
+import { IconFlask, IconRoute, IconTrash, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -149,9 +149,18 @@ function Head({ fact, onRetract }: { fact: StoredFact; onRetract: () => void }) 
           Why
         </Button>
         {!fact.derived && (
-          <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
-            Retract…
-          </Button>
+          <>
+            <Button
+              variant="default"
+              renderRoot={(props) => <Link to="/what-if" search={{ retract: `${statement}.` }} {...props} />}
+              leftSection={<IconFlask size={14} aria-hidden />}
+            >
+              What if not
+            </Button>
+            <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
+              Retract…
+            </Button>
+          </>
         )}
       </div>
       <dl className={styles.pairs}>

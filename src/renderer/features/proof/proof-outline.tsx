@@ -11,6 +11,8 @@ import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import { useRowHeight } from '../../ui/use-row-height.ts';
 import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
+import type { ProofStep } from '../../../engine/contract/inference.ts';
+import { type Chosen, waysTo, wayInWords } from './alternatives.ts';
 import { afterKey, type OutlineState } from './outline-keys.ts';
 import styles from './proof.module.css';
 import {
@@ -25,10 +27,14 @@ import { wordOf } from './step-words.ts';
 
 interface ProofOutlineProps {
   tree: ProofTree;
+  /** The ways that were chosen to steps that have several. */
+  chosen: Chosen;
   state: OutlineState;
   onState: (state: OutlineState) => void;
   /** Enter or double click on a step that is shown whole. */
   onOpen: (row: OutlineRow) => void;
+  /** Shows another way to a step: the next, or with -1 the one before. */
+  onTurn: (step: ProofStep, by: number) => void;
 }
 
 /** Deeper levels are not indented further, so that a long chain stays on the screen; they say their number. */
@@ -37,11 +43,12 @@ const greatestIndent = 16;
 interface LineProps {
   row: OutlineRow;
   tree: ProofTree;
+  chosen: Chosen;
   isUnfolded: boolean;
   onToggle: () => void;
 }
 
-function LineContent({ row, tree, isUnfolded, onToggle }: LineProps) {
+function LineContent({ row, tree, chosen, isUnfolded, onToggle }: LineProps) {
   const { step } = row;
   const { word, tone } = wordOf(step);
   const below = (tree.sizeOf.get(step.id) ?? 1) - 1;
@@ -71,9 +78,10 @@ function LineContent({ row, tree, isUnfolded, onToggle }: LineProps) {
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
       {isPointer ? (
-        <span className="dim">shown above</span>
+        <span className="dim">{row.isCircle ? 'in a circle: shown above' : 'shown above'}</span>
       ) : (
         <>
+          {waysTo(step) > 1 && <Tag tone="plain">way {wayInWords(chosen, step)}</Tag>}
           {step.scope !== null && <span className="dim">in {step.scope}</span>}
           {step.rule !== null && <span className={`dim ${styles.byRule}`}>by {step.rule}</span>}
           {isFoldable(row) && !isUnfolded && (
@@ -115,7 +123,8 @@ function Line({ id, top, isActive, onClick, onDoubleClick, ...content }: PlacedL
 }
 
 /** What the pointer and the keys do to the outline. */
-function useOutlineActions({ tree, state, onState, onOpen }: ProofOutlineProps, rows: readonly OutlineRow[]) {
+function useOutlineActions(props: ProofOutlineProps, rows: readonly OutlineRow[]) {
+  const { tree, state, onState, onOpen, onTurn } = props;
   const { unfolded } = state;
 
   function toggle(row: OutlineRow): void {
@@ -142,6 +151,11 @@ function useOutlineActions({ tree, state, onState, onOpen }: ProofOutlineProps, 
       open(row);
       return;
     }
+    if (event.key.toLowerCase() === 'a' && row !== undefined && waysTo(row.step) > 1) {
+      event.preventDefault();
+      onTurn(row.step, event.shiftKey ? -1 : 1);
+      return;
+    }
     const next = afterKey(event.key, tree, rows, state, page);
     if (next === null) return;
     event.preventDefault();
@@ -152,7 +166,7 @@ function useOutlineActions({ tree, state, onState, onOpen }: ProofOutlineProps, 
 }
 
 export function ProofOutline(props: ProofOutlineProps) {
-  const { tree, state, onState } = props;
+  const { tree, chosen, state, onState } = props;
   const { active, unfolded } = state;
   const rows = useMemo(() => visibleRows(tree, unfolded), [tree, unfolded]);
   const { toggle, open, onKeyDown } = useOutlineActions(props, rows);
@@ -188,6 +202,7 @@ export function ProofOutline(props: ProofOutlineProps) {
               top={top}
               row={row}
               tree={tree}
+              chosen={chosen}
               isUnfolded={unfolded.has(row.step.id)}
               isActive={index === activeIndex}
               onToggle={() => toggle(row)}

@@ -2,23 +2,27 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
 import {
   IconArrowsMaximize,
+  IconArrowsSplit2,
   IconCopy,
   IconFold,
+  IconHelpCircle,
   IconListTree,
   IconRefresh,
+  IconTimeline,
   IconUnlink,
   IconX,
 } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useClipboard } from '@mantine/hooks';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { Answer, Proof } from '../../../engine/contract/inference.ts';
+import type { Answer, Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/logic/parse.ts';
 import { failureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { type Chosen, turned, waysTo, withChosen } from './alternatives.ts';
 import type { OutlineState } from './outline-keys.ts';
 import { recallOutline, rememberOutline } from './outline-memory.ts';
 import { ProofOutline } from './proof-outline.tsx';
@@ -86,15 +90,72 @@ interface ShownProps {
   question: string;
   answer: Answer;
   proof: Proof;
+  alternatives: Alternatives;
   /** True where the proof is the view, not a part of one. */
   isWhole: boolean;
   actions: ReactNode;
 }
 
+/** Whether other ways to the steps are shown too. */
+interface Alternatives {
+  readonly areWanted: boolean;
+  readonly areLoading: boolean;
+  readonly want: (areWanted: boolean) => void;
+}
+
+/** How many steps of what is shown have other ways. */
+function otherWaysInWords(tree: ProofTree): string {
+  let count = 0;
+  for (const id of tree.placeOf.keys()) {
+    const step = tree.steps.get(id);
+    if (step !== undefined && waysTo(step) > 1) count += 1;
+  }
+  return count === 0 ? 'no other ways' : `${formatCount(count)} with other ways`;
+}
+
+function AlternativesButton({ areWanted, areLoading, want }: Alternatives) {
+  return (
+    <Tooltip
+      label={areWanted ? 'Show one way to each step' : 'Alternatives: find the other ways to each step'}
+    >
+      <ActionIcon
+        aria-label="Alternatives"
+        aria-pressed={areWanted}
+        {...(areWanted ? { variant: 'light', color: 'iris' } : {})}
+        onClick={() => want(!areWanted)}
+      >
+        {areLoading ? <Loader size={14} aria-label="Looking" /> : <IconArrowsSplit2 size={16} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** The tree of a proof along the ways that were chosen. */
+function useChosenTree(proof: Proof) {
+  const [chosen, setChosen] = useState<Chosen>(() => new Map());
+  const shown = useMemo(() => withChosen(proof, chosen), [proof, chosen]);
+  const tree = useMemo(() => buildTree(shown, shown.roots[0] ?? 0), [shown]);
+  const onTurn = (step: ProofStep, by: number) => setChosen((before) => turned(before, step, by));
+  return { chosen, tree, shown, onTurn };
+}
+
+function TraceButton({ question }: { question: string }) {
+  return (
+    <Tooltip label="Trace: what inference does for it">
+      <ActionIcon
+        aria-label="Trace"
+        renderRoot={(props) => <Link to="/trace" search={{ question }} {...props} />}
+      >
+        <IconTimeline size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
 /** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
-function Shown({ question, answer, proof, isWhole, actions }: ShownProps) {
+function Shown({ question, answer, proof, alternatives, isWhole, actions }: ShownProps) {
   const navigate = useNavigate();
-  const tree = useMemo(() => buildTree(proof, proof.roots[0] ?? 0), [proof]);
+  const { chosen, tree, shown, onTurn } = useChosenTree(proof);
   const [state, setOutline] = useState<OutlineState>(
     () =>
       recallOutline(question, tree) ?? { active: keyOfStep(tree.root), unfolded: initiallyUnfolded(tree) },
@@ -107,6 +168,12 @@ function Shown({ question, answer, proof, isWhole, actions }: ShownProps) {
     () => visibleRows(tree, state.unfolded).find((row) => row.key === state.active),
     [tree, state],
   );
+
+  /** What a way newly shows is unfolded with it. */
+  function turn(step: ProofStep, by: number): void {
+    onTurn(step, by);
+    setState({ active: keyOfStep(step.id), unfolded: new Set([...state.unfolded, step.id]) });
+  }
 
   function onOpen({ step }: OutlineRow): void {
     if (step.factId !== undefined)
@@ -125,12 +192,16 @@ function Shown({ question, answer, proof, isWhole, actions }: ShownProps) {
       actions={
         <>
           <span className="dim number">
-            {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} · generation{' '}
-            {formatCount(answer.generation)}
+            {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
+            {alternatives.areWanted && !alternatives.areLoading
+              ? otherWaysInWords(tree)
+              : `generation ${formatCount(answer.generation)}`}
           </span>
+          <AlternativesButton {...alternatives} />
+          <TraceButton question={question} />
           <ProofActions
             tree={tree}
-            proof={proof}
+            proof={shown}
             onUnfolded={(unfolded) => setState({ active: keyOfStep(tree.root), unfolded })}
           />
           {actions}
@@ -142,9 +213,16 @@ function Shown({ question, answer, proof, isWhole, actions }: ShownProps) {
           <Banner>This proof was cut after {formatAmount(proof.steps.length, 'step')}.</Banner>
         )}
         <div className={styles.outlineFrame}>
-          <ProofOutline tree={tree} state={state} onState={setState} onOpen={onOpen} />
+          <ProofOutline
+            tree={tree}
+            chosen={chosen}
+            state={state}
+            onState={setState}
+            onOpen={onOpen}
+            onTurn={turn}
+          />
         </div>
-        {active !== undefined && <StepDetail row={active} tree={tree} />}
+        {active !== undefined && <StepDetail row={active} tree={tree} chosen={chosen} onTurn={turn} />}
       </div>
     </PaneFrame>
   );
@@ -181,9 +259,17 @@ function NotShown({ question, shown }: { question: string; shown: ShownProof }) 
       icon={<IconUnlink size={30} stroke={1.3} aria-hidden />}
       title="It does not hold"
       actions={
-        <Button variant="default" onClick={again}>
-          Try again
-        </Button>
+        <>
+          <Button
+            leftSection={<IconHelpCircle size={14} aria-hidden />}
+            renderRoot={(props) => <Link to="/why-not" search={{ question }} {...props} />}
+          >
+            Why not
+          </Button>
+          <Button variant="default" onClick={again}>
+            Try again
+          </Button>
+        </>
       }
     >
       {question} does not follow from what is known now.
@@ -211,6 +297,10 @@ function AgeBanner({ answer, again }: { answer: Answer | undefined; again: () =>
   );
 }
 
+function hasAlternatives(proof: Proof): boolean {
+  return proof.steps.some((step) => step.alternatives !== undefined);
+}
+
 interface ProofPanelProps {
   question: string;
   /** Present where the panel stands beside something else. */
@@ -218,8 +308,9 @@ interface ProofPanelProps {
 }
 
 export function ProofPanel({ question, onClose }: ProofPanelProps) {
-  const shown = useProof(question);
-  const { answer, isOld, again } = shown;
+  const [areWanted, setAreWanted] = useState(false);
+  const shown = useProof(question, areWanted);
+  const { answer, isOld, again, isLoading } = shown;
   const proof = answer?.proof;
   const actions = onClose === undefined ? null : <BesideActions question={question} onClose={onClose} />;
   return (
@@ -228,7 +319,8 @@ export function ProofPanel({ question, onClose }: ProofPanelProps) {
       <div className={styles.panelBody}>
         {answer !== undefined && proof !== undefined && proof.roots.length > 0 ? (
           <Shown
-            key={`${question} ${answer.generation}`}
+            key={`${question} ${answer.generation} ${hasAlternatives(proof)}`}
+            alternatives={{ areWanted, areLoading: areWanted && isLoading, want: setAreWanted }}
             question={question}
             answer={answer}
             proof={proof}

@@ -8,7 +8,7 @@ export function proofAsText(tree: ProofTree): string {
     const { step } = row;
     const indent = '  '.repeat(row.level - 1);
     if (row.isReference && step.premises.length > 0)
-      return `${indent}${step.atom}  [${wordOf(step).word}, shown above]`;
+      return `${indent}${step.atom}  [${wordOf(step).word}, ${row.isCircle ? 'in a circle' : 'shown above'}]`;
     const by = isFoldable(row) && step.rule !== null ? ` by ${step.rule}` : '';
     const scope = step.scope === null ? '' : ` in scope ${step.scope}`;
     return `${indent}${step.atom}  [${wordOf(step).word}${scope}${by}]`;

@@ -14,6 +14,8 @@ export interface ProofTree {
   readonly parentOf: ReadonlyMap<number, number>;
   /** Steps shown under a step when all is unfolded, itself included. */
   readonly sizeOf: ReadonlyMap<number, number>;
+  /** The place of a step when all is unfolded, references aside, from 0. */
+  readonly placeOf: ReadonlyMap<number, number>;
 }
 
 /** One visible line of the outline. */
@@ -30,6 +32,8 @@ export interface OutlineRow {
   readonly parent: string | null;
   /** True where the step is shown whole elsewhere. */
   readonly isReference: boolean;
+  /** True where the step is one of those it stands under: the way that was chosen there runs in a circle. */
+  readonly isCircle: boolean;
 }
 
 /** True where a step stands on others. */
@@ -57,6 +61,7 @@ export function buildTree(proof: Proof, root: number): ProofTree {
     if (next.parent !== null) parentOf.set(next.id, next.parent);
     for (const premise of [...step.premises].reverse()) pending.push({ id: premise, parent: next.id });
   }
+  const placeOf = new Map(order.map((id, place) => [id, place]));
   const sizeOf = new Map<number, number>();
   for (const id of order.reverse()) {
     const size = (sizeOf.get(id) ?? 0) + 1;
@@ -64,7 +69,7 @@ export function buildTree(proof: Proof, root: number): ProofTree {
     const parent = parentOf.get(id);
     if (parent !== undefined) sizeOf.set(parent, (sizeOf.get(parent) ?? 0) + size);
   }
-  return { root, steps, parentOf, sizeOf };
+  return { root, steps, parentOf, sizeOf, placeOf };
 }
 
 /** The lines of the outline from top to bottom. `unfolded` holds the ids of steps whose premises are shown. */
@@ -81,6 +86,7 @@ export function visibleRows(tree: ProofTree, unfolded: ReadonlySet<number>): Out
       siblings: 1,
       parent: null,
       isReference: false,
+      isCircle: false,
     },
   ];
   for (let row = pending.pop(); row !== undefined; row = pending.pop()) {
@@ -110,9 +116,16 @@ function childrenOf(tree: ProofTree, row: OutlineRow): OutlineRow[] {
       siblings: premises.length,
       parent: row.key,
       isReference,
+      isCircle: isReference && isAtOrAbove(tree, premise, id),
     });
   }
   return children;
+}
+
+/** True where a step is the other, or one of those that the other stands under. */
+function isAtOrAbove(tree: ProofTree, id: number, other: number): boolean {
+  const from = (tree.placeOf.get(other) ?? -1) - (tree.placeOf.get(id) ?? 0);
+  return from >= 0 && from < (tree.sizeOf.get(id) ?? 0);
 }
 
 /** The steps to unfold so that `depth` levels below `from` are shown; all where not given. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
+import { turned, wayInWords, waysTo, withChosen } from './alternatives.ts';
 import { proofAsText } from './proof-text.ts';
 import { buildTree, initiallyUnfolded, stepsAbove, stepsBelow, visibleRows } from './proof-tree.ts';
 import { substitutionOf } from './step-words.ts';
@@ -95,5 +96,63 @@ describe('the substitution of a step', () => {
       ['?n', '2'],
       ['?m', '3'],
     ]);
+  });
+});
+
+/** e() stands on a(), or on d(), or on f(), which stands on e() again. */
+const manyWays: Proof = {
+  roots: [1],
+  steps: [
+    step(0, 'a()'),
+    step(1, 'e()', [0], {
+      alternatives: [
+        { rule: 'second', ruleId: 'r2', premises: [2] },
+        { rule: 'third', ruleId: 'r3', premises: [3, 0] },
+      ],
+    }),
+    step(2, 'd()'),
+    step(3, 'f()', [1], { rule: 'f', alternatives: [] }),
+  ],
+};
+
+describe('other ways to a step', () => {
+  const root = manyWays.steps[1] as ProofStep;
+  const shownAlong = (chosen: ReadonlyMap<number, number>) => {
+    const proof = withChosen(manyWays, chosen);
+    const tree = buildTree(proof, 1);
+    return visibleRows(tree, stepsBelow(tree, 1));
+  };
+
+  test('are numbered from the proof’s own, and turned through in a round', () => {
+    expect(waysTo(root)).toBe(3);
+    let chosen = turned(new Map(), root, 1);
+    expect(wayInWords(chosen, root)).toBe('2 of 3');
+    chosen = turned(chosen, root, 1);
+    expect(wayInWords(chosen, root)).toBe('3 of 3');
+    expect(turned(chosen, root, 1).size).toBe(0);
+    expect(wayInWords(turned(new Map(), root, -1), root)).toBe('3 of 3');
+  });
+
+  test('are shown in place of the own way, with their rule and premises', () => {
+    expect(shownAlong(new Map()).map((row) => row.step.atom)).toEqual(['e()', 'a()']);
+    const rows = shownAlong(new Map([[1, 1]]));
+    expect(rows.map((row) => row.step.atom)).toEqual(['e()', 'd()']);
+    expect(rows[0]?.step).toMatchObject({ kind: 'rule', rule: 'second', ruleId: 'r2' });
+  });
+
+  test('one that leads back to the step is shown once, and its circle is said', () => {
+    const rows = shownAlong(new Map([[1, 2]]));
+    expect(rows.map((row) => `${row.level} ${row.step.atom}${row.isCircle ? ' circle' : ''}`)).toEqual([
+      '1 e()',
+      '2 f()',
+      '3 e() circle',
+      '2 a()',
+    ]);
+    expect(rows.filter((row) => row.isReference)).toHaveLength(1);
+  });
+
+  test('a reference to a step elsewhere in the proof is no circle', () => {
+    const tree = buildTree(diamond, 3);
+    expect(visibleRows(tree, stepsBelow(tree, 3)).some((row) => row.isCircle)).toBe(false);
   });
 });

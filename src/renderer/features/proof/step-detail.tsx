@@ -1,11 +1,14 @@
 /** The step under the cursor: its rule with what the variables stand for, and the ways to the fact and the rule. */
-import { Anchor } from '@mantine/core';
+import { ActionIcon, Anchor, Tooltip } from '@mantine/core';
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { parseAtom } from '../../../engine/logic/parse.ts';
+import type { ProofStep } from '../../../engine/contract/inference.ts';
+import { type Chosen, waysTo, wayInWords } from './alternatives.ts';
 import styles from './proof.module.css';
 import type { OutlineRow, ProofTree } from './proof-tree.ts';
 import { type Binding, substitutionOf, wordOf } from './step-words.ts';
@@ -35,7 +38,58 @@ const explanations = {
   aggregate: 'It was computed over the steps below it.',
 } as const;
 
-export function StepDetail({ row, tree }: { row: OutlineRow; tree: ProofTree }) {
+/** The other ways to a step, one at a time. */
+function Ways({ step, chosen, onTurn }: { step: ProofStep } & Pick<StepDetailProps, 'chosen' | 'onTurn'>) {
+  const button = (label: string, by: number) => (
+    <Tooltip label={label}>
+      <ActionIcon size={24} aria-label={label} onClick={() => onTurn(step, by)}>
+        {by < 0 ? <IconChevronLeft size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  );
+  return (
+    <span className={styles.ways} role="group" aria-label="Ways to this step">
+      {button('The way before', -1)}
+      <span className="number" role="status">
+        Way {wayInWords(chosen, step)}
+      </span>
+      {button('The next way', 1)}
+    </span>
+  );
+}
+
+/** What would change the step: its fact taken away, its rule left out, what is absent asserted. */
+function WhatIfLink({ step }: { step: ProofStep }) {
+  const search: { retract?: string; without?: string; add?: string } | null =
+    step.kind === 'fact'
+      ? { retract: `${step.atom}.` }
+      : step.ruleId !== null
+        ? { without: step.ruleId }
+        : step.kind === 'absence' && !step.atom.includes('?')
+          ? { add: `${step.atom.replace(/^not /, '')}.` }
+          : null;
+  if (search === null) return null;
+  const words =
+    step.kind === 'fact'
+      ? 'What if it were retracted'
+      : step.ruleId !== null
+        ? 'What if the rule were left out'
+        : 'What if it were there';
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link to="/what-if" search={search} {...props} />}>
+      {words}
+    </Anchor>
+  );
+}
+
+interface StepDetailProps {
+  row: OutlineRow;
+  tree: ProofTree;
+  chosen: Chosen;
+  onTurn: (step: ProofStep, by: number) => void;
+}
+
+export function StepDetail({ row, tree, chosen, onTurn }: StepDetailProps) {
   const { step } = row;
   const { word, tone } = wordOf(step);
   const substitution = useSubstitution(row, tree);
@@ -45,7 +99,9 @@ export function StepDetail({ row, tree }: { row: OutlineRow; tree: ProofTree }) 
         <CodeText text={step.atom} />
         <Tag tone={tone}>{word}</Tag>
         <CopyButton text={step.atom} label="Copy the statement" />
+        {waysTo(step) > 1 && <Ways step={step} chosen={chosen} onTurn={onTurn} />}
         <span style={{ flex: 1 }} />
+        <WhatIfLink step={step} />
         {step.factId !== undefined && (
           <Anchor
             size="xs"

@@ -4,11 +4,11 @@
  * It is not asked for again behind one's back: when the knowledge moves on it is still shown, and `isOld` says so.
  */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
 import type { Answer } from '../../../engine/contract/inference.ts';
-import { noteGeneration, useLive } from '../../api/live.ts';
+import { noteGeneration } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeKey } from '../../api/space.ts';
+import { useIsOld } from '../../api/use-run.ts';
 
 export interface ShownProof {
   readonly answer: Answer | undefined;
@@ -18,17 +18,20 @@ export interface ShownProof {
   again(): void;
 }
 
-export function useProof(question: string): ShownProof {
+/** `allProofs`: with the other ways to each step. While they are looked for, the proof without them stays. */
+export function useProof(question: string, allProofs: boolean): ShownProof {
   const { call, endpoint, space } = useSession();
   const { database, tenant } = endpoint;
+  // Not under the topic of answers: changes must not fetch it anew.
+  const key = ['proof', database, tenant, scopeKey(space.scope), question];
   const query = useQuery({
-    // Not under the topic of answers: changes must not fetch it anew.
-    queryKey: ['proof', database, tenant, scopeKey(space.scope), question],
+    queryKey: [...key, allProofs],
     queryFn: async ({ signal }) => {
       const body = {
         text: question,
         ...scopeFieldsOf(space.scope),
         withProof: true,
+        allProofs,
         limit: 1,
         timeoutMs: 60_000,
       };
@@ -38,22 +41,15 @@ export function useProof(question: string): ShownProof {
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
+    placeholderData: (before: Answer | undefined, query) =>
+      query !== undefined && key.every((part, index) => query.queryKey[index] === part) ? before : undefined,
   });
-  const version = useLive((live) => live.versions.answers);
-  const provedAt = useRef(version);
-  const [isOld, setIsOld] = useState(false);
-  useEffect(() => {
-    provedAt.current = useLive.getState().versions.answers;
-    setIsOld(false);
-  }, [query.dataUpdatedAt]);
-  useEffect(() => {
-    if (version !== provedAt.current) setIsOld(true);
-  }, [version]);
+  const isOld = useIsOld(query.data === undefined ? null : query.dataUpdatedAt);
   return {
     answer: query.data,
     error: query.error,
     isLoading: query.isFetching,
-    isOld: isOld && query.data !== undefined,
+    isOld,
     again: () => void query.refetch(),
   };
 }

@@ -1,6 +1,7 @@
 /** One stored rule in the editor, with its name and description. */
-import { Button, TextInput } from '@mantine/core';
-import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
+import { Button, TextInput, Tooltip } from '@mantine/core';
+import { IconDeviceFloppy, IconFlask, IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Diagnostic, StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/logic/print.ts';
@@ -13,7 +14,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
 import styles from './rules.module.css';
-import { lessonOf, ruleForEditor } from './teaching.ts';
+import { lessonOf, ruleForEditor, scopeSearchOf } from './teaching.ts';
 import { useValidation } from './use-validation.ts';
 
 interface Edited {
@@ -66,6 +67,8 @@ function Names({ edited, onChange }: { edited: Edited; onChange: (part: Partial<
 }
 
 interface ActionsProps {
+  rule: StoredRule;
+  text: string;
   isChanged: boolean;
   canSave: boolean;
   isSaving: boolean;
@@ -73,9 +76,29 @@ interface ActionsProps {
   onClose: () => void;
 }
 
-function Actions({ isChanged, canSave, isSaving, onSave, onClose }: ActionsProps) {
+/** What if the rule were as it is written now; or, where that is nothing new, were left out. */
+function WhatIfButton({ rule, text }: { rule: StoredRule; text: string }) {
+  const isSame = text === asStored(rule).text;
+  const without = rule.enabled ? { without: rule.id } : {};
+  const search = isSame && rule.enabled ? without : { ...without, ...scopeSearchOf(rule), add: text };
+  const words = isSame ? (rule.enabled ? 'it were left out' : 'it were on') : 'it were changed so';
+  return (
+    <Tooltip label={`See what would follow if ${words}; nothing is saved`}>
+      <Button
+        variant="default"
+        leftSection={<IconFlask size={14} aria-hidden />}
+        renderRoot={(props) => <Link to="/what-if" search={search} {...props} />}
+      >
+        What if
+      </Button>
+    </Tooltip>
+  );
+}
+
+function Actions({ rule, text, isChanged, canSave, isSaving, onSave, onClose }: ActionsProps) {
   return (
     <>
+      <WhatIfButton rule={rule} text={text} />
       <Button variant="default" leftSection={<IconX size={14} aria-hidden />} onClick={onClose}>
         {isChanged ? 'Discard' : 'Close'}
       </Button>
@@ -131,6 +154,8 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
       title={<h1 className={styles.viewTitle}>Rule</h1>}
       actions={
         <Actions
+          rule={rule}
+          text={text}
           isChanged={isChanged}
           canSave={canSave}
           isSaving={save.isPending}

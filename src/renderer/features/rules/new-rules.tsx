@@ -4,9 +4,10 @@
  * Teaching goes statement by statement, so that one that is refused does not hold up those before it. After a
  * refusal all stays in the editor: teaching what is known again changes nothing.
  */
-import { Button } from '@mantine/core';
-import { IconSchool } from '@tabler/icons-react';
+import { Button, Tooltip } from '@mantine/core';
+import { IconFlask, IconSchool } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { renderRule } from '../../../engine/logic/print.ts';
 import { invalidate, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -65,6 +66,7 @@ function inWords({ facts, rules, known }: Learnt): string {
 
 export function NewRules() {
   const { space } = useSession();
+  const navigate = useNavigate();
   const [text, setText] = useDraft(`rules.${space.database}.${space.tenant}`);
   const diagnostics = useValidation(text);
   const teach = useTeach();
@@ -90,6 +92,16 @@ export function NewRules() {
       actions={
         <>
           {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
+          <Tooltip label="See what would follow, without teaching it">
+            <Button
+              variant="default"
+              leftSection={<IconFlask size={14} aria-hidden />}
+              disabled={!isReady}
+              onClick={() => void navigate({ to: '/what-if', search: { add: text } })}
+            >
+              What if
+            </Button>
+          </Tooltip>
           <Button
             leftSection={<IconSchool size={14} aria-hidden />}
             rightSection={<Keys keys="Mod+Enter" look="plain" />}

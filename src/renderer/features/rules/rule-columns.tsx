@@ -1,6 +1,13 @@
 /** The columns of the list of rules. */
-import { ActionIcon, Switch, Tooltip } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Menu, Switch, Tooltip } from '@mantine/core';
+import {
+  IconDots,
+  IconFlask,
+  IconHelpCircle,
+  IconPencil,
+  IconTimeline,
+  IconTrash,
+} from '@tabler/icons-react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
@@ -11,6 +18,12 @@ export interface RuleActions {
   readonly onToggle: (rule: StoredRule) => void;
   readonly onEdit: (rule: StoredRule) => void;
   readonly onDelete: (rule: StoredRule) => void;
+  /** What if the rule were left out; or, where it is off, were on. */
+  readonly onWhatIf: (rule: StoredRule) => void;
+  /** Why something that the rule could conclude does not hold. */
+  readonly onWhyNot: (rule: StoredRule) => void;
+  /** What inference does for all that the rule concludes. */
+  readonly onTrace: (rule: StoredRule) => void;
 }
 
 const ruleColumn: Column<StoredRule> = {
@@ -65,8 +78,37 @@ const describingColumns: readonly Column<StoredRule>[] = [
   },
 ];
 
-/** The keyboard does the same on the row: E switches on and off, Enter edits, Delete deletes. */
-export function ruleColumns({ onToggle, onEdit, onDelete }: RuleActions): Column<StoredRule>[] {
+function MoreMenu({ rule, actions }: { rule: StoredRule; actions: RuleActions }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Tooltip label="More">
+          <ActionIcon size={24} tabIndex={-1} aria-label={`More for ${rule.text}`}>
+            <IconDots size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconFlask size={15} aria-hidden />} onClick={() => actions.onWhatIf(rule)}>
+          {rule.enabled ? 'What if it were left out' : 'What if it were on'}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconHelpCircle size={15} aria-hidden />}
+          onClick={() => actions.onWhyNot(rule)}
+        >
+          Why does it not conclude…
+        </Menu.Item>
+        <Menu.Item leftSection={<IconTimeline size={15} aria-hidden />} onClick={() => actions.onTrace(rule)}>
+          Trace what it concludes
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The keyboard does the same on the row: E switches on and off, W asks what if, Enter edits, Delete deletes. */
+export function ruleColumns(actions: RuleActions): Column<StoredRule>[] {
+  const { onToggle, onEdit, onDelete } = actions;
   return [
     {
       id: 'enabled',
@@ -86,7 +128,7 @@ export function ruleColumns({ onToggle, onEdit, onDelete }: RuleActions): Column
     {
       id: 'actions',
       title: 'Actions',
-      width: 84,
+      width: 108,
       cell: (rule) => (
         <>
           <Tooltip label="Edit">
@@ -104,6 +146,7 @@ export function ruleColumns({ onToggle, onEdit, onDelete }: RuleActions): Column
               <IconTrash size={15} aria-hidden />
             </ActionIcon>
           </Tooltip>
+          <MoreMenu rule={rule} actions={actions} />
         </>
       ),
     },

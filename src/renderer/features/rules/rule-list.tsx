@@ -1,8 +1,10 @@
 /** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
 import { Button, Group, Modal, TextInput } from '@mantine/core';
 import { IconRoute2, IconSearch } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
+import { renderAtom } from '../../../engine/logic/print.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -12,6 +14,7 @@ import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { ruleColumns } from './rule-columns.tsx';
+import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 
@@ -47,6 +50,21 @@ function DeleteDialog({ rule, onClose }: { rule: StoredRule; onClose: () => void
   );
 }
 
+/** The ways from a rule to the tools that explain. */
+function useExplaining() {
+  const navigate = useNavigate();
+  const questionOf = ({ head }: StoredRule) => ({ question: renderAtom(head) });
+  return {
+    onWhatIf: (rule: StoredRule) =>
+      void navigate({
+        to: '/what-if',
+        search: rule.enabled ? { without: rule.id } : { add: `${rule.text}.`, ...scopeSearchOf(rule) },
+      }),
+    onWhyNot: (rule: StoredRule) => void navigate({ to: '/why-not', search: questionOf(rule) }),
+    onTrace: (rule: StoredRule) => void navigate({ to: '/trace', search: questionOf(rule) }),
+  };
+}
+
 interface RuleRowsProps {
   rules: readonly StoredRule[];
   /** Id of the rule in the editor. */
@@ -57,6 +75,7 @@ interface RuleRowsProps {
 
 function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
   const update = useWrite('updateRule');
+  const explaining = useExplaining();
   const [place, setPlace] = useState<number | null>(null);
   const opened = rules.findIndex((rule) => rule.id === open);
 
@@ -72,12 +91,13 @@ function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
     if (rule === undefined) return;
     if (event.key === 'Delete') onDelete(rule);
     else if (event.key.toLowerCase() === 'e') onToggle(rule);
+    else if (event.key.toLowerCase() === 'w') explaining.onWhatIf(rule);
   }
 
   return (
     <DataGrid
       label="Rules"
-      columns={ruleColumns({ onToggle, onEdit, onDelete })}
+      columns={ruleColumns({ onToggle, onEdit, onDelete, ...explaining })}
       count={rules.length}
       rowAt={(index) => rules[index]}
       selected={opened >= 0 ? opened : place}

@@ -38,3 +38,8 @@ export function ruleForEditor(rule: Rule): string {
   const body = rule.body.map(renderLiteral).join(',\n  ');
   return `${renderAtom(rule.head)} :-\n  ${body}.`;
 }
+
+/** The scope that a rule would be added to, for an address: its own. A rule without scope counts everywhere. */
+export function scopeSearchOf({ scope }: { readonly scope: string | null }): { scope?: string } {
+  return scope === null ? {} : { scope };
+}

@@ -15,6 +15,7 @@ const fixed: readonly { group: string; keys: readonly (readonly [string, string]
       ['Enter', 'Open the row'],
       ['Delete', 'Retract the fact, delete the rule'],
       ['E', 'Switch the rule on or off'],
+      ['W', 'What if the rule were left out'],
     ],
   },
   {
@@ -24,13 +25,14 @@ const fixed: readonly { group: string; keys: readonly (readonly [string, string]
       ['*', 'Unfold all below'],
       ['+', 'Unfold a step'],
       ['-', 'Fold a step'],
+      ['A', 'The next way to a step; with Shift the one before'],
       ['Enter', 'Go to the fact, the rule, or where the step is shown'],
     ],
   },
   {
     group: 'In an editor',
     keys: [
-      ['Mod+Enter', 'Ask, teach or save'],
+      ['Mod+Enter', 'Ask, teach, save or work out'],
       ['Mod+Space', 'Suggest'],
       ['F8', 'Next problem'],
     ],

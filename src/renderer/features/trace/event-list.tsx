@@ -1,0 +1,228 @@
+/** What inference did, event by event: narrowed down by rule, predicate and port, and stepped through both ways. */
+import { ActionIcon, Anchor, Button, Select, Tooltip } from '@mantine/core';
+import {
+  IconChevronLeft,
+  IconChevronRight,
+  IconChevronsLeft,
+  IconChevronsRight,
+  IconFilterOff,
+} from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import { Tag } from '../../ui/tags.tsx';
+import { sentenceOf, toneOf } from './event-words.ts';
+import {
+  allEvents,
+  type EventFilter,
+  filtered,
+  placeOf,
+  predicatesOf,
+  type TraceEvent,
+} from './trace-rows.ts';
+import styles from './trace.module.css';
+
+/** Deeper subgoals are not indented further. */
+const greatestIndent = 12;
+
+const columns: readonly Column<TraceEvent>[] = [
+  {
+    id: 'seq',
+    title: '#',
+    width: 70,
+    align: 'end',
+    cell: ({ seq }) => <span className="number dim">{formatCount(seq)}</span>,
+  },
+  { id: 'port', title: 'Port', width: 72, cell: ({ port }) => <Tag tone={toneOf[port]}>{port}</Tag> },
+  {
+    id: 'depth',
+    title: 'Depth',
+    width: 76,
+    align: 'end',
+    cell: ({ depth }) => <span className="number dim">{formatCount(depth)}</span>,
+  },
+  {
+    id: 'atom',
+    title: 'Atom',
+    width: 240,
+    grow: 1,
+    cell: ({ atom, depth, scope }) => (
+      <span title={atom} style={{ paddingLeft: Math.min(depth, greatestIndent) * 12 }}>
+        <CodeText isLine text={atom} />
+        {scope !== null && <span className="dim"> in {scope}</span>}
+      </span>
+    ),
+  },
+];
+
+interface FiltersProps {
+  trace: Trace;
+  filter: EventFilter;
+  onFilter: (filter: EventFilter) => void;
+}
+
+function Filters({ trace, filter, onFilter }: FiltersProps) {
+  const predicates = useMemo(() => predicatesOf(trace.events), [trace]);
+  const isNarrowed = Object.values(filter).some((value) => value !== null);
+  return (
+    <div className={styles.filters}>
+      <Select
+        aria-label="Rule"
+        placeholder="Any rule"
+        clearable
+        searchable
+        value={filter.ruleId}
+        data={trace.rules.map(({ ruleId, rule }) => ({ value: ruleId, label: rule }))}
+        onChange={(ruleId) => onFilter({ ...filter, ruleId })}
+        className={styles.wide ?? ''}
+      />
+      <Select
+        aria-label="Predicate"
+        placeholder="Any predicate"
+        clearable
+        searchable
+        value={filter.predicate}
+        data={predicates}
+        onChange={(predicate) => onFilter({ ...filter, predicate })}
+      />
+      <Select
+        aria-label="Port"
+        placeholder="Any port"
+        clearable
+        value={filter.port}
+        data={tracePorts.map((port) => ({ value: port, label: port }))}
+        onChange={(value) => onFilter({ ...filter, port: tracePorts.find((port) => port === value) ?? null })}
+      />
+      {isNarrowed && (
+        <Tooltip label="Show all events">
+          <ActionIcon aria-label="Show all events" onClick={() => onFilter(allEvents)}>
+            <IconFilterOff size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </div>
+  );
+}
+
+interface StepperProps {
+  place: number;
+  count: number;
+  onPlace: (place: number) => void;
+}
+
+function Stepper({ place, count, onPlace }: StepperProps) {
+  const button = (label: string, target: number, icon: ReactNode) => (
+    <Tooltip label={label}>
+      <ActionIcon
+        aria-label={label}
+        disabled={target === place || target < 0 || target >= count}
+        onClick={() => onPlace(target)}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+  return (
+    <div className={styles.stepper} role="group" aria-label="Step">
+      {button('First event', 0, <IconChevronsLeft size={16} aria-hidden />)}
+      {button('Step back', place - 1, <IconChevronLeft size={16} aria-hidden />)}
+      <span className="number" role="status">
+        {formatCount(place + 1)} of {formatCount(count)}
+      </span>
+      {button('Step forwards', place + 1, <IconChevronRight size={16} aria-hidden />)}
+      {button('Last event', count - 1, <IconChevronsRight size={16} aria-hidden />)}
+    </div>
+  );
+}
+
+/** The event under the cursor, with its rule and the ways on. */
+function EventDetail({ event, rule }: { event: TraceEvent; rule: string | undefined }) {
+  const { port, atom, ruleId, scope } = event;
+  return (
+    <section className={styles.event} aria-label="Event">
+      <div className={styles.eventHead}>
+        <Tag tone={toneOf[port]}>{port}</Tag>
+        <CodeText text={atom} />
+        {scope !== null && <span className="dim">in {scope}</span>}
+        <span className={styles.grow} />
+        {port === 'exit' && (
+          <Anchor
+            size="xs"
+            renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
+          >
+            Why
+          </Anchor>
+        )}
+        {port === 'fail' && (
+          <Anchor
+            size="xs"
+            renderRoot={(props) => <Link to="/why-not" search={{ question: atom }} {...props} />}
+          >
+            Why not
+          </Anchor>
+        )}
+        {ruleId !== null && (
+          <Anchor size="xs" renderRoot={(props) => <Link to="/rules" search={{ rule: ruleId }} {...props} />}>
+            Open the rule
+          </Anchor>
+        )}
+      </div>
+      <p className="dim">{sentenceOf(event)}</p>
+      {rule !== undefined && (
+        <p>
+          <CodeText text={rule} />
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function EventList({ trace }: { trace: Trace }) {
+  const [filter, setFilter] = useState<EventFilter>(allEvents);
+  const [seq, setSeq] = useState<number | null>(null);
+  const shown = useMemo(() => filtered(trace.events, filter), [trace, filter]);
+  const place = placeOf(shown, seq);
+  const event = shown[place];
+  const setPlace = (next: number) => setSeq(shown[next]?.seq ?? null);
+  return (
+    <div className={styles.events}>
+      <div className={styles.eventBar}>
+        <Filters trace={trace} filter={filter} onFilter={setFilter} />
+        <Stepper place={place} count={shown.length} onPlace={setPlace} />
+      </div>
+      <div className={styles.grid}>
+        {event === undefined ? (
+          <EmptyState
+            title="No event"
+            actions={
+              trace.events.length > 0 && (
+                <Button variant="default" onClick={() => setFilter(allEvents)}>
+                  Show all events
+                </Button>
+              )
+            }
+          >
+            {trace.events.length > 0 ? 'No event is of this rule, predicate and port.' : 'Nothing was done.'}
+          </EmptyState>
+        ) : (
+          <DataGrid
+            label="Events"
+            columns={columns}
+            count={shown.length}
+            rowAt={(index) => shown[index]}
+            selected={place}
+            reveal={place}
+            onSelect={setPlace}
+          />
+        )}
+      </div>
+      {event !== undefined && (
+        <EventDetail event={event} rule={trace.rules.find(({ ruleId }) => ruleId === event.ruleId)?.rule} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,182 @@
+/** Where the time of inference went: the rules, and the subgoals it set itself. */
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { Trace } from '../../../engine/contract/explanation.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatCount, formatDuration } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import {
+  type Order,
+  type RuleKey,
+  type RuleRow,
+  sorted,
+  type SubgoalKey,
+  type SubgoalRow,
+  toggled,
+} from './trace-rows.ts';
+import styles from './trace.module.css';
+
+/** The sorting of one column, as the grid takes it. */
+function sortBy<Key extends string>(
+  order: Order<Key>,
+  onOrder: (order: Order<Key>) => void,
+  key: Key,
+  isText = false,
+) {
+  return {
+    direction: order.key === key ? order.direction : null,
+    toggle: () => onOrder(toggled(order, key, isText)),
+  };
+}
+
+function Count({ count, title }: { count: number; title?: string }) {
+  return (
+    <span className="number" title={title}>
+      {formatCount(count)}
+    </span>
+  );
+}
+
+/** A share of the whole as a bar; the number beside it says the same. */
+function Share({ of, whole }: { of: number; whole: number }) {
+  const width = whole === 0 ? 0 : Math.round((100 * of) / whole);
+  return (
+    <span className={styles.share} aria-hidden>
+      <span className={styles.shareFill} style={{ width: `${width}%` }} />
+    </span>
+  );
+}
+
+function ruleColumns(
+  order: Order<RuleKey>,
+  onOrder: (order: Order<RuleKey>) => void,
+  greatestMs: number,
+): Column<RuleRow>[] {
+  return [
+    {
+      id: 'elapsedMs',
+      title: 'Time',
+      width: 130,
+      sort: sortBy(order, onOrder, 'elapsedMs'),
+      cell: (row) => (
+        <span className={styles.time}>
+          <Share of={row.elapsedMs} whole={greatestMs} />
+          <span className="number">{formatDuration(row.elapsedMs)}</span>
+        </span>
+      ),
+    },
+    {
+      id: 'derived',
+      title: 'New',
+      width: 80,
+      align: 'end',
+      sort: sortBy(order, onOrder, 'derived'),
+      cell: (row) => <Count count={row.derived} title="Conclusions that were new" />,
+    },
+    {
+      id: 'fired',
+      title: 'Fired',
+      width: 80,
+      align: 'end',
+      sort: sortBy(order, onOrder, 'fired'),
+      cell: (row) => <Count count={row.fired} title="How often its body was satisfied" />,
+    },
+    {
+      id: 'rule',
+      title: 'Rule',
+      width: 220,
+      grow: 1,
+      sort: sortBy(order, onOrder, 'rule', true),
+      cell: (row) => (
+        <span title={row.rule}>
+          <CodeText isLine text={row.rule} />
+        </span>
+      ),
+    },
+  ];
+}
+
+export function RulesOfTrace({ trace }: { trace: Trace }) {
+  const navigate = useNavigate();
+  const [order, setOrder] = useState<Order<RuleKey>>({ key: 'elapsedMs', direction: 'desc' });
+  const [selected, setSelected] = useState<number | null>(null);
+  const rows = useMemo(() => sorted(trace.rules, order), [trace, order]);
+  if (rows.length === 0)
+    return <EmptyState title="No rule took part">The question was answered from stored facts.</EmptyState>;
+  const greatestMs = rows.reduce((greatest, { elapsedMs }) => Math.max(greatest, elapsedMs), 0);
+  return (
+    <DataGrid
+      label="Rules by time"
+      columns={ruleColumns(order, setOrder, greatestMs)}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={setSelected}
+      onOpen={(index) => {
+        const row = rows[index];
+        if (row !== undefined) void navigate({ to: '/rules', search: { rule: row.ruleId } });
+      }}
+    />
+  );
+}
+
+function subgoalColumns(
+  order: Order<SubgoalKey>,
+  onOrder: (order: Order<SubgoalKey>) => void,
+): Column<SubgoalRow>[] {
+  return [
+    {
+      id: 'calls',
+      title: 'Calls',
+      width: 80,
+      align: 'end',
+      sort: sortBy(order, onOrder, 'calls'),
+      cell: (row) => <Count count={row.calls} />,
+    },
+    {
+      id: 'answers',
+      title: 'Answers',
+      width: 90,
+      align: 'end',
+      sort: sortBy(order, onOrder, 'answers'),
+      cell: (row) => <Count count={row.answers} />,
+    },
+    {
+      id: 'goal',
+      title: 'Subgoal',
+      width: 220,
+      grow: 1,
+      sort: sortBy(order, onOrder, 'goal', true),
+      cell: (row) => (
+        <span title={row.goal}>
+          <CodeText isLine text={row.goal} />
+          {row.scope !== null && <span className="dim"> in {row.scope}</span>}
+        </span>
+      ),
+    },
+  ];
+}
+
+export function SubgoalsOfTrace({ trace }: { trace: Trace }) {
+  const navigate = useNavigate();
+  const [order, setOrder] = useState<Order<SubgoalKey>>({ key: 'calls', direction: 'desc' });
+  const [selected, setSelected] = useState<number | null>(null);
+  const rows = useMemo(() => sorted(trace.subgoals, order), [trace, order]);
+  if (rows.length === 0)
+    return <EmptyState title="No subgoals">The question needed nothing to be derived.</EmptyState>;
+  return (
+    <DataGrid
+      label="Subgoals"
+      columns={subgoalColumns(order, setOrder)}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={setSelected}
+      onOpen={(index) => {
+        const row = rows[index];
+        if (row !== undefined) void navigate({ to: '/ask', search: { question: row.goal } });
+      }}
+    />
+  );
+}

@@ -1,0 +1,215 @@
+/**
+ * What inference did for a question and where its time went, as of when it was traced.
+ *
+ * Tracing asks the question anew, from nothing, so it takes longer than asking. It is not done again behind one's
+ * back: when the knowledge moves on, a banner says so.
+ */
+import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core';
+import { IconArrowsMaximize, IconRefresh, IconTimeline, IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useCallback, useEffect } from 'react';
+import type { Trace } from '../../../engine/contract/explanation.ts';
+import { parseBody } from '../../../engine/logic/parse.ts';
+import { ApiError } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeFieldsOf } from '../../api/space.ts';
+import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
+import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
+import { EventList } from './event-list.tsx';
+import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
+import styles from './trace.module.css';
+
+/** Throws the failure to show for a question that cannot be read, so that it is not sent. */
+function refuseUnreadable(text: string): void {
+  try {
+    parseBody(text);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new ApiError(
+      {
+        code: 'ValidationException',
+        status: null,
+        title: 'The question cannot be read',
+        detail: error.message,
+        requestId: '',
+        errors: [],
+      },
+      error,
+    );
+  }
+}
+
+function useTrace(question: string): Run<Trace> & { again(): void } {
+  const { call, space } = useSession();
+  const run = useRun<Trace>();
+  const { start, clear } = run;
+  const { scope } = space;
+  const again = useCallback(() => {
+    const text = question.trim().replace(/\)\s*\?$/, ')');
+    start(async (signal) => {
+      refuseUnreadable(text);
+      return call('trace', { body: { text, ...scopeFieldsOf(scope), timeoutMs: 60_000 } }, { signal });
+    });
+  }, [call, question, scope, start]);
+  useEffect(() => {
+    clear();
+    again();
+  }, [again, clear]);
+  return { ...run, again };
+}
+
+function Traced({ trace }: { trace: Trace }) {
+  const { rules, subgoals, events } = trace;
+  return (
+    <Tabs defaultValue="rules" className={styles.tabs ?? ''}>
+      <Tabs.List>
+        <Tabs.Tab value="rules">Rules ({formatCount(rules.length)})</Tabs.Tab>
+        <Tabs.Tab value="subgoals">Subgoals ({formatCount(subgoals.length)})</Tabs.Tab>
+        <Tabs.Tab value="events">Events ({formatCount(events.length)})</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="rules" className={styles.tabPanel ?? ''}>
+        <RulesOfTrace trace={trace} />
+      </Tabs.Panel>
+      <Tabs.Panel value="subgoals" className={styles.tabPanel ?? ''}>
+        <SubgoalsOfTrace trace={trace} />
+      </Tabs.Panel>
+      <Tabs.Panel value="events" className={styles.tabPanel ?? ''}>
+        <EventList trace={trace} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function BesideActions({ question, onClose }: { question: string; onClose: () => void }) {
+  return (
+    <>
+      <Tooltip label="Open on its own">
+        <ActionIcon
+          aria-label="Open the trace on its own"
+          renderRoot={(props) => <Link to="/trace" search={{ question }} {...props} />}
+        >
+          <IconArrowsMaximize size={15} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Close">
+        <ActionIcon aria-label="Close the trace" onClick={onClose}>
+          <IconX size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+}
+
+interface NotTracedProps {
+  run: ReturnType<typeof useTrace>;
+}
+
+/** In place of a trace: it is on its way, failed, or was cancelled. */
+function NotTraced({ run }: NotTracedProps) {
+  const { failure, runningSince } = run.state;
+  if (failure !== null)
+    return (
+      <div className={styles.padded}>
+        <ProblemNotice failure={failure} onRetry={run.again} />
+      </div>
+    );
+  if (runningSince !== null) return <Running what="Tracing" since={runningSince} onCancel={run.cancel} />;
+  return (
+    <EmptyState
+      icon={<IconTimeline size={30} stroke={1.3} aria-hidden />}
+      title="Cancelled"
+      actions={
+        <Button variant="default" onClick={run.again}>
+          Try again
+        </Button>
+      }
+    >
+      The trace was given up.
+    </EmptyState>
+  );
+}
+
+function Summary({ trace }: { trace: Trace }) {
+  return (
+    <span className="dim number" role="status">
+      {formatAmount(trace.answers, 'answer')} · {formatDuration(trace.elapsedMs)}
+    </span>
+  );
+}
+
+interface TracePanelProps {
+  /** A question in the language. */
+  question: string;
+  /** Present where the panel stands beside something else. */
+  onClose?: () => void;
+}
+
+export function TracePanel({ question, onClose }: TracePanelProps) {
+  const run = useTrace(question);
+  const { result, runningSince, cancelledAfter } = run.state;
+  const isOld = useIsOld(result);
+  const isBeside = onClose !== undefined;
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Trace"
+      title={isBeside ? <h2 className={styles.title}>Trace</h2> : <h1 className={styles.title}>Trace</h1>}
+      actions={
+        <>
+          {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
+          {result !== null && <Summary trace={result} />}
+          {result !== null && runningSince !== null && (
+            <RunningActions since={runningSince} onCancel={run.cancel} />
+          )}
+          {result !== null && runningSince === null && (
+            <Tooltip label="Trace again">
+              <ActionIcon aria-label="Trace again" onClick={run.again}>
+                <IconRefresh size={16} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          {isBeside && <BesideActions question={question} onClose={onClose} />}
+        </>
+      }
+    >
+      <div className={styles.panel}>
+        {isOld && (
+          <Banner
+            action={
+              <Button
+                size="compact-xs"
+                variant="default"
+                leftSection={<IconRefresh size={13} aria-hidden />}
+                onClick={run.again}
+              >
+                Trace again
+              </Button>
+            }
+          >
+            The knowledge has moved on since this was traced. It is shown as it was.
+          </Banner>
+        )}
+        {result?.truncated === true && (
+          <Banner>
+            There was more than is listed: {formatAmount(result.events.length, 'event')} and{' '}
+            {formatAmount(result.subgoals.length, 'subgoal')}. The counts of rules are complete.
+          </Banner>
+        )}
+        <div className={styles.question}>
+          <CodeText text={question} />
+        </div>
+        <div className={styles.body}>
+          {result === null || run.state.failure !== null ? (
+            <NotTraced run={run} />
+          ) : (
+            <Traced trace={result} />
+          )}
+        </div>
+      </div>
+    </PaneFrame>
+  );
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import {
+  allEvents,
+  filtered,
+  placeOf,
+  predicateOf,
+  predicatesOf,
+  sorted,
+  toggled,
+  type TraceEvent,
+} from './trace-rows.ts';
+
+function event(
+  seq: number,
+  port: TraceEvent['port'],
+  atom: string,
+  ruleId: string | null = null,
+): TraceEvent {
+  return { seq, port, depth: 0, atom, ruleId, scope: null };
+}
+
+const events = [
+  event(1, 'call', 'path(a, ?y)'),
+  event(2, 'call', 'edge(a, ?y)'),
+  event(3, 'exit', 'edge(a, b)'),
+  event(4, 'exit', 'path(a, b)', 'r1'),
+  event(5, 'reuse', 'path(a, ?y)', 'r2'),
+  event(6, 'fail', '-edge(b, ?y)'),
+];
+
+describe('the events of a trace', () => {
+  test('are narrowed down by rule, predicate and port, together', () => {
+    const seqs = (filter: Partial<typeof allEvents>) =>
+      filtered(events, { ...allEvents, ...filter }).map(({ seq }) => seq);
+    expect(seqs({})).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(seqs({ ruleId: 'r1' })).toEqual([4]);
+    expect(seqs({ predicate: 'path' })).toEqual([1, 4, 5]);
+    expect(seqs({ predicate: 'path', port: 'call' })).toEqual([1]);
+    expect(seqs({ port: 'exit' })).toEqual([3, 4]);
+  });
+
+  test('name their predicates, the explicitly negated apart', () => {
+    expect(predicatesOf(events)).toEqual(['-edge', 'edge', 'path']);
+    expect(predicateOf('not edge(a, ?_)')).toBe('edge');
+    expect(predicateOf('3 < 5')).toBeNull();
+    expect(predicateOf('"a(b)" < 5')).toBeNull();
+    expect(predicateOf('3 = count { ?y : p(a, ?y) }')).toBeNull();
+  });
+
+  test('a step that is narrowed away gives way to the one before it', () => {
+    const shown = filtered(events, { ...allEvents, predicate: 'path' });
+    expect(placeOf(shown, 4)).toBe(1);
+    expect(placeOf(shown, 3)).toBe(0);
+    expect(placeOf(shown, 6)).toBe(2);
+    expect(placeOf(shown.slice(1), 1)).toBe(0);
+    expect(placeOf(shown, null)).toBe(0);
+    expect(placeOf([], 3)).toBe(-1);
+  });
+});
+
+describe('the order of rows', () => {
+  const rows = [
+    { goal: 'b', calls: 2, answers: 1 },
+    { goal: 'a', calls: 2, answers: 5 },
+    { goal: 'c', calls: 1, answers: 3 },
+  ];
+  test('is by one field, either way, and leaves equal ones as they were', () => {
+    const goals = (key: 'goal' | 'calls' | 'answers', direction: 'asc' | 'desc') =>
+      sorted(rows, { key, direction }).map(({ goal }) => goal);
+    expect(goals('goal', 'asc')).toEqual(['a', 'b', 'c']);
+    expect(goals('calls', 'desc')).toEqual(['b', 'a', 'c']);
+    expect(goals('answers', 'asc')).toEqual(['b', 'c', 'a']);
+  });
+
+  test('begins with the greatest number or the first text, then turns round', () => {
+    const first = toggled<'goal' | 'calls'>({ key: 'goal', direction: 'asc' }, 'calls', false);
+    expect(first).toEqual({ key: 'calls', direction: 'desc' });
+    expect(toggled(first, 'calls', false)).toEqual({ key: 'calls', direction: 'asc' });
+    expect(toggled(first, 'goal', true)).toEqual({ key: 'goal', direction: 'asc' });
+  });
+});

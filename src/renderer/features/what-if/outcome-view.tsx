@@ -1,0 +1,224 @@
+/** What the changes would do: how many conclusions each goal gains and loses, and which. */
+import { Anchor, Switch } from '@mantine/core';
+import { IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { Tag, type Tone } from '../../ui/tags.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { type GoalOutcome, type OutcomeRow, rowsOf, totalsOf } from './outcome.ts';
+import styles from './what-if.module.css';
+
+const words: Record<OutcomeRow['change'], { readonly word: string; readonly tone: Tone }> = {
+  gained: { word: 'gained', tone: 'good' },
+  lost: { word: 'lost', tone: 'bad' },
+  unchanged: { word: 'stays', tone: 'plain' },
+};
+
+const icons = {
+  gained: <IconPlus size={12} stroke={2.4} aria-hidden />,
+  lost: <IconMinus size={12} stroke={2.4} aria-hidden />,
+  unchanged: <IconEqual size={12} aria-hidden />,
+} as const;
+
+/** From a line to its explanation in the knowledge as it is. */
+function NowLink({ row }: { row: OutcomeRow }) {
+  const holdsNow = row.change !== 'gained';
+  return (
+    <Anchor
+      size="xs"
+      tabIndex={-1}
+      aria-label={`${holdsNow ? 'Why' : 'Why not'} ${row.atom}`}
+      renderRoot={(props) => (
+        <Link to={holdsNow ? '/proof' : '/why-not'} search={{ question: row.atom }} {...props} />
+      )}
+    >
+      {holdsNow ? 'Why' : 'Why not'}
+    </Anchor>
+  );
+}
+
+const changeColumn: Column<OutcomeRow> = {
+  id: 'change',
+  title: 'Change',
+  width: 96,
+  cell: ({ change }) => (
+    <Tag tone={words[change].tone}>
+      {icons[change]}
+      {words[change].word}
+    </Tag>
+  ),
+};
+
+const atomColumn: Column<OutcomeRow> = {
+  id: 'atom',
+  title: 'Conclusion',
+  width: 220,
+  grow: 3,
+  cell: ({ atom }) => (
+    <span title={atom}>
+      <CodeText isLine text={atom} />
+    </span>
+  ),
+};
+
+const nowColumn: Column<OutcomeRow> = {
+  id: 'now',
+  title: 'Now',
+  width: 74,
+  cell: (row) => <NowLink row={row} />,
+};
+
+function Changed({ rows }: { rows: readonly OutcomeRow[] }) {
+  const [selected, setSelected] = useState<number | null>(null);
+  return (
+    <DataGrid
+      label="What would change"
+      columns={[changeColumn, atomColumn, nowColumn]}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={setSelected}
+    />
+  );
+}
+
+function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
+  const change = gained.length + lost.length === 0 ? 'no change' : '';
+  const parts = [
+    lost.length > 0 ? `−${formatCount(lost.length)}` : '',
+    gained.length > 0 ? `+${formatCount(gained.length)}` : '',
+    change,
+    `${formatCount(before.length)} → ${formatCount(after.length)}`,
+  ];
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+interface GoalsProps {
+  goals: readonly GoalOutcome[];
+  /** Index of the chosen one; null for all. */
+  chosen: number | null;
+  onChoose: (index: number | null) => void;
+}
+
+function Goals({ goals, chosen, onChoose }: GoalsProps) {
+  return (
+    <PaneFrame title="Looked at" tone="panel" scroll="own" label="Looked at">
+      <VirtualList
+        label="What was looked at"
+        count={goals.length + 1}
+        selected={chosen === null ? 0 : chosen + 1}
+        onSelect={(index) => onChoose(index === 0 ? null : index - 1)}
+        render={(index) => {
+          const goal = goals[index - 1];
+          if (goal === undefined) return <span>Everything</span>;
+          return (
+            <>
+              <span className={styles.goal} title={goal.goal}>
+                <CodeText isLine text={goal.goal} />
+              </span>
+              <span className={`dim number ${styles.counts}`}>{countsInWords(goal)}</span>
+            </>
+          );
+        }}
+      />
+    </PaneFrame>
+  );
+}
+
+function asText(rows: readonly OutcomeRow[]): string {
+  const signs = { gained: '+', lost: '-', unchanged: '=' } as const;
+  return rows.map(({ change, atom }) => `${signs[change]} ${atom}`).join('\n');
+}
+
+function NothingChanges({ hasGoals }: { hasGoals: boolean }) {
+  return (
+    <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="Nothing would change">
+      {hasGoals
+        ? 'With these changes the same conclusions hold as without them.'
+        : 'The changes reach no conclusion and no stored fact.'}
+    </EmptyState>
+  );
+}
+
+interface OutcomeBarProps {
+  goals: readonly GoalOutcome[];
+  withUnchanged: boolean;
+  onUnchanged: (withUnchanged: boolean) => void;
+  text: () => string;
+  children: ReactNode;
+}
+
+function OutcomeFrame({ goals, withUnchanged, onUnchanged, text, children }: OutcomeBarProps) {
+  const { gained, lost } = useMemo(() => totalsOf(goals), [goals]);
+  const [only] = goals;
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Outcome"
+      title={
+        <span role="status" className={styles.totals}>
+          <strong>
+            {formatAmount(gained, 'conclusion')} gained, {formatCount(lost)} lost
+          </strong>
+          {only !== undefined && goals.length === 1 && (
+            <span className="dim number">
+              {' '}
+              · {formatCount(only.before.length)} → {formatCount(only.after.length)}
+            </span>
+          )}
+        </span>
+      }
+      actions={
+        <>
+          <Switch
+            label="Show what stays"
+            checked={withUnchanged}
+            onChange={(event) => onUnchanged(event.currentTarget.checked)}
+          />
+          <CopyButton label="Copy as text" text={text} />
+        </>
+      }
+    >
+      {children}
+    </PaneFrame>
+  );
+}
+
+export function OutcomeView({ result }: { result: WhatIfResult }) {
+  const { goals } = result;
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [withUnchanged, setWithUnchanged] = useState(false);
+  const shown = useMemo(() => {
+    const goal = chosen === null ? undefined : goals[chosen];
+    return rowsOf(goal === undefined ? goals : [goal], withUnchanged);
+  }, [goals, chosen, withUnchanged]);
+  const outcome = (
+    <OutcomeFrame
+      goals={goals}
+      withUnchanged={withUnchanged}
+      onUnchanged={setWithUnchanged}
+      text={() => asText(shown)}
+    >
+      {shown.length === 0 ? (
+        <NothingChanges hasGoals={goals.length > 0} />
+      ) : (
+        <Changed key={`${chosen ?? 'all'} ${withUnchanged}`} rows={shown} />
+      )}
+    </OutcomeFrame>
+  );
+  if (goals.length < 2) return outcome;
+  const list = <Goals goals={goals} chosen={chosen} onChoose={setChosen} />;
+  const panes: Pane[] = [
+    { id: 'goals', size: '30%', least: '92px', content: list },
+    { id: 'rows', least: '160px', content: outcome },
+  ];
+  return <Split id="what-if-outcome" orientation="vertical" label="Resize" panes={panes} />;
+}

@@ -1,0 +1,23 @@
+/** Works out what the changes of the address would do; nothing is changed by it. */
+import { useCallback, useEffect } from 'react';
+import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
+import { useSession } from '../../api/session.tsx';
+import { type Run, useRun } from '../../api/use-run.ts';
+import { readChanges, requestOf } from './changes.ts';
+import type { WhatIfSearch } from './what-if-search.ts';
+
+export function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<WhatIfResult> & {
+  again(): void;
+} {
+  const { call, space } = useSession();
+  const run = useRun<WhatIfResult>();
+  const { start, clear } = run;
+  const { scope } = space;
+  const again = useCallback(() => {
+    const { changes, isReady } = readChanges({ add, retract, without, goals });
+    if (isReady) start((signal) => call('whatIf', { body: requestOf(changes, scope) }, { signal }));
+    else clear();
+  }, [call, scope, start, clear, add, retract, without, goals]);
+  useEffect(() => again(), [again]);
+  return { ...run, again };
+}

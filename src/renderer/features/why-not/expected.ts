@@ -1,0 +1,82 @@
+/**
+ * What one expected to hold, read from its text: a ground atom can be explained; a pattern is made ground first,
+ * one value a variable; of several conditions one is chosen.
+ */
+import type { Atom } from '../../../engine/contract/language.ts';
+import { parseBody } from '../../../engine/logic/parse.ts';
+import { renderAtom } from '../../../engine/logic/print.ts';
+import { isNamedVariable, isPositiveAtom } from '../../../engine/logic/terms.ts';
+import { isVariable } from '../../../engine/contract/language.ts';
+
+/** A place of a pattern that a value is wanted for. */
+export interface Blank {
+  /** Names the blank within its pattern. */
+  readonly id: string;
+  /** `?who`, or `argument 2` for a `?_`. */
+  readonly label: string;
+}
+
+export type Expected =
+  | { readonly kind: 'ground'; readonly atom: Atom; readonly text: string }
+  | {
+      readonly kind: 'pattern';
+      readonly atom: Atom;
+      readonly text: string;
+      readonly blanks: readonly Blank[];
+    }
+  /** Several conditions: the atoms among them, rendered, each once. */
+  | { readonly kind: 'several'; readonly atoms: readonly string[] }
+  | { readonly kind: 'wrong'; readonly message: string };
+
+function blankOf(term: string, index: number): Blank {
+  return isNamedVariable(term)
+    ? { id: term, label: term }
+    : { id: `argument ${index + 1}`, label: `argument ${index + 1}` };
+}
+
+/** The blanks of a pattern in the order of its arguments, each once. */
+function blanksOf(atom: Atom): Blank[] {
+  const found = new Map<string, Blank>();
+  for (const [index, term] of atom.args.entries()) {
+    if (!isVariable(term)) continue;
+    const blank = blankOf(term, index);
+    found.set(blank.id, blank);
+  }
+  return [...found.values()];
+}
+
+/** Reads a question; a question mark at its end is allowed. */
+export function readExpected(text: string): Expected {
+  const bare = text.trim().replace(/\)\s*\?$/, ')');
+  try {
+    const body = parseBody(bare);
+    const atoms = body.filter(isPositiveAtom);
+    const [only] = atoms;
+    if (only === undefined)
+      return { kind: 'wrong', message: 'Write the statement that you expect, such as parent(alice, bob).' };
+    if (body.length > 1) return { kind: 'several', atoms: [...new Set(atoms.map(renderAtom))] };
+    const atom: Atom = { predicate: only.predicate, args: only.args, negated: only.negated };
+    const blanks = blanksOf(atom);
+    const rendered = renderAtom(atom);
+    return blanks.length === 0
+      ? { kind: 'ground', atom, text: rendered }
+      : { kind: 'pattern', atom, text: rendered, blanks };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { kind: 'wrong', message: error.message };
+  }
+}
+
+/**
+ * The pattern with a value for every blank, rendered; null while one is missing. Values are constants as typed:
+ * white space at their ends counts for nothing, and none starts with a question mark.
+ */
+export function fillIn(pattern: Atom, values: Readonly<Record<string, string>>): string | null {
+  const args: string[] = [];
+  for (const [index, term] of pattern.args.entries()) {
+    const value = isVariable(term) ? (values[blankOf(term, index).id] ?? '').trim() : term;
+    if (isVariable(term) && (value === '' || isVariable(value))) return null;
+    args.push(value);
+  }
+  return renderAtom({ ...pattern, args });
+}

@@ -1,0 +1,73 @@
+/**
+ * The premises of an attempt, in the order in which the rule names them, each with whether it held.
+ *
+ * The service tells those that held and those that did not, rendered. Where one of them stands in the rule is
+ * found by putting the bindings into the rule's body; what is found nowhere stands at the end, so that nothing
+ * that was told is left out.
+ */
+import type { Atom, Literal } from '../../../engine/contract/language.ts';
+import { isVariable } from '../../../engine/contract/language.ts';
+import type { WhyNot } from '../../../engine/contract/explanation.ts';
+import { parseBody, parseRule } from '../../../engine/logic/parse.ts';
+import { renderLiteral } from '../../../engine/logic/print.ts';
+import { isAbsence, isAggregate, isBuiltin } from '../../../engine/logic/terms.ts';
+
+export type Attempt = WhyNot['attempts'][number];
+
+export interface PremiseOfAttempt {
+  readonly text: string;
+  readonly holds: boolean;
+  /** The atom that it states, or whose absence; null for comparisons, arithmetic and aggregates. */
+  readonly atom: Atom | null;
+  /** True where it asks for the absence of `atom`. */
+  readonly isAbsence: boolean;
+  /** True where `atom` has no variables. */
+  readonly isGround: boolean;
+}
+
+function bind(term: string, bindings: Readonly<Record<string, string>>): string {
+  return isVariable(term) ? (bindings[term.slice(1)] ?? term) : term;
+}
+
+function substitute(literal: Literal, bindings: Readonly<Record<string, string>>): Literal {
+  if (!isAggregate(literal)) return { ...literal, args: literal.args.map((term) => bind(term, bindings)) };
+  return {
+    ...literal,
+    result: bind(literal.result, bindings),
+    over: literal.over.map((term) => bind(term, bindings)),
+    body: literal.body.map((inner) => substitute(inner, bindings)),
+  };
+}
+
+/** The literals of the attempt's rule with its bindings in place, rendered. */
+function expectedOrder({ rule, bindings }: Attempt): string[] {
+  return parseRule(rule).body.map((literal) => renderLiteral(substitute(literal, bindings)));
+}
+
+function premiseOf(text: string, holds: boolean): PremiseOfAttempt {
+  const literal = parseBody(text)[0];
+  const plain = { text, holds, atom: null, isAbsence: false, isGround: false };
+  if (literal === undefined || isAggregate(literal) || isBuiltin(literal)) return plain;
+  const { predicate, args, negated } = literal;
+  return {
+    ...plain,
+    atom: { predicate, args, negated },
+    isAbsence: isAbsence(literal),
+    isGround: !args.some(isVariable),
+  };
+}
+
+export function premisesOf(attempt: Attempt): PremiseOfAttempt[] {
+  const held = new Set(attempt.satisfied);
+  const failed = new Set(attempt.missing);
+  const ordered: PremiseOfAttempt[] = [];
+  for (const text of expectedOrder(attempt)) {
+    if (held.delete(text)) ordered.push(premiseOf(text, true));
+    else if (failed.delete(text)) ordered.push(premiseOf(text, false));
+  }
+  return [
+    ...ordered,
+    ...[...held].map((text) => premiseOf(text, true)),
+    ...[...failed].map((text) => premiseOf(text, false)),
+  ];
+}
