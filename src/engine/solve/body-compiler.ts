@@ -18,10 +18,9 @@ import {
   type GroupSource,
   UpkeepRule,
 } from './compile-rule.ts';
-import { type Derived, newDerived } from './derived.ts';
+import { type Derived, newDerived, type Watcher } from './derived.ts';
 import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
 import { viewKey } from './reader.ts';
-import type { Watcher } from './support.ts';
 import type { BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
 
 /**

@@ -23,7 +23,7 @@ import {
 } from './machine.ts';
 import type { Observer, Source } from './observer.ts';
 import type { Reader } from './reader.ts';
-import type { Justifications } from './support.ts';
+import type { Justifications } from './justifications.ts';
 
 /**
  * One rule of an adorned program to join machines.

@@ -1,6 +1,5 @@
 import { Tuples } from '../facts/tuples.ts';
 import type { Reader } from './reader.ts';
-import type { Support } from './support.ts';
 
 /** A join that new rows of a relation start; see `machine.ts`. */
 export interface Consumer {
@@ -49,6 +48,74 @@ export interface StoredNews extends Queued {
   rows: number[];
   /** The join that they start. */
   readonly machine: () => Consumer;
+}
+
+/** A rule as who keeps its conclusions true sees it. */
+export interface Checker {
+  /** The join that looks for another reason for the dead rows it is started with. */
+  check(): Consumer;
+}
+
+/** What a derived relation needs so that its rows stay true when facts change; see `justifications.ts`. */
+export class Support {
+  readonly derived: Derived;
+  /** Its place among those of the set. */
+  readonly number: number;
+  /** Called for every row that a change of facts took away; null where nobody is to know. */
+  readonly lost: ((row: number) => void) | null;
+  /** The rules that conclude the relation. */
+  readonly rules: Checker[] = [];
+  readonly watchers: Watcher[] = [];
+  /** By row: the first place of its justification. */
+  since = new Int32Array(0);
+  /** By row: 1 + the newest place where it is a premise. */
+  heads = new Int32Array(0);
+  /** Places taken by justifications of rows of this relation. */
+  places = 0;
+  /** Rows whose dependents have not been followed. */
+  killed: number[] = [];
+  /** Rows to look for another reason for. */
+  doubtful: number[] = [];
+  /** Rows that died since the levels above were told, with the heights that they had. */
+  fallen: { readonly row: number; readonly height: number }[] = [];
+  /** Rows long gone that came back since then. */
+  risen: number[] = [];
+  /** Rows up to here are no news to watchers. */
+  told = 0;
+
+  constructor(derived: Derived, number: number, lost: ((row: number) => void) | null) {
+    this.derived = derived;
+    this.number = number;
+    this.lost = lost;
+  }
+
+  get bytes(): number {
+    return this.since.byteLength + this.heads.byteLength;
+  }
+
+  /** Forgets what was kept for rows that are no more. */
+  clear(): void {
+    this.since = new Int32Array(0);
+    this.heads = new Int32Array(0);
+    this.places = 0;
+    this.killed = [];
+    this.doubtful = [];
+    this.fallen = [];
+    this.risen = [];
+    this.told = 0;
+  }
+}
+
+/** Which rows of a waiting relation a changed row concerns: those with its values for the key. */
+export interface Watcher {
+  readonly waits: Derived;
+  /** Columns of the changed row that must hold these constants. */
+  readonly constants: readonly { readonly position: number; readonly id: number }[];
+  /** Columns of the changed row that must be equal. */
+  readonly equal: readonly (readonly [number, number])[];
+  /** Columns of the changed row, and those of the waiting relation (ascending) that they are the key of. */
+  readonly from: readonly number[];
+  readonly to: readonly number[];
 }
 
 export interface DerivedShape {

@@ -1,8 +1,7 @@
 import { EngineError } from '../base/errors.ts';
-import { type Consumer, type Derived, type Phase, phases, type StoredNews } from './derived.ts';
+import { type Consumer, type Derived, type Phase, phases, type StoredNews, type Support } from './derived.ts';
 import { put } from './machine.ts';
 import type { Reader } from './reader.ts';
-import type { Support } from './support.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from './table.ts';
 import { followKilled, tellAbove } from './upkeep.ts';

@@ -1,10 +1,10 @@
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
-import { type Consumer, type Derived, phases, type Work } from './derived.ts';
+import { type Consumer, type Derived, phases, type Support, type Work } from './derived.ts';
 import type { Seen } from './observer.ts';
 import { sees, type Reader } from './reader.ts';
-import type { Justifications, Support } from './support.ts';
+import type { Justifications } from './justifications.ts';
 
 /**
  * The join machine: one rule, one order of its literals, started by a delta.

@@ -22,7 +22,8 @@ import { type Reader, sees } from './reader.ts';
 import { rowsByText } from './sorted.ts';
 import { TableSet, type Tallies } from './table-set.ts';
 import type { Table } from './table.ts';
-import { abandon, keepTrue } from './upkeep.ts';
+import { keepTrue } from './keep-true.ts';
+import { abandon } from './upkeep.ts';
 
 /**
  * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.

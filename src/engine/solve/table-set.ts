@@ -5,14 +5,23 @@ import { relationKey, relationOf } from '../logic/terms.ts';
 import { BodyCompiler, type Conclusion } from './body-compiler.ts';
 import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from './compile-rule.ts';
 import { Constants } from './constants.ts';
-import { clear, type Derived, newDerived, type StoredNews, type Work, WorkList } from './derived.ts';
+import {
+  clear,
+  type Derived,
+  newDerived,
+  type StoredNews,
+  type Support,
+  type Watcher,
+  type Work,
+  WorkList,
+} from './derived.ts';
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
 import type { Observer } from './observer.ts';
 import { listed, type Program } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
-import { Justifications, type Support, type Watcher } from './support.ts';
+import { Justifications } from './justifications.ts';
 import type { Relation, Table, TableSpace } from './table.ts';
 
 /**
@@ -136,7 +145,7 @@ export class TableSet implements TableSpace {
       rules: [],
       extra: [],
     };
-    if (this.isKept) this.justifications.keep(table.rows, table);
+    if (this.isKept) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
     this.observer?.table(table);
     const siblings = this.#byRelation.get(name);

@@ -1,10 +1,10 @@
 import type { AggregateLiteral, AtomLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { Barrier, BodyAtom, CompilerContext, GroupSource, UpkeepRule } from './compile-rule.ts';
-import type { Derived } from './derived.ts';
 import type { Filter } from './join-order.ts';
 import type { Program, ViewRule } from './program.ts';
-import type { Justifications, Support, Watcher } from './support.ts';
+import type { Derived, Support, Watcher } from './derived.ts';
+import type { Justifications } from './justifications.ts';
 
 /** A relation in a view. */
 export interface Relation {

@@ -1,8 +1,4 @@
-import { relationKey } from '../logic/terms.ts';
-import { phases } from './derived.ts';
-import { type Pacer, settle } from './evaluation.ts';
-import { type Reader, sees } from './reader.ts';
-import type { Support, Watcher } from './support.ts';
+import { phases, type Support, type Watcher } from './derived.ts';
 import type { TableSet } from './table-set.ts';
 
 /**
@@ -18,34 +14,6 @@ import type { TableSet } from './table-set.ts';
 /** A relation may lose so many rows, or this part of its rows, before it is derived afresh instead. */
 const fewKilled = 20_000;
 const largestPart = 4;
-
-/**
- * Brings the set to what the reader sees, given the numbers of all stored facts that changed since it was settled.
- * False where that is not worth it; see `settle`.
- */
-export async function keepTrue(
-  set: TableSet,
-  changed: readonly number[],
-  reader: Reader,
-  pacer: Pacer,
-): Promise<boolean> {
-  const { facts, work, justifications } = set;
-  for (const number of new Set(changed)) {
-    const { relation, row: newest } = facts.versionOf(number);
-    // A write that nobody sees yet may be under way.
-    const row = relation.versionAt(newest, reader.generation);
-    const key = relationKey(relation.predicate, relation.arity, relation.negated);
-    if (row >= 0 && sees(reader, relation, row))
-      for (const news of set.newsOf(key)) {
-        news.rows.push(row);
-        work.add(news, phases.stored);
-      }
-    else justifications.dependentsOfFact(number, (target, at) => kill(set, target, at));
-    // A fact of which nothing is left went in an earlier change.
-    if (row >= 0) for (const watcher of set.watchersOf(key)) concern(set, watcher, relation.columns, row);
-  }
-  return settle(set, reader, pacer);
-}
 
 /** Gives up what was begun: what is not settled stays alive, to be dropped by whoever called. */
 export function abandon(set: TableSet): void {
@@ -89,7 +57,7 @@ export function tellAbove(set: TableSet, support: Support): void {
       if (target.derived.level > level) kill(set, target, at);
     });
     for (const watcher of watchers) concern(set, watcher, rows.columns, row);
-    if (isDead && support.table !== null) set.lost?.(support.table, row);
+    if (isDead) support.lost?.(row);
   }
   if (watchers.length === 0) return;
   const tell = (row: number): void => {
@@ -100,7 +68,8 @@ export function tellAbove(set: TableSet, support: Support): void {
   support.told = rows.count;
 }
 
-function kill(set: TableSet, target: Support, row: number): void {
+/** Kills a row that is alive; what it was a premise of is to be followed. */
+export function kill(set: TableSet, target: Support, row: number): void {
   const { derived } = target;
   const { heights } = derived.rows;
   derived.rows.kill(row);
@@ -111,7 +80,7 @@ function kill(set: TableSet, target: Support, row: number): void {
 }
 
 /** Has the waiting rows that the changed row concerns tested again; what they concluded dies until then. */
-function concern(set: TableSet, watcher: Watcher, columns: readonly Int32Array[], row: number): void {
+export function concern(set: TableSet, watcher: Watcher, columns: readonly Int32Array[], row: number): void {
   const { waits, constants, equal, from, to } = watcher;
   if (waits.claimed === 0) return;
   const value = (position: number): number => (columns[position] as Int32Array)[row] as number;

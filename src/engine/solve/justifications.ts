@@ -1,7 +1,5 @@
 import { present } from '../base/assert.ts';
-import type { Derived } from './derived.ts';
-import type { UpkeepRule } from './compile-rule.ts';
-import type { Table } from './table.ts';
+import { type Derived, Support } from './derived.ts';
 
 /**
  * Why every row is there, kept so that a change costs in proportion to what it affects.
@@ -15,66 +13,6 @@ import type { Table } from './table.ts';
  * grows. What a row owes to an absence or an aggregate is in no chain: those rows wait in a relation of their own
  * (`BodyCompiler`), and its `Watcher`s name the rows that a change concerns.
  */
-export class Support {
-  readonly derived: Derived;
-  readonly number: number;
-  /** The table whose rows these are, null for what a rewriting added. */
-  readonly table: Table | null;
-  /** The rules that conclude the relation. */
-  readonly rules: UpkeepRule[] = [];
-  readonly watchers: Watcher[] = [];
-  /** By row: the first place of its justification. */
-  since = new Int32Array(0);
-  /** By row: 1 + the newest place where it is a premise. */
-  heads = new Int32Array(0);
-  /** Places taken by justifications of rows of this relation. */
-  places = 0;
-  /** Rows whose dependents have not been followed. */
-  killed: number[] = [];
-  /** Rows to look for another reason for. */
-  doubtful: number[] = [];
-  /** Rows that died since the levels above were told, with the heights that they had. */
-  fallen: { readonly row: number; readonly height: number }[] = [];
-  /** Rows long gone that came back since then. */
-  risen: number[] = [];
-  /** Rows up to here are no news to watchers. */
-  told = 0;
-
-  constructor(derived: Derived, number: number, table: Table | null) {
-    this.derived = derived;
-    this.number = number;
-    this.table = table;
-  }
-
-  get bytes(): number {
-    return this.since.byteLength + this.heads.byteLength;
-  }
-
-  /** Forgets what was kept for rows that are no more. */
-  clear(): void {
-    this.since = new Int32Array(0);
-    this.heads = new Int32Array(0);
-    this.places = 0;
-    this.killed = [];
-    this.doubtful = [];
-    this.fallen = [];
-    this.risen = [];
-    this.told = 0;
-  }
-}
-
-/** Which rows of a waiting relation a changed row concerns: those with its values for the key. */
-export interface Watcher {
-  readonly waits: Derived;
-  /** Columns of the changed row that must hold these constants. */
-  readonly constants: readonly { readonly position: number; readonly id: number }[];
-  /** Columns of the changed row that must be equal. */
-  readonly equal: readonly (readonly [number, number])[];
-  /** Columns of the changed row, and those of the waiting relation (ascending) that they are the key of. */
-  readonly from: readonly number[];
-  readonly to: readonly number[];
-}
-
 export class Justifications {
   readonly supports: Support[] = [];
   count = 0;
@@ -91,9 +29,9 @@ export class Justifications {
     return bytes;
   }
 
-  /** From now on the relation's rows are justified. */
-  keep(derived: Derived, table: Table | null): void {
-    derived.support = new Support(derived, this.supports.length, table);
+  /** From now on the relation's rows are justified; `lost` is told of those that a change of facts takes away. */
+  keep(derived: Derived, lost: ((row: number) => void) | null): void {
+    derived.support = new Support(derived, this.supports.length, lost);
     this.supports.push(derived.support);
   }
 
