@@ -271,7 +271,7 @@ export class KnowledgeEngine implements Engine {
   async explain(caller: Caller, input: ExplainInput): Promise<Explanation> {
     return this.#reading(caller, input, async (context) => {
       const { explanation, used } = await explain(context, input);
-      this.#noteUses(context, used);
+      await this.#noteUses(context, used);
       return explanation;
     });
   }
