@@ -102,50 +102,99 @@ export function calculate(operator: string, left: string, right: string): string
   return result === null ? null : numberText(result);
 }
 
-/** The exact sum of numbers, or null where one is text or not finite. */
-function exactSum(values: readonly string[]): ExactSum | null {
-  const sum = new ExactSum();
-  for (const text of values) {
-    const value = operand(text);
-    if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return null;
-    sum.add(value, isInteger(text));
-  }
-  return sum;
-}
-
-/** The least value, or the greatest: numeric where all are numbers, else by code point, ties to the least text. */
-function extreme(values: readonly string[], sign: 1 | -1): string | null {
-  const compare = values.every(isNumber) ? compareConstants : compareText;
-  let best: string | null = null;
-  for (const value of values) {
-    if (best === null) best = value;
-    else {
-      const order = compare(value, best) * sign;
-      if (order < 0 || (order === 0 && compareText(value, best) < 0)) best = value;
-    }
-  }
-  return best;
+/** An aggregate over values that come one by one, in whatever order, in constant space. */
+export interface RunningAggregate {
+  add(value: string): void;
+  /** The value over what came so far, or null where it does not match. */
+  value(): string | null;
 }
 
 /**
- * The value of an aggregate over the first variables of its distinct tuples (one value a tuple, so values may
- * repeat), or null where it does not match.
+ * The aggregate over the first variables of its distinct tuples (one value a tuple, so values may repeat): nothing
+ * for sum and avg where one is text or not finite, for min, max and avg where there is none.
  */
-export function aggregate(name: AggregateName, values: readonly string[]): string | null {
+export function runningAggregate(name: AggregateName): RunningAggregate {
   switch (name) {
     case 'count':
-      return String(values.length);
+      return new Count();
     case 'min':
-      return extreme(values, 1);
+      return new Extreme(1);
     case 'max':
-      return extreme(values, -1);
-    case 'sum': {
-      const sum = exactSum(values)?.sum() ?? null;
-      return sum === null ? null : numberText(sum);
-    }
-    case 'avg': {
-      const mean = values.length === 0 ? null : (exactSum(values)?.mean() ?? null);
-      return mean === null ? null : numberText(mean);
+      return new Extreme(-1);
+    case 'sum':
+      return new Sum(false);
+    case 'avg':
+      return new Sum(true);
+  }
+}
+
+class Count implements RunningAggregate {
+  #count = 0;
+
+  add(): void {
+    this.#count++;
+  }
+
+  value(): string {
+    return String(this.#count);
+  }
+}
+
+class Sum implements RunningAggregate {
+  readonly #isMean: boolean;
+  readonly #sum = new ExactSum();
+  #count = 0;
+  #isSummable = true;
+
+  constructor(isMean: boolean) {
+    this.#isMean = isMean;
+  }
+
+  add(text: string): void {
+    this.#count++;
+    if (!this.#isSummable) return;
+    const value = operand(text);
+    if (value === null || (typeof value === 'number' && !Number.isFinite(value))) this.#isSummable = false;
+    else this.#sum.add(value, isInteger(text));
+  }
+
+  value(): string | null {
+    if (!this.#isSummable || (this.#isMean && this.#count === 0)) return null;
+    const value = this.#isMean ? this.#sum.mean() : this.#sum.sum();
+    return value === null ? null : numberText(value);
+  }
+}
+
+/** The least for 1, the greatest for -1: numeric where all are numbers, else by code point, ties to the least text. */
+class Extreme implements RunningAggregate {
+  readonly #sign: 1 | -1;
+  #areNumbers = true;
+  #number: string | null = null;
+  #text: string | null = null;
+
+  constructor(sign: 1 | -1) {
+    this.#sign = sign;
+  }
+
+  add(value: string): void {
+    if (this.#text === null || compareText(value, this.#text) * this.#sign < 0) this.#text = value;
+    if (!this.#areNumbers) return;
+    if (!isNumber(value)) this.#areNumbers = false;
+    else if (this.#number === null) this.#number = value;
+    else {
+      const order = compareConstants(value, this.#number) * this.#sign;
+      if (order < 0 || (order === 0 && compareText(value, this.#number) < 0)) this.#number = value;
     }
   }
+
+  value(): string | null {
+    return this.#areNumbers ? this.#number : this.#text;
+  }
+}
+
+/** The value of an aggregate over these values, or null where it does not match: see `runningAggregate`. */
+export function aggregate(name: AggregateName, values: readonly string[]): string | null {
+  const running = runningAggregate(name);
+  for (const value of values) running.add(value);
+  return running.value();
 }

@@ -1,8 +1,10 @@
+import { present } from '../base/assert.ts';
 import type { AggregateName } from '../contract/language.ts';
-import { aggregate } from '../logic/arithmetic.ts';
+import { type RunningAggregate, runningAggregate } from '../logic/arithmetic.ts';
+import type { ChainIndex } from '../facts/chain-index.ts';
 import type { Constants } from './constants.ts';
 import type { Derived } from './derived.ts';
-import { type Machine, Step } from './machine.ts';
+import { type Machine, rowsAtOnce, Step } from './machine.ts';
 import type { Reader } from './reader.ts';
 
 /**
@@ -31,8 +33,10 @@ class AbsentStep extends Step {
 
   override advance(machine: Machine): boolean {
     if (this.#isOver) return false;
+    const isThere = this.#inner.advance(machine);
+    if (machine.isStalled) return false;
     this.#isOver = true;
-    return !this.#inner.advance(machine) && this.pass();
+    return !isThere && this.pass();
   }
 }
 
@@ -48,6 +52,9 @@ class AggregateStep extends Step {
   readonly #constants: Constants;
   readonly #key: Int32Array;
   #isOver = false;
+  #running: RunningAggregate | null = null;
+  /** 1 + the next row to take, 0 at the end. */
+  #cursor = 0;
 
   constructor(
     name: AggregateName,
@@ -69,15 +76,24 @@ class AggregateStep extends Step {
 
   override bind(): void {}
 
-  override enter(): void {
+  override enter({ registers }: Machine): void {
     this.#isOver = false;
+    this.#running = runningAggregate(this.#name);
+    this.height = 0;
+    const { rows } = this.#group;
+    const width = this.#shared.length;
+    for (let index = 0; index < width; index++)
+      this.#key[index] = registers[this.#shared[index] as number] as number;
+    this.#cursor = width === 0 ? rows.count : this.#index().first(this.#key);
   }
 
   override advance(machine: Machine): boolean {
     if (this.#isOver) return false;
+    this.#take(machine);
+    if (machine.isStalled) return false;
     this.#isOver = true;
     const { registers } = machine;
-    const value = this.#value(registers);
+    const value = present(this.#running, 'the step was entered').value();
     if (value === null) return false;
     const id = this.#constants.idOf(value);
     const at = this.#result;
@@ -87,26 +103,29 @@ class AggregateStep extends Step {
     return this.pass();
   }
 
-  #value(registers: Int32Array): string | null {
+  /** Takes the rows of the group, until the end or the machine is to let others run. */
+  #take(machine: Machine): void {
     const { rows } = this.#group;
     const width = this.#shared.length;
-    for (let index = 0; index < width; index++)
-      this.#key[index] = registers[this.#shared[index] as number] as number;
     const column = rows.columns[width] as Int32Array;
-    const values: string[] = [];
-    this.height = 0;
-    const take = (row: number): void => {
-      if (rows.isDead(row)) return;
-      values.push(this.#constants.text(column[row] as number));
+    const chain = width === 0 ? null : this.#index().next;
+    const running = present(this.#running, 'the step was entered');
+    let left = rowsAtOnce;
+    while (this.#cursor !== 0) {
+      if (left-- === 0) {
+        machine.isStalled = true;
+        return;
+      }
+      const row = this.#cursor - 1;
+      this.#cursor = chain === null ? row : (chain[row] as number);
+      if (rows.isDead(row)) continue;
+      running.add(this.#constants.text(column[row] as number));
       if (rows.heights !== null) this.height = Math.max(this.height, rows.heights.of[row] as number);
-    };
-    if (width === 0) for (let row = 0; row < rows.count; row++) take(row);
-    else {
-      const index = rows.index(Array.from({ length: width }, (_, position) => position));
-      for (let next = index.first(this.#key); next !== 0; next = index.next[next - 1] as number)
-        take(next - 1);
     }
-    return aggregate(this.#name, values);
+  }
+
+  #index(): ChainIndex {
+    return this.#group.rows.index([...this.#shared.keys()]);
   }
 }
 

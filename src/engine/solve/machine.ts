@@ -34,6 +34,8 @@ export type Guard = () => boolean;
 export type Window = 'done' | 'before' | 'through';
 
 const noGuards: readonly Guard[] = [];
+/** A step looks at so many rows that do not match, and then lets others run. */
+export const rowsAtOnce = 2048;
 
 export abstract class Step {
   guards: readonly Guard[] = noGuards;
@@ -46,7 +48,10 @@ export abstract class Step {
   abstract bind(reader: Reader): void;
   /** Begins a pass with the registers as they are. */
   abstract enter(machine: Machine): void;
-  /** Moves to the next match and binds its registers; false at the end. */
+  /**
+   * Moves to the next match and binds its registers; false at the end, and where the machine `isStalled`: then it goes
+   * on from there when it is called again.
+   */
   abstract advance(machine: Machine): boolean;
 
   /** Notes what the step stands on as a premise of the row in hand; most kinds of step stand on none. */
@@ -115,7 +120,9 @@ class DerivedDelta extends DeltaStep {
 
   override advance(machine: Machine): boolean {
     const { rows } = this.source;
+    const end = this.from + rowsAtOnce;
     while (this.from < this.to) {
+      if (this.from === end) return machine.stall();
       const at = this.from++;
       const row = this.list === null ? at : (this.list[at] as number);
       if (rows.isDead(row)) continue;
@@ -149,7 +156,9 @@ class DoubtfulStep extends DeltaStep {
 
   override advance(machine: Machine): boolean {
     const { rows } = this.#source;
+    const end = this.from + rowsAtOnce;
     while (this.from < this.to) {
+      if (this.from === end) return machine.stall();
       const row = (this.list as readonly number[])[this.from++] as number;
       if (rows.heights === null && !rows.isDead(row)) continue;
       if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
@@ -180,7 +189,9 @@ class StoredDelta extends DeltaStep {
     const relation = this.#relation;
     if (relation === null || this.list === null) return false;
     const scopes = relation.columns[relation.arity] as Int32Array;
+    const end = this.from + rowsAtOnce;
     while (this.from < this.to) {
+      if (this.from === end) return machine.stall();
       const row = this.list[this.from++] as number;
       if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
       if (!this.matches(relation.columns, row, machine.registers)) continue;
@@ -247,7 +258,12 @@ class DerivedStep extends Step {
     const scan = this.#index === null && !this.#whole;
     const { dead } = rows;
     let cursor = this.#cursor;
+    let left = rowsAtOnce;
     while (cursor !== 0) {
+      if (left-- === 0) {
+        this.#cursor = cursor;
+        return machine.stall();
+      }
       const row = cursor - 1;
       cursor = chain !== null ? (chain[row] as number) : scan ? row : 0;
       if (row >= limit || (dead !== null && dead[row] !== 0)) continue;
@@ -346,7 +362,12 @@ class StoredStep extends Step {
     // Validity can come to a relation while a join waits: only what was plain when it was bound, and still is, is.
     const plain = this.#plain && relation.validFrom === null && relation.validUntil === null;
     let cursor = this.#cursor;
+    let left = rowsAtOnce;
     while (cursor !== 0) {
+      if (left-- === 0) {
+        this.#cursor = cursor;
+        return machine.stall();
+      }
       const row = cursor - 1;
       cursor = chain !== null ? (chain[row] as number) : row;
       if (row >= this.#limit) continue;
@@ -448,6 +469,8 @@ export class Machine implements Consumer {
   chunkEnd = 0;
   /** Matches of the whole body since the machine was made. */
   matches = 0;
+  /** True where a step broke off to let others run. */
+  isStalled = false;
   readonly #steps: readonly Step[];
   readonly #delta: DeltaStep;
   readonly #parts: MachineParts;
@@ -480,6 +503,13 @@ export class Machine implements Consumer {
     this.chunkStart = list === null ? from : done;
     this.chunkEnd = list === null ? to : done;
     this.#level = 0;
+    this.isStalled = false;
+  }
+
+  /** For a step that breaks off. */
+  stall(): false {
+    this.isStalled = true;
+    return false;
   }
 
   run(budget: number): number {
@@ -495,8 +525,14 @@ export class Machine implements Consumer {
         return 0;
       }
       left--;
-      if (!step.advance(this)) level--;
-      else if (level === last) {
+      if (!step.advance(this)) {
+        if (this.isStalled) {
+          this.isStalled = false;
+          this.#level = level;
+          return 0;
+        }
+        level--;
+      } else if (level === last) {
         this.#emit();
         if (once) level = 0;
       } else {
