@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { askInput, gate, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
+import { askInput, chainOf, gate, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
 
 /**
  * Programs that explode: every question of them ends with a refusal that names the limit, leaves memory as it was, and
@@ -195,4 +195,16 @@ test('explosive questions of many clients at once are all refused, and memory fa
   expect(await results('tiny(?x)')).toEqual(['tiny(a)', 'tiny(b)']);
   for (const refused of await Promise.all(asked)) expect(refused.code).toBe('InferenceLimitExceeded');
   expect(await heldBytes()).toBeLessThan(before + slackBytes);
+});
+
+test('the memory budget is that of all tenants together: what one has not used for long makes room', async () => {
+  const { teach, as } = await openSession({ memoryBudgetBytes: 6_000_000 });
+  await teach('reach(?x, ?y) :- edge(?x, ?y)');
+  await teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+  const tenants = Array.from({ length: 6 }, (_, at) => as({ tenant: `tenant${at}` }));
+  for (const tenant of tenants) await tenant.tellAll(chainOf(300));
+  const before = await heldBytes();
+  for (let round = 0; round < 2; round++)
+    for (const tenant of tenants) expect((await tenant.ask('reach(?x, ?y)')).count).toBe(45_150);
+  expect((await heldBytes()) - before).toBeLessThan(6_000_000 + slackBytes);
 });

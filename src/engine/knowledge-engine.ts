@@ -50,6 +50,7 @@ import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
+import { MemoryBudget } from './solve/memory-budget.ts';
 import { Program } from './solve/program.ts';
 import { type PinnedReader, Reasoner } from './solve/reasoner.ts';
 import type { Tallies } from './solve/table-set.ts';
@@ -93,6 +94,7 @@ export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #lane: WriteLane;
   readonly #feed = new ChangeFeed();
+  readonly #memory: MemoryBudget;
   readonly #listings: KeptListings;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
@@ -105,6 +107,7 @@ export class KnowledgeEngine implements Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     this.#lane = new WriteLane(parts.state, parts.log, parts.clock, parts.pause, (record, report) =>
       this.#applied(record, report),
@@ -528,8 +531,8 @@ export class KnowledgeEngine implements Engine {
       if (reasoner.program !== program) reasoner.use(program);
       return reasoner;
     }
-    const { pause, memoryBytes } = this.#parts;
-    reasoner = new Reasoner(tenant.facts, program, this.#talliesOf(database), pause, memoryBytes);
+    const { pause } = this.#parts;
+    reasoner = new Reasoner(tenant.facts, program, this.#talliesOf(database), pause, this.#memory);
     if (database.tenants.get(name) === tenant) this.#reasoners.set(tenant, reasoner);
     return reasoner;
   }

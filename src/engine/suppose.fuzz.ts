@@ -1,3 +1,4 @@
+import { MemoryBudget } from './solve/memory-budget.ts';
 import { expect, test, vi } from 'vitest';
 import { ask } from './ask.ts';
 import { Prng } from './base/prng.ts';
@@ -119,7 +120,7 @@ class Live {
     this.#write({ kind: 'createDatabase', name: 'default' });
     this.#write({ kind: 'assert', tenant, facts: [...start.facts.values()].map(toStore) });
     const { facts } = this.#tenant;
-    this.reasoner = new Reasoner(facts, new Program([]), new Map(), pause, 1e9);
+    this.reasoner = new Reasoner(facts, new Program([]), new Map(), pause, new MemoryBudget(1e9));
     const rules = presentRules(start);
     this.known.current.rules.length = 0;
     for (const rule of rules) this.update({ kind: 'addRule', rule });

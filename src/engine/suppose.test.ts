@@ -1,3 +1,4 @@
+import { MemoryBudget } from './solve/memory-budget.ts';
 import { expect, test } from 'vitest';
 import { ask, bodyOf } from './ask.ts';
 import type { BrowseContext } from './browse.ts';
@@ -42,7 +43,7 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
   for (const fact of facts) store.store(fact, generation, 0);
   for (const [at, rule] of rules.entries()) teachRule(database.rules, ruleOf(rule), `r${at + 1}`, 0);
   const program = new Program(database.rules.all());
-  const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), 1e9);
+  const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), new MemoryBudget(1e9));
   const limits = { timeoutMs: 60_000, maxDerivations: 1e9, signal: new AbortController().signal };
   return {
     database,

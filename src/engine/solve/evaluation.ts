@@ -1,6 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { type Consumer, type Derived, type Phase, phases, type StoredNews, type Support } from './derived.ts';
 import { put } from './machine.ts';
+import type { Holder, MemoryBudget } from './memory-budget.ts';
 import type { Reader } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from './table.ts';
@@ -17,7 +18,7 @@ export interface Limits {
   readonly timeoutMs: number;
   readonly maxDerivations: number;
   /** Bytes that the set may come to hold. */
-  readonly memoryBytes: number;
+  readonly memory: MemoryBudget;
   readonly signal: AbortSignal;
 }
 
@@ -66,15 +67,16 @@ export class Pacer {
   }
 
   /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
-  lookAtMemory(measured: { readonly bytes: number }): void {
+  lookAtMemory(measured: { readonly bytes: number; readonly holder?: Holder | null }): void {
     const start = performance.now();
     if (start < this.#nextMeasureAt) return;
     const { bytes } = measured;
     this.#nextMeasureAt = start + (performance.now() - start) * timesMeasuring;
-    if (bytes > this.limits.memoryBytes)
+    const { memory } = this.limits;
+    if (!memory.fits(bytes, measured.holder ?? null))
       throw this.exceeded(
         'memory',
-        `the question needed more than ${this.limits.memoryBytes} bytes for what it derived`,
+        `the question needed more than there is of ${memory.limit} bytes for what it derived`,
       );
   }
 

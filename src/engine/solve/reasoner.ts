@@ -8,6 +8,7 @@ import { relationKey } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause } from './evaluation.ts';
 import { type Candidates, isCandidate, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
+import type { Holder, MemoryBudget } from './memory-budget.ts';
 import type { Program } from './program.ts';
 import { type GroundAtom, ProofBuilder } from './proof.ts';
 import {
@@ -70,7 +71,7 @@ type HeldTable = { readonly table: Table } & Pick<Candidates, 'rows' | 'count' |
 const mostMsForDependents = 1000;
 const goalsAtOnce = 256;
 
-interface SharedSet {
+interface SharedSet extends Holder {
   set: TableSet;
   /** Numbers of the stored facts that changed since the set was true. */
   changed: number[];
@@ -91,18 +92,18 @@ export class Reasoner {
   readonly #losses = new Set<Losses>();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
-  #answers: SharedSet;
-  #proofs: SharedSet;
+  readonly #answers: SharedSet;
+  readonly #proofs: SharedSet;
   readonly #tallies: Tallies;
   readonly #pause: Pause;
-  readonly #memoryBytes: number;
+  readonly #memory: MemoryBudget;
 
-  constructor(facts: FactStore, program: Program, tallies: Tallies, pause: Pause, memoryBytes: number) {
+  constructor(facts: FactStore, program: Program, tallies: Tallies, pause: Pause, memory: MemoryBudget) {
     this.facts = facts;
     this.#program = program;
     this.#tallies = tallies;
     this.#pause = pause;
-    this.#memoryBytes = memoryBytes;
+    this.#memory = memory;
     this.#answers = this.#shared(false);
     this.#proofs = this.#shared(true);
     this.#internConstants();
@@ -126,8 +127,7 @@ export class Reasoner {
   /** Forgets everything derived. */
   forget(): void {
     this.version++;
-    this.#answers = this.#shared(false);
-    this.#proofs = this.#shared(true);
+    for (const shared of [this.#answers, this.#proofs]) this.#renew(shared);
     this.known.clear();
   }
 
@@ -142,8 +142,8 @@ export class Reasoner {
     return { facts: this.facts, generation, time, overlay: null, program, version };
   }
 
-  pacer(limits: Omit<Limits, 'memoryBytes'>): Pacer {
-    return new Pacer({ ...limits, memoryBytes: this.#memoryBytes }, this.#pause);
+  pacer(limits: Omit<Limits, 'memory'>): Pacer {
+    return new Pacer({ ...limits, memory: this.#memory }, this.#pause);
   }
 
   /** Notes that these stored facts changed in this generation. */
@@ -184,7 +184,7 @@ export class Reasoner {
       if (changed.length > fewChanges && changed.length > set.rowCount && set.owner === null)
         this.#dropChanged(shared, changed);
     }
-    if (this.known.bytes > this.#memoryBytes / 4) this.known.clear();
+    if (this.known.bytes > this.#memory.limit / 4) this.known.clear();
   }
 
   /**
@@ -257,12 +257,8 @@ export class Reasoner {
       const { program, overlay } = reader;
       return work(new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map()));
     }
-    if (shared.set.owner !== null || reader.version !== this.version) {
-      const own = new TableSet(this.facts, reader.program, { withHeights, isKept: false }, this.#tallies);
-      const result = await work(own);
-      if (this.#program === reader.program) for (const table of own.tables.values()) this.#keep(table, own);
-      return result;
-    }
+    if (shared.set.owner !== null || reader.version !== this.version)
+      return this.#evaluateApart(reader, withHeights, work);
     const { set } = shared;
     const wasUsed = set.tables.size > 0;
     set.owner = reader;
@@ -280,6 +276,24 @@ export class Reasoner {
     }
     // What earlier questions had left has been let go with it: now it has all the memory there is.
     return this.evaluate(reader, withHeights, pacer, work);
+  }
+
+  /** In tables of its own, for a reader who cannot use the shared ones. */
+  async #evaluateApart<Result>(
+    { program }: PinnedReader,
+    withHeights: boolean,
+    work: (set: TableSet) => Promise<Result>,
+  ): Promise<Result> {
+    const own = new TableSet(this.facts, program, { withHeights, isKept: false }, this.#tallies);
+    own.holder = own;
+    this.#memory.use(own);
+    try {
+      const result = await work(own);
+      if (this.#program === program) for (const table of own.tables.values()) this.#keep(table, own);
+      return result;
+    } finally {
+      this.#memory.forget(own);
+    }
   }
 
   async #keepTrue(shared: SharedSet, reader: PinnedReader, pacer: Pacer): Promise<void> {
@@ -408,16 +422,36 @@ export class Reasoner {
   }
 
   #shared(withHeights: boolean): SharedSet {
+    const shared: SharedSet = {
+      set: this.#keptSet(withHeights),
+      changed: [],
+      isInFlux: false,
+      get bytes() {
+        return shared.set.bytes;
+      },
+      evict: () => {
+        if (shared.set.owner !== null) return false;
+        this.#renew(shared);
+        return true;
+      },
+    };
+    shared.set.holder = shared;
+    return shared;
+  }
+
+  #keptSet(withHeights: boolean): TableSet {
     const set = new TableSet(this.facts, this.#program, { withHeights, isKept: true }, this.#tallies);
     set.lost = (table, row) => {
       for (const losses of this.#losses) losses.add(table, row, set.constants);
     };
-    return { set, changed: [], isInFlux: false };
+    return set;
   }
 
   #release(shared: SharedSet, set: TableSet, isSettled: boolean): void {
     if (shared.set !== set) return;
-    if (!isSettled || this.bytes > this.#memoryBytes) this.#renew(shared);
+    const { holder } = set;
+    if (!isSettled || !this.#memory.fits(set.bytes, holder)) this.#renew(shared);
+    else if (holder !== null) this.#memory.use(holder);
   }
 
   /** Puts a new set in the place of one that is not to be used again; what it held becomes known. */
@@ -429,7 +463,11 @@ export class Reasoner {
   #renew(shared: SharedSet): void {
     for (const losses of this.#losses)
       for (const table of shared.set.tables.values()) losses.drop(table, shared.set.constants);
-    Object.assign(shared, this.#shared(shared.set.withHeights));
+    shared.set = this.#keptSet(shared.set.withHeights);
+    shared.set.holder = shared;
+    shared.changed = [];
+    shared.isInFlux = false;
+    this.#memory.forget(shared);
   }
 
   /** The relations of these stored facts, and all that is concluded from them. */

@@ -1,3 +1,4 @@
+import { MemoryBudget } from './memory-budget.ts';
 import { expect, test } from 'vitest';
 import { Prng } from '../base/prng.ts';
 import { compareText } from '../base/text-order.ts';
@@ -11,7 +12,7 @@ function pacer(): Pacer {
     {
       timeoutMs: 60_000,
       maxDerivations: Number.POSITIVE_INFINITY,
-      memoryBytes: Number.POSITIVE_INFINITY,
+      memory: new MemoryBudget(Number.POSITIVE_INFINITY),
       signal: new AbortController().signal,
     },
     () => Promise.resolve(),
@@ -85,7 +86,7 @@ test('no row and one row are in order already', async () => {
 test('sorting stops when the client has gone', async () => {
   const gone = new AbortController();
   gone.abort();
-  const limits = { timeoutMs: 60_000, maxDerivations: 1, memoryBytes: 1, signal: gone.signal };
+  const limits = { timeoutMs: 60_000, maxDerivations: 1, memory: new MemoryBudget(1), signal: gone.signal };
   const stopped = new Pacer(limits, () => Promise.resolve());
   await expect(sortedOrder(10, () => 0, stopped)).rejects.toThrow('the client has gone');
 });

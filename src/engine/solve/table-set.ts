@@ -18,6 +18,7 @@ import {
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './machine.ts';
+import type { Holder } from './memory-budget.ts';
 import type { Observer } from './observer.ts';
 import { listed, type Program } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
@@ -66,6 +67,8 @@ export class TableSet implements TableSpace {
     AtomLiteral,
     { readonly view: ScopeChoice; readonly isDerived: boolean }
   >();
+  /** Who keeps the set beyond one question. */
+  holder: Holder | null = null;
   /** The evaluation that is filling the set now, if any. */
   owner: object | null = null;
   /** Called for every row of a table that a change of facts took away. */
@@ -93,6 +96,11 @@ export class TableSet implements TableSpace {
     // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
     for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
     return bytes;
+  }
+
+  /** Nobody takes away what a question is at. */
+  evict(): boolean {
+    return false;
   }
 
   /** Rows of all tables, and of what their rules need beside them. */

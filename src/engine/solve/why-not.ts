@@ -349,7 +349,7 @@ class FurthestSearch {
     };
     const rows = present(read[0], 'the search goes on when they were read');
     this.#rowBytes += bytesOfKept + rows.ids.byteLength;
-    if (this.#rowBytes > this.#reader.pacer.limits.memoryBytes / 8) {
+    if (this.#rowBytes > this.#reader.pacer.limits.memory.limit / 8) {
       this.#rows.clear();
       this.#rowBytes = bytesOfKept + rows.ids.byteLength;
     }
