@@ -140,7 +140,8 @@ export class BodyCompiler {
   #rule(rule: AdornedRule): void {
     const context = this.#set.context(rule.view, this.#isQuestion);
     this.#removals.push(compileRule(rule, context));
-    if (rule.target.support !== null) this.#set.keepRule(rule.target.support, new UpkeepRule(rule, context));
+    const { support } = rule.target;
+    if (support !== null) this.#removals.push(this.#set.keepRule(support, new UpkeepRule(rule, context)));
   }
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
@@ -175,8 +176,13 @@ export class BodyCompiler {
     const terms = barrier?.kind === 'group' ? barrier.shared : (literal as AtomLiteral).args;
     const { constant } = this.#set.context(built.view, this.#isQuestion);
     const watcher = watcherOf(terms, waits, variables, constant);
-    if (barrier === undefined) this.#set.watchStored(relationOf(literal as AtomLiteral), watcher);
-    else present(barrier.rows.support, 'what is kept reads what is kept').watchers.push(watcher);
+    if (barrier === undefined) {
+      this.#removals.push(this.#set.watchStored(relationOf(literal as AtomLiteral), watcher));
+      return;
+    }
+    const { watchers } = present(barrier.rows.support, 'what is kept reads what is kept');
+    watchers.push(watcher);
+    this.#removals.push(() => void watchers.splice(watchers.indexOf(watcher), 1));
   }
 
   /** The relation of an aggregate's tuples, below the rule that waits for it and above all that it reads. */

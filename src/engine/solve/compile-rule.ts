@@ -134,8 +134,11 @@ export class UpkeepRule {
 
   #newsOf(at: number): StoredNews {
     let machine: Machine | null = null;
+    const { target } = this.#rule;
     return {
-      level: this.#rule.target.level,
+      get level() {
+        return target.level;
+      },
       queued: 0,
       rows: [],
       machine: () => (machine ??= this.#builder().startingAtStored(at)),

@@ -16,7 +16,7 @@ export interface Consumer {
 /** What the work list holds: once for each phase that it has work in. */
 export interface Queued {
   /** What is lower is at its fixpoint whenever this is processed; see `WorkList`. */
-  readonly level: number;
+  level: number;
   /** A bit for each phase that it is queued for. */
   queued: number;
 }
@@ -44,7 +44,7 @@ export interface Derived extends Queued {
 }
 
 /** Stored rows that have come, for one atom of one rule. */
-export interface StoredNews extends Queued {
+export interface StoredNews extends Readonly<Pick<Queued, 'level'>>, Pick<Queued, 'queued'> {
   rows: number[];
   /** The join that they start. */
   readonly machine: () => Consumer;
@@ -172,7 +172,7 @@ interface Entry<Item> {
  * Rules read downwards and demand goes downwards, so when something is taken, all that is lower has run to its
  * fixpoint for whatever was demanded of it so far. That is what absences and aggregates wait for.
  */
-export class WorkList<Item extends Queued> {
+export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued, 'queued'>> {
   readonly #heap: Entry<Item>[] = [];
   #order = 0;
 

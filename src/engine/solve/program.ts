@@ -40,6 +40,8 @@ export class Program {
   readonly #reached = new Map<string, ReadonlySet<string>>();
   readonly #components = new Map<string, Map<string, number>>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
+  /** What is said by the enabled rules, by their ids. */
+  readonly #said = new Map<string, { readonly head: string; readonly text: string }>();
 
   /** Every constant that a rule names. */
   readonly constants: ReadonlySet<string>;
@@ -57,6 +59,7 @@ export class Program {
       for (const term of kept.rule.head.args) if (!isVariable(term)) constants.add(term);
       for (const term of termsOf(kept.rule.body)) if (!isVariable(term)) constants.add(term);
       const head = relationOf(kept.rule.head);
+      this.#said.set(kept.id, { head, text: `${kept.scope ?? ''}\n${kept.text}` });
       if (kept.scope === null) listed(this.#unscoped, head).push({ kept, order, bodyView: { kind: 'all' } });
       else listed(this.#scoped, head).push({ kept, order });
       for (const relation of relationsRead(kept.rule.body)) {
@@ -65,6 +68,17 @@ export class Program {
         readers.add(head);
       }
     }
+  }
+
+  /** The relations that other rules conclude here than in the program before. */
+  changedFrom(before: Program): Set<string> {
+    const changed = new Set<string>();
+    for (const [one, other] of [
+      [this.#said, before.#said],
+      [before.#said, this.#said],
+    ] as const)
+      for (const [id, { head, text }] of one) if (other.get(id)?.text !== text) changed.add(head);
+    return changed;
   }
 
   /** Of these relations, those that some rule concludes. */

@@ -117,18 +117,24 @@ export class Reasoner {
     return this.#answers.set.bytes + this.#proofs.set.bytes + this.known.bytes;
   }
 
-  /** Takes new rules, and forgets everything that was derived with the old ones. */
+  /** Takes new rules, and forgets what was derived with those that are no more and without those that are new. */
   use(program: Program): void {
+    const changed = program.changedFrom(this.#program);
+    const affected = this.#program.reachedFrom(changed);
+    for (const relation of program.reachedFrom(changed)) affected.add(relation);
     this.#program = program;
     this.#internConstants();
-    this.forget();
-  }
-
-  /** Forgets everything derived. */
-  forget(): void {
     this.version++;
-    for (const shared of [this.#answers, this.#proofs]) this.#renew(shared);
     this.known.clear();
+    for (const shared of [this.#answers, this.#proofs]) {
+      const { set } = shared;
+      // A constant that the set made may be one of the new rules: one text would have two ids.
+      if (set.owner !== null || set.constants.ownCount > 0 || set.isLittered) this.#renew(shared);
+      else {
+        this.#tellLosses(set, affected);
+        set.take(program, affected);
+      }
+    }
   }
 
   /**
@@ -461,8 +467,7 @@ export class Reasoner {
   }
 
   #renew(shared: SharedSet): void {
-    for (const losses of this.#losses)
-      for (const table of shared.set.tables.values()) losses.drop(table, shared.set.constants);
+    this.#tellLosses(shared.set, new Set([...shared.set.tables.values()].map(({ relation }) => relation)));
     shared.set = this.#keptSet(shared.set.withHeights);
     shared.set.holder = shared;
     shared.changed = [];
@@ -492,10 +497,18 @@ export class Reasoner {
     if (worn.size > 0) this.#drop(set, this.reached(worn));
   }
 
+  /** Tells who watches that these tables will be dropped. */
+  #tellLosses(set: TableSet, relations: ReadonlySet<string>): void {
+    if (this.#losses.size === 0) return;
+    for (const relation of relations)
+      for (const table of set.tablesOf(relation))
+        for (const losses of this.#losses) losses.drop(table, set.constants);
+  }
+
   #drop(set: TableSet, relations: ReadonlySet<string>): void {
+    this.#tellLosses(set, relations);
     for (const relation of relations)
       for (const table of set.tablesOf(relation)) {
-        for (const losses of this.#losses) losses.drop(table, set.constants);
         this.#keep(table, set);
         set.reset(table);
       }

@@ -51,7 +51,7 @@ const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
 export class TableSet implements TableSpace {
   readonly facts: FactStore;
-  readonly program: Program;
+  program: Program;
   readonly withHeights: boolean;
   readonly isKept: boolean;
   readonly constants: Constants;
@@ -63,10 +63,7 @@ export class TableSet implements TableSpace {
   /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
   readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
-  readonly #derivedAtoms = new WeakMap<
-    AtomLiteral,
-    { readonly view: ScopeChoice; readonly isDerived: boolean }
-  >();
+  #derivedAtoms = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly isDerived: boolean }>();
   /** Who keeps the set beyond one question. */
   holder: Holder | null = null;
   /** The evaluation that is filling the set now, if any. */
@@ -96,6 +93,11 @@ export class TableSet implements TableSpace {
     // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
     for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
     return bytes;
+  }
+
+  /** True where most of what is kept for upkeep is of tables that are no more. */
+  get isLittered(): boolean {
+    return this.justifications.supports.length > 1000 + 20 * this.tables.size;
   }
 
   /** Nobody takes away what a question is at. */
@@ -152,6 +154,7 @@ export class TableSet implements TableSpace {
       rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
+      removals: [],
     };
     if (this.isKept) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
@@ -162,13 +165,37 @@ export class TableSet implements TableSpace {
     return table;
   }
 
-  keepRule(support: Support, rule: UpkeepRule): void {
+  keepRule(support: Support, rule: UpkeepRule): () => void {
     support.rules.push(rule);
-    for (const { relation, news } of rule.stored) listed(this.#storedNews, relation).push(news);
+    const ends = rule.stored.map(({ relation, news }) => added(listed(this.#storedNews, relation), news));
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
-  watchStored(relation: string, watcher: Watcher): void {
-    listed(this.#storedWatchers, relation).push(watcher);
+  watchStored(relation: string, watcher: Watcher): () => void {
+    return added(listed(this.#storedWatchers, relation), watcher);
+  }
+
+  /**
+   * Takes new rules: the tables of the `affected` relations go, which are those whose rules are others and all that is
+   * concluded from them, by the old rules or the new. Nobody may be at the set.
+   */
+  take(program: Program, affected: ReadonlySet<string>): void {
+    for (const relation of affected) {
+      for (const table of this.tablesOf(relation)) {
+        this.reset(table);
+        for (const remove of table.removals) remove();
+        this.tables.delete(table.key);
+      }
+      this.#byRelation.delete(relation);
+    }
+    this.program = program;
+    this.#derivedAtoms = new WeakMap();
+    for (const table of this.tables.values()) {
+      const change = program.level(table.view, table.relation) - table.rows.level;
+      for (const derived of [table.demand, table.rows, ...table.extra]) derived.level += change;
+    }
   }
 
   /** What is to be told of stored facts of the relation that come. */
@@ -271,7 +298,9 @@ export class TableSet implements TableSpace {
       const { head, body } = rule.kept.rule;
       const filters = filtersOf(body, planRule(rule.kept.rule));
       this.observer?.compiling(rule);
-      const built = new BodyCompiler(this, table, table.extra, false).compile(
+      const compiler = new BodyCompiler(this, table, table.extra, false);
+      table.removals.push(() => compiler.remove());
+      const built = compiler.compile(
         { view: rule.bodyView, literals: body, filters },
         {
           target: table.rows,
@@ -301,6 +330,7 @@ export class TableSet implements TableSpace {
     if (part.body === null) return this.#addStored(table, conclusion);
     const filters = part.rule === null ? [] : filtersOf(part.rule.body, planRule(part.rule));
     const compiler = new BodyCompiler(this, table, table.extra, false);
+    table.removals.push(() => compiler.remove());
     compiler.compile({ view: part.view, literals: part.body, filters }, conclusion);
   }
 
@@ -321,9 +351,9 @@ export class TableSet implements TableSpace {
       announced: [],
     };
     const context = this.context(view, false);
-    compileRule(rule, context);
+    table.removals.push(compileRule(rule, context));
     const { support } = conclusion.target;
-    if (support !== null) this.keepRule(support, new UpkeepRule(rule, context));
+    if (support !== null) table.removals.push(this.keepRule(support, new UpkeepRule(rule, context)));
   }
 
   /** Proofs derive again what answers derived already, so only the latter count. */
@@ -333,6 +363,12 @@ export class TableSet implements TableSpace {
     if (tally === undefined) this.#tallies.set(ruleId, (tally = { fired: 0 }));
     return tally;
   }
+}
+
+/** Adds the item. Returns how to take it out again. */
+function added<Item>(list: Item[], item: Item): () => void {
+  list.push(item);
+  return () => void list.splice(list.indexOf(item), 1);
 }
 
 export function bytesOf(table: Table): number {

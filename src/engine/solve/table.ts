@@ -27,6 +27,8 @@ export interface Table extends Relation {
   readonly rules: BuiltRule[];
   /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
+  /** What takes its rules away from the relations that start them. */
+  readonly removals: (() => void)[];
 }
 
 /** A body with what its literals read. */
@@ -58,10 +60,10 @@ export interface TableSpace {
   /** True where what is derived is kept true when facts change. */
   readonly isKept: boolean;
   readonly justifications: Justifications;
-  /** Has the rule look after the rows that it concludes. */
-  keepRule(support: Support, rule: UpkeepRule): void;
-  /** Has the watcher told of stored facts of the relation that come and go. */
-  watchStored(relation: string, watcher: Watcher): void;
+  /** Has the rule look after the rows that it concludes. Returns how to end that. */
+  keepRule(support: Support, rule: UpkeepRule): () => void;
+  /** Has the watcher told of stored facts of the relation that come and go. Returns how to end that. */
+  watchStored(relation: string, watcher: Watcher): () => void;
   isDerived(view: ScopeChoice, relation: string): boolean;
   table(relation: Relation, boundPositions: readonly number[]): Table;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
