@@ -15,8 +15,8 @@ test('a retraction is followed by a conclusion.withdrawn for every known depende
   stop();
   expect(seen.map(({ kind, id, data }) => [kind, id, data.atom])).toEqual([
     ['fact.retracted', `${generation}.0`, 'parent(a, b)'],
-    ['conclusion.withdrawn', `${generation}.2`, 'grandparent(a, c)'],
-    ['conclusion.withdrawn', `${generation}.3`, 'grandparent(a, d)'],
+    ['conclusion.withdrawn', `${generation}.1`, 'grandparent(a, c)'],
+    ['conclusion.withdrawn', `${generation}.2`, 'grandparent(a, d)'],
   ]);
   expect(new Set(seen.map(({ data }) => data.requestId)).size).toBe(1);
 });

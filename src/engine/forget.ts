@@ -59,7 +59,7 @@ export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>):
   return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
 }
 
-/** How long the tables are waited for that a question is at. */
+/** How long the tables are waited for that a question is at, in milliseconds. */
 const mostMsOfWaiting = 1000;
 
 /**
@@ -76,11 +76,11 @@ export async function dependentsAmong(
 ): Promise<Dependents> {
   const { reasoner, reader, pacer, tenant } = after;
   return withinLimits(async () => {
-    const isComplete = losses === null || (await keptUp(reasoner, now, pacer));
+    const isComplete = losses === null || (await keptUp(reasoner, reader.version, now, pacer));
     const dropped =
       losses === null || losses.isComplete ? [] : reasoner.known.take(reached(after, retracted));
     const lost = losses?.candidates() ?? [];
-    const isOurs = reader.version === reasoner.version;
+    const isOurs = losses === null || losses.through <= reader.version;
     const change = {
       reasoner,
       facts: tenant.facts,
@@ -95,12 +95,21 @@ export async function dependentsAmong(
   });
 }
 
-/** Has the shared tables take in what changed. False where others are at them for too long. */
-async function keptUp(reasoner: Reasoner, now: () => PinnedReader, pacer: Pacer): Promise<boolean> {
-  const end = pacer.elapsedMs + mostMsOfWaiting;
-  while (!(await reasoner.keepUp(now(), pacer))) {
-    if (pacer.elapsedMs > end) return false;
+/** Has the shared tables take in what changed up to this version. False where questions are at them for too long. */
+async function keptUp(
+  reasoner: Reasoner,
+  version: number,
+  now: () => PinnedReader,
+  pacer: Pacer,
+): Promise<boolean> {
+  let waited = 0;
+  while (reasoner.trueTo < version) {
+    await reasoner.keepUp(now(), pacer);
+    if (!reasoner.isInUse) continue;
+    const start = pacer.elapsedMs;
     await pacer.rest();
+    waited += pacer.elapsedMs - start;
+    if (waited > mostMsOfWaiting) return false;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 import { aggregateFacts } from './aggregate-facts.ts';
 import { ask, bodyOf } from './ask.ts';
+import { BackgroundUpkeep } from './background-upkeep.ts';
 import { assert, present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
@@ -45,19 +46,28 @@ import { ruleIdentity } from './logic/identity.ts';
 import { relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
 import { checkFits, ruleToKeep } from './prepare-rules.ts';
-import { changesOf, resetChange, withdrawalsOf } from './publish.ts';
+import {
+  changesOf,
+  factChanges,
+  type Origin,
+  resetChange,
+  ToldGeneration,
+  withdrawalsOf,
+} from './publish.ts';
 import { queryFacts } from './query.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
-import { Program } from './solve/program.ts';
-import { type PinnedReader, Reasoner } from './solve/reasoner.ts';
+import { Program, relationsRead } from './solve/program.ts';
+import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
+import type { Claim, Hold } from './solve/withdrawals.ts';
 import type { Tallies } from './solve/table-set.ts';
-import type { DatabaseState, Operation, Report, State, TenantState } from './state.ts';
+import type { DatabaseState, FactChange, Operation, Report, State, TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { factOutcome, factWrite } from './tell.ts';
+import { ValidityTimer } from './validity-timer.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -73,6 +83,8 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly memoryBytes: number;
   readonly pause: Pause;
+  /** Told of an error inside that no caller hears of: a bug. */
+  readonly onBug: (error: unknown) => void;
 }
 
 type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
@@ -80,7 +92,9 @@ type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
 interface Watch {
   /** To be called in the turn of the write, before it. */
   readonly before: () => void;
-  readonly seen: () => { readonly context: BrowseContext; readonly known: Known };
+  readonly seen: () => { readonly context: BrowseContext; readonly known: Known; readonly hold: Hold };
+  /** What was found has been told: it is told by nobody else. */
+  readonly told: (found: Dependents) => void;
   readonly end: () => void;
 }
 
@@ -91,6 +105,10 @@ export class KnowledgeEngine implements Engine {
   readonly #lane: WriteLane;
   readonly #feed = new ChangeFeed();
   readonly #reasoners = new Map<TenantState, Reasoner>();
+  readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
+  readonly #timer: ValidityTimer;
+  readonly #told = new Map<DatabaseState, ToldGeneration>();
+  readonly #origins = new WeakMap<Report, Origin>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
   readonly #tallies = new Map<DatabaseState, Tallies>();
@@ -101,9 +119,21 @@ export class KnowledgeEngine implements Engine {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, (record, report) =>
-      this.#applied(record, report),
-    );
+    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, {
+      applying: (record) => this.#applying(record),
+      applied: (record, report) => this.#applied(record, report),
+    });
+    // What ended or began before the start is told to nobody.
+    const start = this.#showTime();
+    for (const { tenant } of this.#everyTenant()) tenant.facts.boundaries.takeUntil(start);
+    // Other numbers than an earlier process can have given.
+    for (const database of parts.state.databases.values())
+      this.#told.set(database, new ToldGeneration(database.name, database.generation, start));
+    this.#timer = new ValidityTimer({
+      clock: parts.clock,
+      next: () => this.#nextBoundary(),
+      reached: () => this.#passAll(),
+    });
   }
 
   async tell(
@@ -173,15 +203,17 @@ export class KnowledgeEngine implements Engine {
   }
 
   async facts(caller: Caller, query: facts.ListFactsQuery): Promise<facts.FactList> {
-    return this.#reading(caller, defaultLimits, (context) => listFacts(context, query));
+    const about = query.derived ? null : [];
+    return this.#reading(caller, defaultLimits, (context) => listFacts(context, query), about);
   }
 
   async fact(caller: Caller, id: string): Promise<facts.FactDetail> {
-    return this.#reading(caller, defaultLimits, (context) => factDetail(context, requireFact(context, id)));
+    const read = (context: BrowseContext) => factDetail(context, requireFact(context, id));
+    return this.#reading(caller, defaultLimits, read, null);
   }
 
   async predicates(caller: Caller): Promise<facts.PredicateList> {
-    return this.#reading(caller, defaultLimits, listPredicates);
+    return this.#reading(caller, defaultLimits, listPredicates, null);
   }
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
@@ -233,6 +265,7 @@ export class KnowledgeEngine implements Engine {
       const after = this.#after(context, generation, this.#programOf(context.database));
       const { atoms } = await dependentsAmong(after, context, known, []);
       this.#publishWithdrawn(caller, report, atoms);
+      watch.told({ atoms, isComplete: false });
       return { status: 'retracted', dependentsCount: atoms.length, generation };
     } finally {
       watch.end();
@@ -266,23 +299,24 @@ export class KnowledgeEngine implements Engine {
 
   async ask(caller: Caller, input: AskInput): Promise<Answer> {
     const body = bodyOf(input);
-    return this.#reading(caller, input, async (context) => {
+    const answered = async (context: BrowseContext): Promise<Answer> => {
       const { answer, used } = await ask(context, input, body);
       this.#noteUses(context, used);
       return answer;
-    });
+    };
+    return this.#reading(caller, input, answered, relationsRead(body));
   }
 
   async aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult> {
-    return this.#reading(caller, input, (context) => aggregateFacts(context, input));
+    return this.#reading(caller, input, (context) => aggregateFacts(context, input), null);
   }
 
   async explain(caller: Caller, input: ExplainInput): Promise<Explanation> {
-    return this.#reading(caller, input, (context) => explain(context, input));
+    return this.#reading(caller, input, (context) => explain(context, input), null);
   }
 
   async whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult> {
-    return this.#reading(caller, input, (context) => whatIf(context, input));
+    return this.#reading(caller, input, (context) => whatIf(context, input), null);
   }
 
   async trace(caller: Caller, input: TraceInput): Promise<Trace> {
@@ -357,6 +391,8 @@ export class KnowledgeEngine implements Engine {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#timer.close();
+    await Promise.all(Array.from(this.#upkeep.values(), (upkeep) => upkeep.close()));
     await this.#lane.close();
     await this.#parts.log.close();
     await this.#parts.lock?.release();
@@ -367,18 +403,65 @@ export class KnowledgeEngine implements Engine {
     return this.#lane.write(write);
   }
 
+  /** Validities that ended before a write are told before it. */
+  #applying({ database: name, time, operation }: LogRecord): void {
+    const about = operation as Operation;
+    if (!('tenant' in about)) return;
+    const database = this.#parts.state.database(name);
+    const tenant = database.tenants.get(about.tenant);
+    if (tenant !== undefined) this.#pass(database, tenant, about.tenant, time);
+  }
+
   /** What every change sets going, in the turn it is made. */
   #applied(record: LogRecord, report: Report): void {
     const { database, tenant, touched } = report;
+    const origin = this.#originOf(record, report);
     for (const change of report.changes)
       if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
       else this.#counters.factsRetracted++;
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
     if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
-    for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
+    for (const change of changesOf(report, origin)) this.#feed.publish(change);
+    if (state !== undefined && report.changes.length > 0) {
+      this.#upkeep.get(state)?.changed(origin);
+      this.#timer.expect(state.facts.boundaries.next);
+    }
+    if (report.rule?.isChange === true) this.#rulesChanged(report, origin);
     const isRead = reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts);
     if (!isRead) state?.facts.compact(touched, report.generation);
+  }
+
+  /** The generation that the write made, with its time and request. */
+  #originOf({ time, requestId }: LogRecord, report: Report): Origin {
+    const { database, generation } = report;
+    let told = this.#told.get(database);
+    if (told?.generation !== generation) {
+      told = new ToldGeneration(database.name, generation);
+      this.#told.set(database, told);
+    }
+    const origin = { told, time, requestId };
+    this.#origins.set(report, origin);
+    return origin;
+  }
+
+  /** Has the tenants' conclusions looked at that a change of a rule can have withdrawn. */
+  #rulesChanged({ database, rule }: Report, origin: Origin): void {
+    const { kept, before } = present(rule, 'a rule changed');
+    const isCosmetic =
+      before !== null &&
+      before.rule === kept.rule &&
+      before.scope === kept.scope &&
+      before.enabled === kept.enabled &&
+      database.rules.get(kept.id) !== null;
+    if (isCosmetic) return;
+    const heads = [kept, ...(before === null ? [] : [before])].map((each) => relationOf(each.rule.head));
+    for (const tenant of database.tenants.values()) {
+      const reasoner = this.#reasoners.get(tenant);
+      if (reasoner?.doubtConcluded(heads) !== true) continue;
+      reasoner.use(this.#programOf(database));
+      this.#upkeep.get(tenant)?.changed(origin);
+    }
   }
 
   async #retract(
@@ -396,11 +479,13 @@ export class KnowledgeEngine implements Engine {
     try {
       const write = { caller, database: caller.database, operation, before: watch.before };
       const report = await this.#write(check === undefined ? write : { ...write, check });
-      const { context, known } = watch.seen();
+      const { context, known, hold } = watch.seen();
       const retracted = report.changes.map((change) => change.fact);
-      const after = this.#after(context, report.generation, context.reader.program);
+      const after = this.#after(context, report.generation, context.reader.program, hold.version);
       const found = await this.#dependents(context, after, known, retracted, ways, caller);
       this.#publishWithdrawn(caller, report, found.atoms);
+      if (retracted.length > 0)
+        watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
@@ -414,7 +499,9 @@ export class KnowledgeEngine implements Engine {
 
   /** Told after the change itself, when the conclusions that it withdrew are known. */
   #publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
-    for (const change of withdrawalsOf(report, caller.tenant, atoms)) this.#feed.publish(change);
+    const origin = this.#origins.get(report);
+    if (origin === undefined) return;
+    for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
   async #dependents(
@@ -458,13 +545,17 @@ export class KnowledgeEngine implements Engine {
     });
   }
 
-  /** Reads in a state that stays as it is until `read` has ended. */
+  /**
+   * Reads in a state that stays as it is until `read` has ended. `about` are relations whose conclusions it is about,
+   * null for any.
+   */
   async #reading<Result>(
     caller: Caller,
     limits: ReadLimits,
     read: (context: BrowseContext) => Promise<Result>,
+    about: readonly string[] | null = [],
   ): Promise<Result> {
-    const context = this.#read(caller, limits);
+    const context = await this.#whenTrue(caller, limits, about);
     context.reasoner.readers++;
     try {
       return await read(context);
@@ -478,49 +569,109 @@ export class KnowledgeEngine implements Engine {
    * after. The state is kept until `end`.
    */
   #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => Known): Watch {
-    let seen: { context: BrowseContext; known: Known } | null = null;
+    let seen: { context: BrowseContext; known: Known; hold: Hold } | null = null;
+    let claim: Omit<Claim, 'version'> | null = null;
     return {
       before: () => {
         const context = this.#pin(caller, limits);
-        context.reasoner.readers++;
-        seen = { context, known: look(context) };
+        const { reasoner } = context;
+        reasoner.readers++;
+        seen = { context, known: look(context), hold: reasoner.withdrawals.hold(reasoner.version + 1) };
       },
       seen: () => present(seen, 'the write was applied'),
+      told: ({ atoms, isComplete }) => {
+        claim = { atoms: new Set(atoms), isComplete };
+      },
       end: () => {
         if (seen === null) return;
-        seen.context.reasoner.readers--;
+        const { reasoner } = seen.context;
+        reasoner.readers--;
         seen.known.losses?.end();
+        reasoner.withdrawals.release(seen.hold, claim);
+        reasoner.onLeft();
       },
     };
   }
 
-  /** The context after a write: its generation and these rules, at the time of the one before. */
-  #after(before: BrowseContext, generation: number, program: Program): BrowseContext {
+  /**
+   * The context after a write: its generation and these rules, at the time of the one before. `version` is the one
+   * that a change of facts made.
+   */
+  #after(before: BrowseContext, generation: number, program: Program, version?: number): BrowseContext {
     const { reasoner, reader } = before;
-    return { ...before, reader: reasoner.reader(generation, reader.time, null, program) };
+    const after = reasoner.reader(generation, reader.time, null, program);
+    return { ...before, reader: version === undefined ? after : { ...after, version } };
   }
 
-  /** Pins a reader for the caller: the state as it is now. */
-  #read(caller: Caller, limits: ReadLimits): BrowseContext {
+  /** Pins a reader for the caller when no upkeep is under way that conclusions of these relations wait for. */
+  async #whenTrue(
+    caller: Caller,
+    limits: ReadLimits,
+    about: readonly string[] | null,
+  ): Promise<BrowseContext> {
     this.#refuseClosed();
-    return this.#pin(caller, limits);
+    const first = this.#pin(caller, limits);
+    let context = first;
+    for (;;) {
+      const upkeep = context.reasoner.upkeepOf(about);
+      if (upkeep === null) return context;
+      await waitFor(upkeep, first.pacer);
+      this.#refuseClosed();
+      // The state as it is by now: what was written meanwhile was taken in, or waits for the next upkeep.
+      context = { ...this.#pin(caller, limits), pacer: first.pacer };
+    }
   }
 
   #pin(caller: Caller, limits: ReadLimits): BrowseContext {
     const database = this.#database(caller);
-    const time = this.#showTime();
     const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const passed = tenant.facts.boundaries.takeUntil(time);
-    if (passed.size > 0) reasoner.passed([...passed], time);
     const { timeoutMs, maxDerivations } = limits;
     return {
       database,
       tenant,
       reasoner,
-      reader: reasoner.reader(database.generation, time),
+      reader: this.#readerOf(database, tenant, caller.tenant),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
     };
+  }
+
+  /** A reader of the tenant's state as it is now. */
+  #readerOf(database: DatabaseState, tenant: TenantState, name: string): PinnedReader {
+    const time = this.#showTime();
+    const reasoner = this.#reasonerOf(database, tenant, name);
+    this.#pass(database, tenant, name, time);
+    return reasoner.reader(database.generation, time);
+  }
+
+  /** Notices the validities of a tenant that began or ended up to this time, and tells of them. */
+  #pass(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
+    const { boundaries } = tenant.facts;
+    const since = boundaries.next;
+    if (since > time) return;
+    const passed = [...boundaries.takeUntil(time)];
+    const told = present(this.#told.get(database), 'a database with facts has a generation');
+    const origin = { told, time, requestId: null };
+    const changes = factChanges(tenant.facts, name, boundsPassed(tenant.facts, passed, since, time), origin);
+    for (const change of changes) this.#feed.publish(change);
+    this.#reasoners.get(tenant)?.passed(passed, time);
+    this.#upkeep.get(tenant)?.changed(origin);
+  }
+
+  #passAll(): void {
+    const time = this.#showTime();
+    for (const { database, tenant, name } of this.#everyTenant()) this.#pass(database, tenant, name, time);
+  }
+
+  #nextBoundary(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { tenant } of this.#everyTenant()) next = Math.min(next, tenant.facts.boundaries.next);
+    return next;
+  }
+
+  *#everyTenant(): Generator<{ database: DatabaseState; tenant: TenantState; name: string }> {
+    for (const database of this.#parts.state.databases.values())
+      for (const [name, tenant] of database.tenants) yield { database, tenant, name };
   }
 
   /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
@@ -531,9 +682,19 @@ export class KnowledgeEngine implements Engine {
       if (reasoner.program !== program) reasoner.use(program);
       return reasoner;
     }
-    const { pause, memoryBytes } = this.#parts;
+    const { pause, memoryBytes, onBug } = this.#parts;
     reasoner = new Reasoner(tenant.facts, program, this.#talliesOf(database), pause, memoryBytes);
-    if (database.tenants.get(name) === tenant) this.#reasoners.set(tenant, reasoner);
+    reasoner.onBug = onBug;
+    if (database.tenants.get(name) !== tenant) return reasoner;
+    this.#reasoners.set(tenant, reasoner);
+    const upkeep = new BackgroundUpkeep(reasoner, {
+      pin: () => this.#readerOf(database, tenant, name),
+      tell: (atoms, origin) => {
+        for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
+      },
+      onBug,
+    });
+    this.#upkeep.set(tenant, upkeep);
     return reasoner;
   }
 
@@ -593,6 +754,27 @@ export class KnowledgeEngine implements Engine {
 function emptyTenant(): TenantState {
   const store = new FactStore(0);
   return { facts: store, uses: new FactUses(store) };
+}
+
+/** What the passing of these facts' bounds from `since` up to `time` changed for who reads. */
+function boundsPassed(
+  facts: FactStore,
+  passed: readonly number[],
+  since: number,
+  time: number,
+): FactChange[] {
+  const changes: FactChange[] = [];
+  for (const number of passed) {
+    const fact = facts.versionOf(number);
+    const { relation, row } = fact;
+    if (row < 0 || !relation.isAlive(row)) continue;
+    const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
+    const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+    if (until <= time) {
+      if (until >= since) changes.push({ kind: 'fact.retracted', fact });
+    } else if (from >= since && from <= time) changes.push({ kind: 'fact.asserted', fact });
+  }
+  return changes;
 }
 
 /** The numbers of the stored facts that a write changed. */

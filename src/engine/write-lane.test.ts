@@ -29,9 +29,12 @@ async function bench(): Promise<Bench> {
   await log.append([first], () => void apply(state, first));
   const clock = new ManualClock(startTime);
   const applied: string[] = [];
-  const lane = new WriteLane(state, log, clock, (record) => {
-    const operation = record.operation as Operation;
-    if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
+  const lane = new WriteLane(state, log, clock, {
+    applying: () => {},
+    applied: (record) => {
+      const operation = record.operation as Operation;
+      if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
+    },
   });
   return { lane, state, log, clock, backend, applied };
 }

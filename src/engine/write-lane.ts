@@ -22,11 +22,17 @@ export interface Write {
   readonly before?: (time: number) => void;
 }
 
+/** Told of every change in the turn that it is made: right before it, and right after. */
+export interface LaneWatcher {
+  applying(record: LogRecord): void;
+  applied(record: LogRecord, report: Report): void;
+}
+
 export class WriteLane {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #applied: (record: LogRecord, report: Report) => void;
+  readonly #watcher: LaneWatcher;
   /** Resolves when the write before has been sealed: they go one after the other. */
   #turn: Promise<void> = Promise.resolve();
   #underWay = 0;
@@ -35,12 +41,11 @@ export class WriteLane {
   #stamp: number;
   isClosed = false;
 
-  /** `applied` is told of every change in the turn that it was made. */
-  constructor(state: State, log: Log, clock: Clock, applied: (record: LogRecord, report: Report) => void) {
+  constructor(state: State, log: Log, clock: Clock, watcher: LaneWatcher) {
     this.#state = state;
     this.#log = log;
     this.#clock = clock;
-    this.#applied = applied;
+    this.#watcher = watcher;
     this.#stamp = state.time;
   }
 
@@ -103,10 +108,11 @@ export class WriteLane {
     await this.#log.append([record], () => {
       // Whatever happens beside it, what is durable is applied.
       try {
+        this.#watcher.applying(record);
         write.before?.(time);
       } finally {
         report = apply(this.#state, record);
-        this.#applied(record, report);
+        this.#watcher.applied(record, report);
       }
     });
     if (report === null) throw new Error('assertion failed: a committed record was applied');

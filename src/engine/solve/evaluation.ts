@@ -26,7 +26,7 @@ export interface Limits {
 export type Pause = () => Promise<void>;
 
 /** How long a slice holds the thread, in milliseconds. */
-const sliceMs = 5;
+export const sliceMs = 5;
 const stepsBetweenLooks = 8192;
 const chunkRows = 4096;
 

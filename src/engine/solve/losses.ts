@@ -12,6 +12,10 @@ export class Losses {
   readonly end: () => void;
   /** True where what is taken away held when the watch began, for sure: no change before it was still to be taken in. */
   readonly #isCertain: boolean;
+  /** Rows taken away. */
+  count = 0;
+  /** The latest version that any of it came with. */
+  through = 0;
   readonly #byRelation = new Map<string, Relation & { readonly relation: string; readonly rows: Tuples }>();
 
   constructor(isCertain: boolean, end: () => void) {
@@ -28,7 +32,7 @@ export class Losses {
       this.#byRelation.set(key, lost);
     }
     const tuple = tupleAt(table.rows.rows, row, new Int32Array(table.arity));
-    lost.rows.insert(tuple.map((id) => constants.plain(id)));
+    if (lost.rows.insert(tuple.map((id) => constants.plain(id))) >= 0) this.count++;
   }
 
   /** What was taken away. */
