@@ -21,6 +21,7 @@ import type {
   WhatIfResult,
 } from './contract/explanation.ts';
 import type * as facts from './contract/facts.ts';
+import { isVariable } from './contract/language.ts';
 import type { Answer, AskInput } from './contract/inference.ts';
 import type * as rules from './contract/rules.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
@@ -43,7 +44,7 @@ import {
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
-import { relationOf } from './logic/terms.ts';
+import { isPositiveAtom, relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
 import { checkFits, ruleToKeep } from './prepare-rules.ts';
 import {
@@ -87,7 +88,10 @@ export interface EngineParts {
   readonly onBug: (error: unknown) => void;
 }
 
-type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
+type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'>;
+
+/** A question that names a constant is likely to be worked out sooner than long upkeep ends. */
+const patienceOfBoundMs = 50;
 
 interface Watch {
   /** To be called in the turn of the write, before it. */
@@ -304,7 +308,9 @@ export class KnowledgeEngine implements Engine {
       this.#noteUses(context, used);
       return answer;
     };
-    return this.#reading(caller, input, answered, relationsRead(body));
+    const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
+    const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
+    return this.#reading(caller, limits, answered, relationsRead(body));
   }
 
   async aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult> {
@@ -611,14 +617,20 @@ export class KnowledgeEngine implements Engine {
   ): Promise<BrowseContext> {
     this.#refuseClosed();
     const first = this.#pin(caller, limits);
+    const { pacer, reader } = first;
     let context = first;
     for (;;) {
-      const upkeep = context.reasoner.upkeepOf(about);
+      const { reasoner } = context;
+      const upkeep = reasoner.upkeepOf(about);
       if (upkeep === null) return context;
-      await waitFor(upkeep, first.pacer);
+      if (!(await waitFor(upkeep.done, pacer))) return { ...this.#pin(caller, limits), pacer };
       this.#refuseClosed();
-      // The state as it is by now: what was written meanwhile was taken in, or waits for the next upkeep.
-      context = { ...this.#pin(caller, limits), pacer: first.pacer };
+      // The state that the tables hold now will do where it is not from before the call.
+      if (upkeep.reader.version >= reader.version && reasoner.isShared(upkeep.reader))
+        return { ...context, reader: upkeep.reader };
+      await pacer.rest();
+      this.#refuseClosed();
+      context = { ...this.#pin(caller, limits), pacer };
     }
   }
 
@@ -626,13 +638,13 @@ export class KnowledgeEngine implements Engine {
     const database = this.#database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const { timeoutMs, maxDerivations } = limits;
+    const { timeoutMs, maxDerivations, patienceMs = Number.POSITIVE_INFINITY } = limits;
     return {
       database,
       tenant,
       reasoner,
       reader: this.#readerOf(database, tenant, caller.tenant),
-      pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, signal: caller.signal }),
     };
   }
 

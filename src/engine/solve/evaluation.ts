@@ -20,6 +20,8 @@ export interface Limits {
   /** Bytes that the set may come to hold. */
   readonly memoryBytes: number;
   readonly signal: AbortSignal;
+  /** How long upkeep is waited for, all in all, before tables of one's own are made; without end unless given. */
+  readonly patienceMs?: number;
 }
 
 /** Lets everything else that waits run, then resolves. */
@@ -36,6 +38,8 @@ export class Pacer {
   readonly #pause: Pause;
   readonly startedAt = performance.now();
   derivations = 0;
+  /** How long upkeep was waited for, in milliseconds. */
+  waitedMs = 0;
   #sliceStartedAt = performance.now();
 
   constructor(limits: Limits, pause: Pause) {
@@ -50,6 +54,10 @@ export class Pacer {
   /** True when it is time to let others run. */
   get isSliceOver(): boolean {
     return performance.now() - this.#sliceStartedAt > sliceMs;
+  }
+
+  get isPatient(): boolean {
+    return this.waitedMs < (this.limits.patienceMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Refuses what is over a limit. */

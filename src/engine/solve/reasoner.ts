@@ -80,7 +80,9 @@ interface SharedSet {
   upkeep: Upkeep | null;
 }
 
-interface Upkeep {
+export interface Upkeep {
+  /** The state that it makes the set true to. */
+  readonly reader: PinnedReader;
   /** The relations whose rows it can change. */
   readonly reached: ReadonlySet<string>;
   readonly ending: AbortController;
@@ -258,11 +260,11 @@ export class Reasoner {
   }
 
   /** The upkeep under way that a question about these relations has to wait for; null: about anything. */
-  upkeepOf(relations: readonly string[] | null): Promise<void> | null {
+  upkeepOf(relations: readonly string[] | null): Upkeep | null {
     const all = relations === null ? this.#both : [this.#answers];
     for (const { upkeep } of all)
-      if (upkeep !== null && (relations ?? [...upkeep.reached]).some((each) => upkeep.reached.has(each)))
-        return upkeep.done;
+      if (upkeep !== null && (relations === null || relations.some((each) => upkeep.reached.has(each))))
+        return upkeep;
     return null;
   }
 
@@ -340,7 +342,7 @@ export class Reasoner {
     return this.evaluate(reader, withHeights, pacer, work, about);
   }
 
-  /** True where `evaluate` would use the shared tables if it were called in this turn. */
+  /** True where `evaluate` would use the shared tables for answers if it were called in this turn. */
   isShared(reader: PinnedReader): boolean {
     const { set, trueTo, upkeep } = this.#answers;
     return set.owner === null && upkeep === null && trueTo === reader.version;
@@ -356,28 +358,31 @@ export class Reasoner {
     pacer: Pacer,
     about: readonly string[] | null,
   ): Promise<void> {
-    while (reader.hidden === null && reader.version === this.version) {
-      if (shared.upkeep === null) this.#begin(shared, reader);
-      // It is replaced by what has just begun.
-      const { upkeep } = shared as { upkeep: Upkeep | null };
-      if (upkeep === null) return;
+    while (reader.hidden === null && reader.version >= 0) {
+      this.#begin(shared, reader);
+      const { upkeep } = shared;
+      if (upkeep === null || (upkeep.reader.version !== reader.version && reader.version !== this.version))
+        return;
       if (about !== null && !about.some((relation) => upkeep.reached.has(relation))) return;
-      await waitFor(upkeep.done, pacer);
+      if (!(await waitFor(upkeep.done, pacer))) return;
       if (shared.trueTo === reader.version) return;
+      // Others waited for what has ended, and are content with it: they come first.
+      await pacer.rest();
     }
   }
 
   /** Begins the upkeep of every shared set that needs it and that nobody is at. */
   #beginUpkeep(reader: PinnedReader): void {
-    if (reader.hidden !== null || reader.version !== this.version) return;
-    for (const shared of this.#both) if (shared.upkeep === null) this.#begin(shared, reader);
+    for (const shared of this.#both) this.#begin(shared, reader);
   }
 
   #begin(shared: SharedSet, reader: PinnedReader): void {
-    const { set, changed } = shared;
-    if (changed.length === 0 || set.owner !== null) return;
+    const { set, changed, upkeep: present } = shared;
+    if (reader.hidden !== null || reader.version !== this.version) return;
+    if (present !== null || changed.length === 0 || set.owner !== null) return;
     const ending = new AbortController();
-    const upkeep: Upkeep = { reached: this.#reachedBy(changed), ending, done: Promise.resolve() };
+    const reached = this.#reachedBy(changed);
+    const upkeep: Upkeep = { reader, reached, ending, done: Promise.resolve() };
     shared.changed = [];
     shared.upkeep = upkeep;
     set.owner = upkeep;
@@ -699,14 +704,18 @@ export class Reasoner {
   }
 }
 
-/** Resolves with the work, or rejects with what a limit says that is met before. */
-export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<void> {
+/** True when the work is done, false when patience is; rejects with what a limit says that is met before. */
+export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<boolean> {
   let isOver = false;
-  const end = (): void => {
+  const over = work.then(() => {
     isOver = true;
-  };
-  const over = work.then(end);
-  while (!isOver) await Promise.race([over, pacer.rest()]);
+  });
+  while (!isOver && pacer.isPatient) {
+    const start = performance.now();
+    await Promise.race([over, pacer.rest()]);
+    pacer.waitedMs += performance.now() - start;
+  }
+  return isOver;
 }
 
 function isWorn(rows: Tuples): boolean {
