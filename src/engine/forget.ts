@@ -2,13 +2,14 @@ import { EngineError } from './base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import { everyConclusion, withdrawnBy } from './dependents.ts';
-import type { FactPattern, FactRow, ScopeChoice } from './facts/fact-store.ts';
+import type { FactPattern, FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
 import type { Losses } from './solve/losses.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
+import type { Operation } from './state.ts';
 
 /** What a retraction takes with it, for the retraction that was made and for one that is only tried. */
 
@@ -22,6 +23,18 @@ export function relationsOf(facts: readonly FactRow[]): Set<string> {
   return new Set(
     facts.map(({ relation }) => relationKey(relation.predicate, relation.arity, relation.negated)),
   );
+}
+
+/** The relations that a retraction can touch. */
+export function relationsAbout(operation: Operation, store: FactStore): Set<string> {
+  if (operation.kind === 'retractById') {
+    const fact = store.byId(operation.id);
+    return fact === null ? new Set() : relationsOf([fact]);
+  }
+  if (operation.kind !== 'retract') return new Set();
+  const { predicate, args } = operation.pattern;
+  const both = [store.relation(predicate, args.length, false), store.relation(predicate, args.length, true)];
+  return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
 }
 
 const mostRendered = 100;

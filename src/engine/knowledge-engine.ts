@@ -1,4 +1,5 @@
 import { aggregateFacts } from './aggregate-facts.ts';
+import { boundsPassed } from './bounds-passed.ts';
 import { ask, bodyOf } from './ask.ts';
 import { BackgroundUpkeep } from './background-upkeep.ts';
 import { assert, present } from './base/assert.ts';
@@ -39,6 +40,7 @@ import {
   knownBefore,
   noDependents,
   patternOf,
+  relationsAbout,
   relationsOf,
 } from './forget.ts';
 import { diagnose } from './logic/diagnose.ts';
@@ -63,7 +65,7 @@ import { Program, relationsRead } from './solve/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
 import type { Claim, Hold } from './solve/withdrawals.ts';
 import type { Tallies } from './solve/table-set.ts';
-import type { DatabaseState, FactChange, Operation, Report, State, TenantState } from './state.ts';
+import type { DatabaseState, Operation, Report, State, TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
@@ -768,27 +770,6 @@ function emptyTenant(): TenantState {
   return { facts: store, uses: new FactUses(store) };
 }
 
-/** What the passing of these facts' bounds from `since` up to `time` changed for who reads. */
-function boundsPassed(
-  facts: FactStore,
-  passed: readonly number[],
-  since: number,
-  time: number,
-): FactChange[] {
-  const changes: FactChange[] = [];
-  for (const number of passed) {
-    const fact = facts.versionOf(number);
-    const { relation, row } = fact;
-    if (row < 0 || !relation.isAlive(row)) continue;
-    const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
-    const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
-    if (until <= time) {
-      if (until >= since) changes.push({ kind: 'fact.retracted', fact });
-    } else if (from >= since && from <= time) changes.push({ kind: 'fact.asserted', fact });
-  }
-  return changes;
-}
-
 /** The numbers of the stored facts that a write changed. */
 function numbersOf({ changes }: Report): number[] {
   return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
@@ -803,16 +784,4 @@ function ruleOutcome(report: Report): rules.RuleOutcome {
 function identityOf(store: FactStore, fact: FactRow) {
   const { predicate, negated } = fact.relation;
   return { predicate, args: store.argsOf(fact), truthVal: !negated, scope: store.scopeOf(fact) };
-}
-
-/** The relations that a retraction can touch. */
-function relationsAbout(operation: Operation, store: FactStore): Set<string> {
-  if (operation.kind === 'retractById') {
-    const fact = store.byId(operation.id);
-    return fact === null ? new Set() : relationsOf([fact]);
-  }
-  if (operation.kind !== 'retract') return new Set();
-  const { predicate, args } = operation.pattern;
-  const both = [store.relation(predicate, args.length, false), store.relation(predicate, args.length, true)];
-  return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
 }
