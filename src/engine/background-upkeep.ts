@@ -25,6 +25,8 @@ export interface BackgroundHost {
   readonly pin: () => PinnedReader;
   /** Tells of conclusions withdrawn, sorted; null: more than can be told. */
   readonly tell: (atoms: readonly string[] | null, origin: Origin) => void;
+  /** All that had changed was taken in, and told as far as there was something to tell. */
+  readonly settled: () => void;
   /** Told of an error that no caller hears of: a bug. */
   readonly onBug: (error: unknown) => void;
 }
@@ -110,6 +112,7 @@ export class BackgroundUpkeep {
     await this.#reasoner.keepUp(reader, pacer);
     const lost = await this.#lookAtDoubtful();
     await this.#tell(lost, pacer);
+    this.#host.settled();
   }
 
   /** Of the rows in doubt, those that hold no longer; null where too many may have gone. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Prng } from './base/prng.ts';
 import { queryInputSchema } from './contract/facts.ts';
 import type { Literal } from './contract/language.ts';
@@ -41,6 +41,13 @@ const quietMs = 12;
 function randomPause(seed: number): () => Promise<void> {
   const prng = new Prng(seed);
   return () => (prng.chance(0.5) ? Promise.resolve() : new Promise((resolve) => void setImmediate(resolve)));
+}
+
+/** A clock for slices on which any look may be the last of its slice. */
+function restlessTime(seed: number): () => number {
+  const prng = new Prng(seed);
+  let now = 0;
+  return () => (now += prng.chance(0.2) ? 6 : 0);
 }
 
 /** The answers of one question of one atom: known from then on in its view. */
@@ -168,3 +175,81 @@ for (const [name, flavour] of Object.entries(flavours))
       }
     }),
   );
+
+/** The atoms that held in a view in one of the states and in a later one did not. */
+function everLost(states: readonly Knowledge[], views: readonly ModelView[]): Set<string> {
+  const lost = new Set<string>();
+  for (const view of views) {
+    const held = new Set<string>();
+    for (const state of states) {
+      const { heights } = modelOf(state, view);
+      for (const atom of held) if (!heights.has(atom)) lost.add(atom);
+      for (const atom of heights.keys()) held.add(atom);
+    }
+  }
+  return lost;
+}
+
+for (const name of ['absence', 'groups', 'rich', 'time'])
+  test(`whatever is asked meanwhile, what several changes withdrew is told (${name})`, {
+    timeout: 3_600_000,
+  }, () => {
+    const flavour = flavours[name] as Flavour;
+    return overSeeds({ name: `events meanwhile ${name}`, few: 4, many: 500 }, async (seed) => {
+      const prng = new Prng(seed);
+      const start = randomCase(prng, flavour);
+      const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
+      const twin = await Twin.open(start, randomPause(seed + 1));
+      const seen: Change[] = [];
+      const stop = twin.engine.subscribe((change) => seen.push(change));
+      const views = allViews(start.vocabulary.scopes);
+      const ask = async (): Promise<Known> => {
+        const view: ModelView = flavour.scopes ? randomView(prng, start.vocabulary) : { kind: 'all' };
+        const asked: Literal = { ...randomQuestion(prng, start.vocabulary, flavour), naf: false };
+        const { results } = await twin.ask([asked], view);
+        return { view, atoms: new Set(results) };
+      };
+      try {
+        const states = [twin.knowledge()];
+        for (let round = 0; round < 4; round++) {
+          const known = [await ask(), await ask(), await ask()];
+          const told = seen.length;
+          const first = twin.knowledge();
+          const questions = Promise.all([ask(), ask(), ask()]);
+          for (let index = 0; index < 3; index++) {
+            const update = randomUpdate(prng, start.vocabulary, flavour, twin.current);
+            if (!['assert', 'retract', 'time'].includes(update.kind)) continue;
+            await twin.apply(update);
+            await twin.engine.query(fuzzCaller, queryInputSchema.parse({ predicate: 'p0', args: [] }));
+            states.push(twin.knowledge());
+          }
+          await questions;
+          const last = twin.knowledge();
+          const stored = storedThatWent(first, last);
+          for (const each of states) for (const atom of storedThatWent(each, last)) stored.add(atom);
+          const missing = (): string[] => {
+            const atoms = new Set(seen.slice(told).map(({ data }) => data.atom));
+            return known.flatMap(({ view, atoms: answers }) => {
+              const { heights } = modelOf(last, view);
+              return [...answers].filter(
+                (atom) => !heights.has(atom) && !stored.has(atom) && !atoms.has(atom),
+              );
+            });
+          };
+          const isReset = (): boolean => seen.slice(told).some(({ kind }) => kind === 'reset');
+          for (let waited = 0; waited < longestMs && missing().length > 0 && !isReset(); waited++)
+            await sleep(1);
+          if (!isReset()) expect(missing(), 'answers that were withdrawn').toEqual([]);
+        }
+        await sleep(quietMs);
+        const lost = everLost(states, views);
+        for (const { kind, data } of seen)
+          if (kind === 'conclusion.withdrawn') expect(lost, 'told').toContain(data.atom);
+        expect(new Set(seen.map(({ id }) => id)).size, 'ids given once').toBe(seen.length);
+      } finally {
+        time.mockRestore();
+        stop();
+        await twin.engine.close();
+      }
+    });
+  });

@@ -299,6 +299,25 @@ test('what expired before the start is told to nobody, and ids of an earlier pro
   expect(seen[0]?.id).toMatch(/^3\.\d{13}$/);
 });
 
+test('a fact that comes and goes for long leaves answers and what is told as they should be', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', 'p(b)', 'p(c)']);
+  await session.teach('q(?x) :- p(?x), not r(?x)');
+  await session.results('q(?x)');
+  const seen = listen(session);
+  for (let times = 0; times < 400; times++) {
+    await session.tell('r(b)');
+    if (times % 50 === 0) await quiet();
+    await session.forget('r(b)');
+    if (times % 3 === 0) expect(await session.results('q(?x)')).toEqual(['q(a)', 'q(b)', 'q(c)']);
+  }
+  await session.tell('r(c)');
+  await quiet();
+  expect(await session.results('q(?x)')).toEqual(['q(a)', 'q(b)']);
+  expect(new Set(withdrawn(seen))).toEqual(new Set(['q(b)', 'q(c)']));
+  expect(withdrawn(seen).filter((atom) => atom === 'q(c)')).toHaveLength(1);
+});
+
 test('an engine that is closed while changes are taken in ends without more ado', async () => {
   const session = await openSession();
   await session.tellAll(chainOf(150));

@@ -2,7 +2,7 @@ import { aggregateFacts } from './aggregate-facts.ts';
 import { boundsPassed } from './bounds-passed.ts';
 import { ask, bodyOf } from './ask.ts';
 import { BackgroundUpkeep } from './background-upkeep.ts';
-import { assert, present } from './base/assert.ts';
+import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
@@ -48,7 +48,7 @@ import { renderAtom } from './logic/print.ts';
 import { ruleIdentity } from './logic/identity.ts';
 import { isPositiveAtom, relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
-import { checkFits, ruleToKeep } from './prepare-rules.ts';
+import { checkFits, countsAlike, ruleOutcome, ruleToKeep } from './prepare-rules.ts';
 import {
   changesOf,
   factChanges,
@@ -113,6 +113,8 @@ export class KnowledgeEngine implements Engine {
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
   readonly #timer: ValidityTimer;
+  /** Relations that changed and could not be compacted then, since someone may still have read what was. */
+  readonly #uncompacted = new Map<TenantState, Set<string>>();
   readonly #told = new Map<DatabaseState, ToldGeneration>();
   readonly #origins = new WeakMap<Report, Origin>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
@@ -436,8 +438,18 @@ export class KnowledgeEngine implements Engine {
       this.#timer.expect(state.facts.boundaries.next);
     }
     if (report.rule?.isChange === true) this.#rulesChanged(report, origin);
-    const isRead = reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts);
-    if (!isRead) state?.facts.compact(touched, report.generation);
+    if (state !== undefined) this.#compact(state, touched, report.generation);
+  }
+
+  /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
+  #compact(tenant: TenantState, touched: Iterable<string>, generation: number): void {
+    const left = this.#uncompacted.get(tenant) ?? new Set();
+    for (const relation of touched) left.add(relation);
+    this.#uncompacted.set(tenant, left);
+    const reasoner = this.#reasoners.get(tenant);
+    if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
+    tenant.facts.compact(left, generation);
+    left.clear();
   }
 
   /** The generation that the write made, with its time and request. */
@@ -456,13 +468,7 @@ export class KnowledgeEngine implements Engine {
   /** Has the tenants' conclusions looked at that a change of a rule can have withdrawn. */
   #rulesChanged({ database, rule }: Report, origin: Origin): void {
     const { kept, before } = present(rule, 'a rule changed');
-    const isCosmetic =
-      before !== null &&
-      before.rule === kept.rule &&
-      before.scope === kept.scope &&
-      before.enabled === kept.enabled &&
-      database.rules.get(kept.id) !== null;
-    if (isCosmetic) return;
+    if (before !== null && countsAlike(before, database.rules.get(kept.id))) return;
     const heads = [kept, ...(before === null ? [] : [before])].map((each) => relationOf(each.rule.head));
     for (const tenant of database.tenants.values()) {
       const reasoner = this.#reasoners.get(tenant);
@@ -706,6 +712,7 @@ export class KnowledgeEngine implements Engine {
       tell: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
       },
+      settled: () => this.#compact(tenant, [], database.generation),
       onBug,
     });
     this.#upkeep.set(tenant, upkeep);
@@ -773,12 +780,6 @@ function emptyTenant(): TenantState {
 /** The numbers of the stored facts that a write changed. */
 function numbersOf({ changes }: Report): number[] {
   return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
-}
-
-function ruleOutcome(report: Report): rules.RuleOutcome {
-  const { kept, status } = present(report.rule, 'a write of a rule reports it');
-  assert(status !== 'retracted', 'a rule was written');
-  return { status, rule: kept.text, id: kept.id, generation: report.generation };
 }
 
 function identityOf(store: FactStore, fact: FactRow) {

@@ -1,12 +1,13 @@
+import { assert, present } from './base/assert.ts';
 import { invalid } from './base/errors.ts';
 import type { Literal, Rule } from './contract/language.ts';
-import type { RuleInput } from './contract/rules.ts';
-import type { RuleStore } from './facts/rule-store.ts';
+import type { RuleInput, RuleOutcome } from './contract/rules.ts';
+import type { KeptRule, RuleStore } from './facts/rule-store.ts';
 import { checkRule } from './logic/check.ts';
 import { parseRule } from './logic/parse.ts';
 import { checkStratified, dependenciesOf } from './logic/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
-import type { RuleToKeep } from './state.ts';
+import type { Report, RuleToKeep } from './state.ts';
 
 /** The rule that is to be kept, parsed and checked by itself. */
 export function ruleToKeep(input: RuleInput): RuleToKeep {
@@ -39,4 +40,18 @@ export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, re
 
 function mustWait(literal: Literal): boolean {
   return isAggregate(literal) || isAbsence(literal);
+}
+
+/** True where the rule as it is now concludes what it concluded before; null: it is no more. */
+export function countsAlike(before: KeptRule, now: KeptRule | null): boolean {
+  return (
+    now !== null && before.rule === now.rule && before.scope === now.scope && before.enabled === now.enabled
+  );
+}
+
+/** The answer to a write of a rule. */
+export function ruleOutcome(report: Report): RuleOutcome {
+  const { kept, status } = present(report.rule, 'a write of a rule reports it');
+  assert(status !== 'retracted', 'a rule was written');
+  return { status, rule: kept.text, id: kept.id, generation: report.generation };
 }
