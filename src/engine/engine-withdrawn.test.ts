@@ -7,6 +7,7 @@ import type { Change } from './engine.ts';
 import {
   chainOf,
   factInput,
+  gate,
   hour,
   openSession,
   second,
@@ -89,6 +90,38 @@ test('a question that takes a change in before the run in the background takes n
   await expect.poll(() => withdrawn(seen)).toEqual(['q(a)']);
   await quiet();
   expect(withdrawn(seen)).toEqual(['q(a)']);
+});
+
+test('a write that names a constant which rules had computed withdraws what it takes away all the same', async () => {
+  const session = await openSession();
+  await session.tellAll(['item(a, 1)', 'item(b, 4)']);
+  await session.teach('total(?n) :- ?n = sum { ?v, ?i : item(?i, ?v) }');
+  expect(await session.proof('total(?n)')).toMatchObject({ roots: [expect.any(Number)] });
+  const seen = listen(session);
+  await session.tell('item(c, 5)');
+  await expect.poll(() => withdrawn(seen)).toEqual(['total(5)']);
+  await quiet();
+  expect(withdrawn(seen)).toEqual(['total(5)']);
+});
+
+test('an answer that a question worked out on its own, beside another, is told of when it is withdrawn', async () => {
+  const { pause, hold, release } = gate();
+  const session = await openSession({ pause });
+  await session.tellAll([...chainOf(300), 'p(a)', 'p(b)']);
+  await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
+  await session.teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+  await session.teach('q(?x) :- p(?x), not r(?x)');
+  const held = hold();
+  const long = session.ask('reach(?x, ?y)', { limit: 1 });
+  await held;
+  expect(await session.results('q(?x)')).toEqual(['q(a)', 'q(b)']);
+  const seen = listen(session);
+  await session.tell('r(a)');
+  release();
+  await long;
+  await expect.poll(() => withdrawn(seen)).toEqual(['q(a)']);
+  await session.tell('r(b)');
+  await expect.poll(() => withdrawn(seen)).toEqual(['q(a)', 'q(b)']);
 });
 
 test('a conclusion that is withdrawn, holds again and is withdrawn again is told twice', async () => {
