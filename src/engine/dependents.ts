@@ -69,6 +69,39 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
   return [...atoms].sort(compareText);
 }
 
+/** Of rows that held, those that the reader no longer finds, by relation. Refused by a limit where that takes long. */
+export async function lostAmong(
+  reasoner: Reasoner,
+  reader: PinnedReader,
+  candidates: readonly Candidates[],
+  pacer: Pacer,
+): Promise<Candidates[]> {
+  const lost = new Map<string, Lost>();
+  await reasoner.evaluate(reader, false, pacer, async (set) => {
+    for (const candidate of candidates) await collectLost(candidate, set, reader, pacer, lost);
+  });
+  const found = new Map<string, Candidates>();
+  for (const { of, tuple } of lost.values()) {
+    const relation = relationKey(of.predicate, of.arity, of.negated);
+    const key = `${viewKey(of.view)}\n${relation}`;
+    let entry = found.get(key);
+    if (entry === undefined) {
+      entry = {
+        ...of,
+        relation,
+        rows: new Tuples(of.arity),
+        count: 0,
+        dead: null,
+        table: null,
+        isCertain: true,
+      };
+      found.set(key, entry);
+    }
+    entry.rows.insert(tuple);
+  }
+  return [...found.values()].map((each) => ({ ...each, count: each.rows.count }));
+}
+
 /** Every conclusion of the relations, derived for the purpose: candidates for `dependents: "all"`. */
 export async function everyConclusion(
   reasoner: Reasoner,

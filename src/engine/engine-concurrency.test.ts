@@ -163,3 +163,26 @@ test('closing lets a question that runs end, and refuses what comes later', asyn
   const later = [tell('p(a)'), results('p(?x)'), engine.rules(testCaller()), engine.databases(testCaller())];
   for (const call of later) expect((await refusal(call)).code).toBe('NotReady');
 });
+
+test('a question waits for tables that are being made true again, and others do not', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { ask, results, tell, tellAll, teach, engine } = session;
+  await teach('good(?x) :- small(?x), not bad(?x)');
+  await tell('small(a)');
+  await ask('reach(?x, ?y)', { limit: 1 });
+  const held = hold();
+  const more = chainOf(nodes).map((fact) => fact.replaceAll('n', 'm'));
+  const { generation } = await tellAll(more);
+  await held;
+  const { rulesFired } = engine.counters();
+  const waiting = ask('reach(?x, ?y)', { limit: 1, offset: 2 * pairs - 1 });
+  expect(await results('good(?x)')).toEqual(['good(a)']);
+  expect(await results('reach(m298, ?x)')).toEqual(['reach(m298, m299)', 'reach(m298, m300)']);
+  const stopped = await refusal(ask('reach(?x, ?y)', { timeoutMs: 30 }));
+  expect(stopped.members['limit']).toBe('timeoutMs');
+  await tell('other(a)');
+  release();
+  expect(await waiting).toMatchObject({ count: 1, truncated: false, generation });
+  // All was derived once: by the first question and what kept its tables true.
+  expect(engine.counters().rulesFired - rulesFired).toBeLessThan(pairs + 100);
+});

@@ -35,7 +35,7 @@ import type { Caller } from './base/caller.ts';
 
 /**
  * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
- * after it. What a retraction withdrew is told when it is known, so changes of a later write can come before.
+ * after it. What a change withdrew is told when it is known, so changes of a later write can come before.
  */
 export interface Change {
   readonly id: string;

@@ -2,12 +2,13 @@ import { EngineError } from './base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import { everyConclusion, withdrawnBy } from './dependents.ts';
-import type { FactPattern, FactRow, ScopeChoice } from './facts/fact-store.ts';
+import type { FactPattern, FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
 import type { Losses } from './solve/losses.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
+import type { Operation } from './state.ts';
 
 /** What a retraction takes with it, for the retraction that was made and for one that is only tried. */
 
@@ -21,6 +22,18 @@ export function relationsOf(facts: readonly FactRow[]): Set<string> {
   return new Set(
     facts.map(({ relation }) => relationKey(relation.predicate, relation.arity, relation.negated)),
   );
+}
+
+/** The relations that a retraction can touch. */
+export function relationsAbout(operation: Operation, store: FactStore): Set<string> {
+  if (operation.kind === 'retractById') {
+    const fact = store.byId(operation.id);
+    return fact === null ? new Set() : relationsOf([fact]);
+  }
+  if (operation.kind !== 'retract') return new Set();
+  const { predicate, args } = operation.pattern;
+  const both = [store.relation(predicate, args.length, false), store.relation(predicate, args.length, true)];
+  return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
 }
 
 const mostRendered = 100;
@@ -58,7 +71,7 @@ export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>):
   return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
 }
 
-/** How long the tables are waited for that a question is at. */
+/** How long the tables are waited for that a question is at, in milliseconds. */
 const mostMsOfWaiting = 1000;
 
 /**
@@ -75,10 +88,10 @@ export async function dependentsAmong(
 ): Promise<Dependents> {
   const { reasoner, reader, pacer, tenant } = after;
   return withinLimits(async () => {
-    const isComplete = losses === null || (await keptUp(reasoner, now, pacer));
+    const isComplete = losses === null || (await keptUp(reasoner, reader.version, now, pacer));
     const dropped = losses?.dropped ?? [];
     const lost = losses?.candidates() ?? [];
-    const isOurs = reader.version === reasoner.version;
+    const isOurs = losses === null || losses.through <= reader.version;
     const change = {
       reasoner,
       facts: tenant.facts,
@@ -93,12 +106,21 @@ export async function dependentsAmong(
   });
 }
 
-/** Has the shared tables take in what changed. False where others are at them for too long. */
-async function keptUp(reasoner: Reasoner, now: () => PinnedReader, pacer: Pacer): Promise<boolean> {
-  const end = pacer.elapsedMs + mostMsOfWaiting;
-  while (!(await reasoner.keepUp(now(), pacer))) {
-    if (pacer.elapsedMs > end) return false;
+/** Has the shared tables take in what changed up to this version. False where questions are at them for too long. */
+async function keptUp(
+  reasoner: Reasoner,
+  version: number,
+  now: () => PinnedReader,
+  pacer: Pacer,
+): Promise<boolean> {
+  let waited = 0;
+  while (reasoner.trueTo < version) {
+    await reasoner.keepUp(now(), pacer);
+    if (!reasoner.isInUse) continue;
+    const start = pacer.elapsedMs;
     await pacer.rest();
+    waited += pacer.elapsedMs - start;
+    if (waited > mostMsOfWaiting) return false;
   }
   return true;
 }

@@ -1,6 +1,8 @@
 import { aggregateFacts } from './aggregate-facts.ts';
+import { boundsPassed } from './bounds-passed.ts';
 import { ask, bodyOf } from './ask.ts';
-import { assert, present } from './base/assert.ts';
+import { BackgroundUpkeep } from './background-upkeep.ts';
+import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
@@ -20,6 +22,7 @@ import type {
   WhatIfResult,
 } from './contract/explanation.ts';
 import type * as facts from './contract/facts.ts';
+import { isVariable } from './contract/language.ts';
 import type { Answer, AskInput } from './contract/inference.ts';
 import type * as rules from './contract/rules.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
@@ -35,30 +38,47 @@ import {
   knownBefore,
   noDependents,
   patternOf,
+  relationsAbout,
   relationsOf,
 } from './forget.ts';
 import { KeptListings } from './kept-listings.ts';
 import { listFacts } from './list-facts.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
-import { relationOf } from './logic/terms.ts';
+import { isPositiveAtom, relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
-import { checkFits, checkReplaces, requireRule, ruleToKeep } from './prepare-rules.ts';
-import { changesOf, resetChange, withdrawalsOf } from './publish.ts';
+import {
+  checkFits,
+  checkReplaces,
+  countsAlike,
+  requireRule,
+  ruleOutcome,
+  ruleToKeep,
+} from './prepare-rules.ts';
+import {
+  changesOf,
+  factChanges,
+  type Origin,
+  resetChange,
+  ToldGeneration,
+  withdrawalsOf,
+} from './publish.ts';
 import { queryFacts } from './query.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
 import { MemoryBudget } from './solve/memory-budget.ts';
-import { Program } from './solve/program.ts';
-import { type PinnedReader, Reasoner } from './solve/reasoner.ts';
+import { Program, relationsRead } from './solve/program.ts';
+import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
+import type { Claim, Hold } from './solve/withdrawals.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState, Operation, Report, State, TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { factOutcome, factsWrite, factWrite } from './tell.ts';
+import { ValidityTimer } from './validity-timer.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -74,14 +94,21 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly memoryBytes: number;
   readonly pause: Pause;
+  /** Told of an error inside that no caller hears of: a bug. */
+  readonly onBug: (error: unknown) => void;
 }
 
-type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations'>;
+type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'>;
+
+/** A question that names a constant is likely to be worked out sooner than long upkeep ends. */
+const patienceOfBoundMs = 50;
 
 interface Watch {
   /** To be called in the turn of the write, before it. */
   readonly before: () => void;
-  readonly seen: () => { readonly context: BrowseContext; readonly known: Known };
+  readonly seen: () => { readonly context: BrowseContext; readonly known: Known; readonly hold: Hold };
+  /** What was found has been told: it is told by nobody else. */
+  readonly told: (found: Dependents) => void;
   readonly end: () => void;
 }
 
@@ -97,6 +124,12 @@ export class KnowledgeEngine implements Engine {
   readonly #memory: MemoryBudget;
   readonly #listings: KeptListings;
   readonly #reasoners = new Map<TenantState, Reasoner>();
+  readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
+  readonly #timer: ValidityTimer;
+  /** Relations that changed and could not be compacted then, since someone may still have read what was. */
+  readonly #uncompacted = new Map<TenantState, Set<string>>();
+  readonly #told = new Map<DatabaseState, ToldGeneration>();
+  readonly #origins = new WeakMap<Report, Origin>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
   readonly #tallies = new Map<DatabaseState, Tallies>();
@@ -109,9 +142,21 @@ export class KnowledgeEngine implements Engine {
     this.#parts = parts;
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
-    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, parts.pause, (record, report) =>
-      this.#applied(record, report),
-    );
+    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, parts.pause, {
+      applying: (record) => this.#applying(record),
+      applied: (record, report) => this.#applied(record, report),
+    });
+    // What ended or began before the start is told to nobody.
+    const start = this.#showTime();
+    for (const { tenant } of this.#everyTenant()) tenant.facts.boundaries.takeUntil(start);
+    // Other numbers than an earlier process can have given.
+    for (const database of parts.state.databases.values())
+      this.#told.set(database, new ToldGeneration(database.name, database.generation, start));
+    this.#timer = new ValidityTimer({
+      clock: parts.clock,
+      next: () => this.#nextBoundary(),
+      reached: () => this.#passAll(),
+    });
   }
 
   async tell(
@@ -174,15 +219,17 @@ export class KnowledgeEngine implements Engine {
   }
 
   async facts(caller: Caller, query: facts.ListFactsQuery): Promise<facts.FactList> {
-    return this.#reading(caller, defaultLimits, (context) => listFacts(context, query));
+    const about = query.derived ? null : [];
+    return this.#reading(caller, defaultLimits, (context) => listFacts(context, query), about);
   }
 
   async fact(caller: Caller, id: string): Promise<facts.FactDetail> {
-    return this.#reading(caller, defaultLimits, (context) => factDetail(context, requireFact(context, id)));
+    const read = (context: BrowseContext) => factDetail(context, requireFact(context, id));
+    return this.#reading(caller, defaultLimits, read, null);
   }
 
   async predicates(caller: Caller): Promise<facts.PredicateList> {
-    return this.#reading(caller, defaultLimits, listPredicates);
+    return this.#reading(caller, defaultLimits, listPredicates, null);
   }
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
@@ -227,6 +274,7 @@ export class KnowledgeEngine implements Engine {
       const after = this.#after(context, generation, this.#programOf(context.database));
       const { atoms } = await dependentsAmong(after, context, known, []);
       this.#publishWithdrawn(caller, report, atoms);
+      watch.told({ atoms, isComplete: false });
       return { status: 'retracted', dependentsCount: atoms.length, generation };
     } finally {
       watch.end();
@@ -260,27 +308,35 @@ export class KnowledgeEngine implements Engine {
 
   async ask(caller: Caller, input: AskInput): Promise<Answer> {
     const body = bodyOf(input);
-    return this.#reading(caller, input, async (context) => {
+    const answered = async (context: BrowseContext): Promise<Answer> => {
       const { answer, used } = await ask(context, input, body);
       await this.#noteUses(context, used);
       return answer;
-    });
+    };
+    const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
+    const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
+    return this.#reading(caller, limits, answered, relationsRead(body));
   }
 
   async aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult> {
-    return this.#reading(caller, input, (context) => aggregateFacts(context, input));
+    return this.#reading(caller, input, (context) => aggregateFacts(context, input), null);
   }
 
   async explain(caller: Caller, input: ExplainInput): Promise<Explanation> {
-    return this.#reading(caller, input, async (context) => {
-      const { explanation, used } = await explain(context, input);
-      await this.#noteUses(context, used);
-      return explanation;
-    });
+    return this.#reading(
+      caller,
+      input,
+      async (context) => {
+        const { explanation, used } = await explain(context, input);
+        await this.#noteUses(context, used);
+        return explanation;
+      },
+      null,
+    );
   }
 
   async whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult> {
-    return this.#reading(caller, input, (context) => whatIf(context, input));
+    return this.#reading(caller, input, (context) => whatIf(context, input), null);
   }
 
   async trace(caller: Caller, input: TraceInput): Promise<Trace> {
@@ -356,6 +412,8 @@ export class KnowledgeEngine implements Engine {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#timer.close();
+    await Promise.all(Array.from(this.#upkeep.values(), (upkeep) => upkeep.close()));
     await this.#lane.close();
     await this.#parts.log.close();
     await this.#parts.lock?.release();
@@ -366,18 +424,69 @@ export class KnowledgeEngine implements Engine {
     return this.#lane.write(write);
   }
 
+  /** Validities that ended before a write are told before it. */
+  #applying({ database: name, time, operation }: LogRecord): void {
+    const about = operation as Operation;
+    if (!('tenant' in about)) return;
+    const database = this.#parts.state.database(name);
+    const tenant = database.tenants.get(about.tenant);
+    if (tenant !== undefined) this.#pass(database, tenant, about.tenant, time);
+  }
+
   /** What every change sets going, in the turn it is made. */
   #applied(record: LogRecord, report: Report): void {
     const { database, tenant, touched } = report;
+    const origin = this.#originOf(record, report);
     for (const change of report.changes)
       if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
       else this.#counters.factsRetracted++;
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
     if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
-    for (const change of changesOf(report, record.time, record.requestId)) this.#feed.publish(change);
-    const isRead = reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts);
-    if (!isRead) state?.facts.compact(touched, report.generation);
+    for (const change of changesOf(report, origin)) this.#feed.publish(change);
+    if (state !== undefined && report.changes.length > 0) {
+      this.#upkeep.get(state)?.changed(origin);
+      this.#timer.expect(state.facts.boundaries.next);
+    }
+    if (report.rule?.isChange === true) this.#rulesChanged(report, origin);
+    if (state !== undefined) this.#compact(state, touched, report.generation);
+  }
+
+  /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
+  #compact(tenant: TenantState, touched: Iterable<string>, generation: number): void {
+    const left = this.#uncompacted.get(tenant) ?? new Set();
+    for (const relation of touched) left.add(relation);
+    this.#uncompacted.set(tenant, left);
+    const reasoner = this.#reasoners.get(tenant);
+    if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
+    tenant.facts.compact(left, generation);
+    left.clear();
+  }
+
+  /** The generation that the write made, with its time and request. */
+  #originOf({ time, requestId }: LogRecord, report: Report): Origin {
+    const { database, generation } = report;
+    let told = this.#told.get(database);
+    if (told?.generation !== generation) {
+      told = new ToldGeneration(database.name, generation);
+      this.#told.set(database, told);
+    }
+    const origin = { told, time, requestId };
+    this.#origins.set(report, origin);
+    return origin;
+  }
+
+  /** Has the tenants' conclusions looked at that a change of a rule can have withdrawn. */
+  #rulesChanged({ database, rule }: Report, origin: Origin): void {
+    const { kept, before } = present(rule, 'a rule changed');
+    if (before !== null && countsAlike(before, database.rules.get(kept.id))) return;
+    const heads = [kept, ...(before === null ? [] : [before])].map((each) => relationOf(each.rule.head));
+    for (const tenant of database.tenants.values()) {
+      const reasoner = this.#reasoners.get(tenant);
+      if (reasoner?.doubtConcluded(heads) !== true) continue;
+      reasoner.use(this.#programOf(database));
+      this.#upkeep.get(tenant)?.changed(origin);
+    }
   }
 
   async #retract(
@@ -395,11 +504,13 @@ export class KnowledgeEngine implements Engine {
     try {
       const write = { caller, database: caller.database, operation, before: watch.before };
       const report = await this.#write(check === undefined ? write : { ...write, check });
-      const { context, known } = watch.seen();
+      const { context, known, hold } = watch.seen();
       const retracted = report.changes.map((change) => change.fact);
-      const after = this.#after(context, report.generation, context.reader.program);
+      const after = this.#after(context, report.generation, context.reader.program, hold.version);
       const found = await this.#dependents(context, after, known, retracted, ways, caller);
       this.#publishWithdrawn(caller, report, found.atoms);
+      if (retracted.length > 0)
+        watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
       return {
         status: retracted.length > 0 ? 'retracted' : 'absent',
         retracted: retracted.length,
@@ -413,7 +524,9 @@ export class KnowledgeEngine implements Engine {
 
   /** Told after the change itself, when the conclusions that it withdrew are known. */
   #publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
-    for (const change of withdrawalsOf(report, caller.tenant, atoms)) this.#feed.publish(change);
+    const origin = this.#origins.get(report);
+    if (origin === undefined) return;
+    for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
   async #dependents(
@@ -455,13 +568,17 @@ export class KnowledgeEngine implements Engine {
     });
   }
 
-  /** Reads in a state that stays as it is until `read` has ended. */
+  /**
+   * Reads in a state that stays as it is until `read` has ended. `about` are relations whose conclusions it is about,
+   * null for any.
+   */
   async #reading<Result>(
     caller: Caller,
     limits: ReadLimits,
     read: (context: BrowseContext) => Promise<Result>,
+    about: readonly string[] | null = [],
   ): Promise<Result> {
-    const context = this.#read(caller, limits);
+    const context = await this.#whenTrue(caller, limits, about);
     context.reasoner.readers++;
     try {
       return await read(context);
@@ -477,50 +594,121 @@ export class KnowledgeEngine implements Engine {
    * after. The state is kept until `end`.
    */
   #watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => Known): Watch {
-    let seen: { context: BrowseContext; known: Known } | null = null;
+    let seen: { context: BrowseContext; known: Known; hold: Hold } | null = null;
+    let claim: Omit<Claim, 'version'> | null = null;
     return {
       before: () => {
         const context = this.#pin(caller, limits);
-        context.reasoner.readers++;
-        seen = { context, known: look(context) };
+        const { reasoner } = context;
+        reasoner.readers++;
+        seen = { context, known: look(context), hold: reasoner.withdrawals.hold(reasoner.version + 1) };
       },
       seen: () => present(seen, 'the write was applied'),
+      told: ({ atoms, isComplete }) => {
+        claim = { atoms: new Set(atoms), isComplete };
+      },
       end: () => {
         if (seen === null) return;
-        seen.context.reasoner.readers--;
+        const { reasoner } = seen.context;
+        reasoner.readers--;
         seen.known.losses?.end();
+        reasoner.withdrawals.release(seen.hold, claim);
+        reasoner.onLeft();
       },
     };
   }
 
-  /** The context after a write: its generation and these rules, at the time of the one before. */
-  #after(before: BrowseContext, generation: number, program: Program): BrowseContext {
+  /**
+   * The context after a write: its generation and these rules, at the time of the one before. `version` is the one
+   * that a change of facts made.
+   */
+  #after(before: BrowseContext, generation: number, program: Program, version?: number): BrowseContext {
     const { reasoner, reader } = before;
-    return { ...before, reader: reasoner.reader(generation, reader.time, program) };
+    const after = reasoner.reader(generation, reader.time, program);
+    return { ...before, reader: version === undefined ? after : { ...after, version } };
   }
 
-  /** Pins a reader for the caller: the state as it is now. */
-  #read(caller: Caller, limits: ReadLimits): BrowseContext {
+  /** Pins a reader for the caller when no upkeep is under way that conclusions of these relations wait for. */
+  async #whenTrue(
+    caller: Caller,
+    limits: ReadLimits,
+    about: readonly string[] | null,
+  ): Promise<BrowseContext> {
     this.#refuseClosed();
-    return this.#pin(caller, limits);
+    const first = this.#pin(caller, limits);
+    const { pacer, reader } = first;
+    let context = first;
+    for (;;) {
+      const { reasoner } = context;
+      const upkeep = reasoner.upkeepOf(about);
+      if (upkeep === null) return context;
+      if (!(await waitFor(upkeep.done, pacer))) return { ...this.#pin(caller, limits), pacer };
+      this.#refuseClosed();
+      // The state that the tables hold now will do where it is not from before the call.
+      if (upkeep.reader.version >= reader.version && reasoner.isShared(upkeep.reader))
+        return { ...context, reader: upkeep.reader };
+      await pacer.rest();
+      this.#refuseClosed();
+      context = { ...this.#pin(caller, limits), pacer };
+    }
   }
 
   #pin(caller: Caller, limits: ReadLimits): BrowseContext {
     const database = this.#database(caller);
-    const time = this.#showTime();
     const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const passed = tenant.facts.boundaries.takeUntil(time);
-    if (passed.size > 0) reasoner.passed([...passed], time);
-    const { timeoutMs, maxDerivations } = limits;
+    const { timeoutMs, maxDerivations, patienceMs = Number.POSITIVE_INFINITY } = limits;
     return {
       database,
       tenant,
       reasoner,
-      reader: reasoner.reader(database.generation, time),
-      pacer: reasoner.pacer({ timeoutMs, maxDerivations, signal: caller.signal }),
+      reader: this.#readerOf(database, tenant, caller.tenant),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, signal: caller.signal }),
       listings: this.#listings,
     };
+  }
+
+  /** A reader of the tenant's state as it is now. */
+  #readerOf(database: DatabaseState, tenant: TenantState, name: string): PinnedReader {
+    const time = this.#showTime();
+    const reasoner = this.#reasonerOf(database, tenant, name);
+    this.#pass(database, tenant, name, time);
+    return reasoner.reader(database.generation, time);
+  }
+
+  /** Notices the validities of a tenant that began or ended up to this time, and tells of them. */
+  #pass(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
+    const { boundaries } = tenant.facts;
+    const since = boundaries.next;
+    if (since > time) return;
+    const passed = [...boundaries.takeUntil(time)];
+    const told = present(this.#told.get(database), 'a database with facts has a generation');
+    const origin = { told, time, requestId: null };
+    const changes = factChanges(
+      tenant.facts,
+      name,
+      boundsPassed(tenant.facts, passed, database.generation, { since, time }),
+      origin,
+    );
+    for (const change of changes) this.#feed.publish(change);
+    this.#reasoners.get(tenant)?.passed(passed, time);
+    this.#upkeep.get(tenant)?.changed(origin);
+  }
+
+  #passAll(): void {
+    const time = this.#showTime();
+    for (const { database, tenant, name } of this.#everyTenant()) this.#pass(database, tenant, name, time);
+  }
+
+  #nextBoundary(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { tenant } of this.#everyTenant()) next = Math.min(next, tenant.facts.boundaries.next);
+    return next;
+  }
+
+  *#everyTenant(): Generator<{ database: DatabaseState; tenant: TenantState; name: string }> {
+    for (const database of this.#parts.state.databases.values())
+      for (const [name, tenant] of database.tenants) yield { database, tenant, name };
   }
 
   /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
@@ -531,9 +719,20 @@ export class KnowledgeEngine implements Engine {
       if (reasoner.program !== program) reasoner.use(program);
       return reasoner;
     }
-    const { pause } = this.#parts;
+    const { pause, onBug } = this.#parts;
     reasoner = new Reasoner(tenant.facts, program, this.#talliesOf(database), pause, this.#memory);
-    if (database.tenants.get(name) === tenant) this.#reasoners.set(tenant, reasoner);
+    reasoner.onBug = onBug;
+    if (database.tenants.get(name) !== tenant) return reasoner;
+    this.#reasoners.set(tenant, reasoner);
+    const upkeep = new BackgroundUpkeep(reasoner, {
+      pin: () => this.#readerOf(database, tenant, name),
+      tell: (atoms, origin) => {
+        for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
+      },
+      settled: () => this.#compact(tenant, [], database.generation),
+      onBug,
+    });
+    this.#upkeep.set(tenant, upkeep);
     return reasoner;
   }
 
@@ -597,22 +796,4 @@ function emptyTenant(): TenantState {
 /** The numbers of the stored facts that a write changed. */
 function numbersOf({ changes }: Report): number[] {
   return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
-}
-
-function ruleOutcome(report: Report): rules.RuleOutcome {
-  const { kept, status } = present(report.rule, 'a write of a rule reports it');
-  assert(status !== 'retracted', 'a rule was written');
-  return { status, rule: kept.text, id: kept.id, generation: report.generation };
-}
-
-/** The relations that a retraction can touch. */
-function relationsAbout(operation: Operation, store: FactStore): Set<string> {
-  if (operation.kind === 'retractById') {
-    const fact = store.byId(operation.id);
-    return fact === null ? new Set() : relationsOf([fact]);
-  }
-  if (operation.kind !== 'retract') return new Set();
-  const { predicate, args } = operation.pattern;
-  const both = [store.relation(predicate, args.length, false), store.relation(predicate, args.length, true)];
-  return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
 }

@@ -20,6 +20,8 @@ export interface EngineOptions {
   readonly address?: string;
   /** Told what an operator should know, in words for people. */
   readonly onWarn?: (message: string) => void;
+  /** Told of an error inside that no caller hears of: a bug. Warned of unless given. */
+  readonly onBug?: (error: unknown) => void;
   readonly clock?: Clock;
   /** Lets everything else that waits run; between two slices of a long question. */
   readonly pause?: () => Promise<void>;
@@ -64,6 +66,7 @@ async function start(options: EngineOptions, lock: FolderLock | null): Promise<E
     lock,
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
+    onBug: options.onBug ?? ((error) => options.onWarn?.(`a bug: ${String(error)}`)),
     pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
   });
 }

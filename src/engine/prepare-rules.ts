@@ -1,13 +1,14 @@
+import { assert, present } from './base/assert.ts';
 import { EngineError, invalid } from './base/errors.ts';
 import type { Literal, Rule } from './contract/language.ts';
-import type { RuleInput } from './contract/rules.ts';
+import type { RuleInput, RuleOutcome } from './contract/rules.ts';
 import type { KeptRule, RuleStore } from './facts/rule-store.ts';
 import { checkRule } from './logic/check.ts';
 import { ruleIdentity } from './logic/identity.ts';
 import { parseRule } from './logic/parse.ts';
 import { checkStratified, dependenciesOf } from './logic/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
-import type { RuleToKeep } from './state.ts';
+import type { Report, RuleToKeep } from './state.ts';
 
 /**
  * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
@@ -66,4 +67,18 @@ export function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null
       `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
     );
   checkFits(rules, rule, scope, id);
+}
+
+/** True where the rule as it is now concludes what it concluded before; null: it is no more. */
+export function countsAlike(before: KeptRule, now: KeptRule | null): boolean {
+  return (
+    now !== null && before.rule === now.rule && before.scope === now.scope && before.enabled === now.enabled
+  );
+}
+
+/** The answer to a write of a rule. */
+export function ruleOutcome(report: Report): RuleOutcome {
+  const { kept, status } = present(report.rule, 'a write of a rule reports it');
+  assert(status !== 'retracted', 'a rule was written');
+  return { status, rule: kept.text, id: kept.id, generation: report.generation };
 }

@@ -1,51 +1,84 @@
+import type { ChangeData, ChangeKind } from './contract/administration.ts';
 import type { Change } from './engine.ts';
+import type { FactStore } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
-import type { Report } from './state.ts';
+import type { FactChange, Report } from './state.ts';
 
 /**
- * What subscribers are told of a write. A write of very many facts is told as one `reset`: whoever follows reads
+ * What subscribers are told of a change, and by which ids. A write of very many facts is told as one `reset`: whoever follows reads
  * again, which is less than the changes themselves would be.
  */
-const mostChangesTold = 1000;
+export const mostChangesTold = 1000;
 
-export function changesOf(report: Report, time: number, requestId: string): Change[] {
-  const { database, tenant, generation, rule } = report;
-  const common = { database: database.name, tenant };
-  const data = { generation, time, requestId };
-  const id = (index: number): string => `${generation}.${index}`;
-  if (report.changes.length > mostChangesTold) return [{ id: id(0), kind: 'reset', ...common, data }];
-  const facts = tenant === null ? null : database.tenants.get(tenant)?.facts;
-  const changes: Change[] = [];
-  if (facts !== null && facts !== undefined)
-    for (const { kind, fact } of report.changes) {
-      const { predicate, negated } = fact.relation;
-      const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
-      const about = { atom, id: facts.idOf(fact), scope: facts.scopeOf(fact) };
-      changes.push({ id: id(changes.length), kind, ...common, data: { ...data, ...about } });
-    }
+/**
+ * A generation of a database, and the only place that gives numbers to what is told of it: they ascend in the order of
+ * telling, and none is given twice.
+ */
+export class ToldGeneration {
+  readonly database: string;
+  readonly generation: number;
+  #next: number;
+
+  /** Numbers begin with `first`. */
+  constructor(database: string, generation: number, first = 0) {
+    this.database = database;
+    this.generation = generation;
+    this.#next = first;
+  }
+
+  nextId(): string {
+    return `${this.generation}.${this.#next++}`;
+  }
+}
+
+/** What made a change: the generation it belongs to, when it was, and the request, null where it was the time. */
+export interface Origin {
+  readonly told: ToldGeneration;
+  readonly time: number;
+  readonly requestId: string | null;
+}
+
+/** The changes that a write made itself. */
+export function changesOf(report: Report, origin: Origin): Change[] {
+  const { database, tenant, rule } = report;
+  const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
+  const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, origin);
   if (rule?.isChange === true) {
-    const { kept } = rule;
-    const about = { id: kept.id, rule: kept.text, scope: kept.scope };
-    changes.push({ id: id(changes.length), kind: 'rule.changed', ...common, data: { ...data, ...about } });
+    const { id, text, scope } = rule.kept;
+    changes.push(change('rule.changed', tenant, origin, { id, rule: text, scope }));
   }
   return changes;
 }
 
-/** The conclusions that a write withdrew; they come after its own changes, whose numbers they go on from. */
-export function withdrawalsOf(report: Report, tenant: string, atoms: readonly string[]): Change[] {
-  const { database, generation } = report;
-  const first = report.changes.length + 1;
-  const data = { generation, time: database.timeOf(generation), requestId: database.requestOf(generation) };
-  const id = (index: number): string => `${generation}.${first + index}`;
-  if (atoms.length > mostChangesTold)
-    return [{ id: id(0), kind: 'reset', database: database.name, tenant, data }];
-  return atoms.map((atom, index) => ({
-    id: id(index),
-    kind: 'conclusion.withdrawn',
-    database: database.name,
-    tenant,
-    data: { ...data, atom },
-  }));
+/** What a tenant is told of its stored facts. */
+export function factChanges(
+  facts: FactStore,
+  tenant: string | null,
+  changes: readonly FactChange[],
+  origin: Origin,
+): Change[] {
+  if (changes.length > mostChangesTold) return [change('reset', tenant, origin, {})];
+  return changes.map(({ kind, fact }) => {
+    const { predicate, negated } = fact.relation;
+    const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
+    return change(kind, tenant, origin, { atom, id: facts.idOf(fact), scope: facts.scopeOf(fact) });
+  });
+}
+
+/** The conclusions that a change withdrew; null: more than can be told. They come after the change itself. */
+export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, origin: Origin): Change[] {
+  if (atoms === null || atoms.length > mostChangesTold) return [change('reset', tenant, origin, {})];
+  return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
+}
+
+function change(
+  kind: ChangeKind,
+  tenant: string | null,
+  { told, time, requestId }: Origin,
+  about: Partial<ChangeData>,
+): Change {
+  const data = { generation: told.generation, time, requestId, ...about };
+  return { id: told.nextId(), kind, database: told.database, tenant, data };
 }
 
 /** The change that tells a subscriber to read everything again. */

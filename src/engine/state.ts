@@ -135,6 +135,8 @@ export interface Report {
   readonly touched: ReadonlySet<string>;
   readonly rule: {
     readonly kept: KeptRule;
+    /** The rule as it was, null where there was none. */
+    readonly before: KeptRule | null;
     readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
     /** A rule taught again is `unchanged`, and may have been enabled or named all the same. */
     readonly isChange: boolean;
@@ -322,9 +324,9 @@ export function teachRule(
   const same = rules.same(identity, wanted.scope);
   if (same !== null) {
     const kept = changedRule(same, { ...wanted, rule: null });
-    if (kept === null) return { kept: same, status: 'unchanged', isChange: false };
+    if (kept === null) return { kept: same, before: same, status: 'unchanged', isChange: false };
     rules.put(kept);
-    return { kept, status: 'unchanged', isChange: true };
+    return { kept, before: same, status: 'unchanged', isChange: true };
   }
   const kept: KeptRule = {
     id,
@@ -338,7 +340,7 @@ export function teachRule(
     createdAt: time,
   };
   rules.put(kept);
-  return { kept, status: 'asserted', isChange: true };
+  return { kept, before: null, status: 'asserted', isChange: true };
 }
 
 /** The rule with what is given in place of what was, or null where that is no change. */
@@ -371,15 +373,15 @@ function updateRule(
 ): Report['rule'] {
   const kept = present(database.rules.get(id), 'the rule was there when it was checked');
   const next = changedRule(kept, wanted);
-  if (next === null) return { kept, status: 'unchanged', isChange: false };
+  if (next === null) return { kept, before: kept, status: 'unchanged', isChange: false };
   database.advance(record.time, record.requestId);
   database.rules.put(next);
-  return { kept: next, status: 'updated', isChange: true };
+  return { kept: next, before: kept, status: 'updated', isChange: true };
 }
 
 function forgetRule(database: DatabaseState, id: string, record: LogRecord): Report['rule'] {
   const kept = present(database.rules.get(id), 'the rule was there when it was checked');
   database.advance(record.time, record.requestId);
   database.rules.remove(kept);
-  return { kept, status: 'retracted', isChange: true };
+  return { kept, before: kept, status: 'retracted', isChange: true };
 }

@@ -30,9 +30,12 @@ async function bench(): Promise<Bench> {
   const clock = new ManualClock(startTime);
   const applied: string[] = [];
   const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-  const lane = new WriteLane(state, log, clock, pause, (record) => {
-    const operation = record.operation as Operation;
-    if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
+  const lane = new WriteLane(state, log, clock, pause, {
+    applying: () => {},
+    applied: (record) => {
+      const operation = record.operation as Operation;
+      if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
+    },
   });
   return { lane, state, log, clock, backend, applied };
 }

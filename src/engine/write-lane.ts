@@ -35,11 +35,17 @@ const mostBehind = 64;
 
 type Steps = Generator<Slice, Report, undefined>;
 
+/** Told of every change in the turn that it is made: right before it, and right after. */
+export interface LaneWatcher {
+  applying(record: LogRecord): void;
+  applied(record: LogRecord, report: Report): void;
+}
+
 export class WriteLane {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #applied: (record: LogRecord, report: Report) => void;
+  readonly #watcher: LaneWatcher;
   readonly #slices: Slices;
   /** Durable writes that wait for one before them to be applied. */
   #behind = 0;
@@ -53,19 +59,12 @@ export class WriteLane {
   #stamp: number;
   isClosed = false;
 
-  /** `applied` is told of every change in the turn that it was made. */
-  constructor(
-    state: State,
-    log: Log,
-    clock: Clock,
-    pause: () => Promise<void>,
-    applied: (record: LogRecord, report: Report) => void,
-  ) {
+  constructor(state: State, log: Log, clock: Clock, pause: () => Promise<void>, watcher: LaneWatcher) {
     this.#state = state;
     this.#slices = new Slices(pause);
     this.#log = log;
     this.#clock = clock;
-    this.#applied = applied;
+    this.#watcher = watcher;
     this.#stamp = state.time;
   }
 
@@ -181,12 +180,13 @@ export class WriteLane {
     let report: Report;
     // Whatever happens beside it, what is durable is applied.
     try {
+      this.#watcher.applying(record);
       write.before?.(record.time);
     } finally {
       const shown = steps.next();
       assert(shown.done === true, 'showing is the last step');
       report = shown.value;
-      this.#applied(record, report);
+      this.#watcher.applied(record, report);
     }
     return report;
   }

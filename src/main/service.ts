@@ -168,6 +168,7 @@ class RunningService implements Service, ServiceState {
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),
       });
     } catch (error) {
       throw openFailure(error, storageDir);

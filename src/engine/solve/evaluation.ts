@@ -20,13 +20,15 @@ export interface Limits {
   /** Bytes that the set may come to hold. */
   readonly memory: MemoryBudget;
   readonly signal: AbortSignal;
+  /** How long upkeep is waited for, all in all, before tables of one's own are made; without end unless given. */
+  readonly patienceMs?: number;
 }
 
 /** Lets everything else that waits run, then resolves. */
 export type Pause = () => Promise<void>;
 
 /** How long a slice holds the thread, in milliseconds. */
-const sliceMs = 5;
+export const sliceMs = 5;
 /** A step can look through many rows that a filter turns down. */
 export const stepsBetweenLooks = 1024;
 const chunkRows = 4096;
@@ -39,6 +41,8 @@ export class Pacer {
   readonly #pause: Pause;
   readonly startedAt = performance.now();
   derivations = 0;
+  /** How long upkeep was waited for, in milliseconds. */
+  waitedMs = 0;
   #sliceStartedAt = performance.now();
   #nextMeasureAt = 0;
 
@@ -54,6 +58,10 @@ export class Pacer {
   /** True when it is time to let others run. */
   get isSliceOver(): boolean {
     return performance.now() - this.#sliceStartedAt > sliceMs;
+  }
+
+  get isPatient(): boolean {
+    return this.waitedMs < (this.limits.patienceMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Refuses what is over a limit. */

@@ -51,10 +51,13 @@ export class KnownConclusions {
     if (entry.parts.length > partsBeforeMerge) entry.parts = [merged(entry)];
   }
 
-  /** True where something is known of one of these relations. */
-  has(relations: ReadonlySet<string>): boolean {
-    for (const { relation } of this.#entries.values()) if (relations.has(relation)) return true;
-    return false;
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** Of these relations, those that something is known of. */
+  *among(relations: ReadonlySet<string>): Generator<string> {
+    for (const { relation } of this.#entries.values()) if (relations.has(relation)) yield relation;
   }
 
   /** What is known of these relations, in every view; and forgets it. */
@@ -67,14 +70,6 @@ export class KnownConclusions {
       found.push({ ...entry, rows, count: rows.count, dead: rows.dead, table: null, isCertain: false });
     }
     return found;
-  }
-
-  /** Every relation with its parts, for counting. */
-  *all(): Generator<{
-    readonly of: Relation & { readonly relation: string };
-    readonly parts: readonly Tuples[];
-  }> {
-    for (const entry of this.#entries.values()) yield { of: entry, parts: entry.parts };
   }
 
   clear(): void {
@@ -121,7 +116,7 @@ function addAll(to: Tuples, from: Tuples, count: number): void {
 }
 
 /** Reads a row into `tuple`. */
-export function tupleAt(rows: Tuples, row: number, tuple: Int32Array): Int32Array {
+export function tupleAt(rows: Pick<Tuples, 'columns'>, row: number, tuple: Int32Array): Int32Array {
   for (let position = 0; position < tuple.length; position++)
     tuple[position] = (rows.columns[position] as Int32Array)[row] as number;
   return tuple;

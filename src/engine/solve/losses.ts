@@ -12,6 +12,10 @@ export class Losses {
   readonly #isCertain: boolean;
   /** What stood in tables that were dropped meanwhile. */
   readonly #dropped: Candidates[] = [];
+  /** Rows taken away. */
+  count = 0;
+  /** The latest version that any of it came with. */
+  through = 0;
   readonly #byRelation = new Map<string, Relation & { readonly relation: string; readonly rows: Tuples }>();
 
   constructor(isCertain: boolean, end: () => void) {
@@ -28,7 +32,7 @@ export class Losses {
       this.#byRelation.set(key, lost);
     }
     const tuple = tupleAt(table.rows.rows, row, new Int32Array(table.arity));
-    lost.rows.insert(tuple.map((id) => constants.plain(id)));
+    if (lost.rows.insert(tuple.map((id) => constants.plain(id))) >= 0) this.count++;
   }
 
   /** Notes that a table was dropped: what of it still holds nobody has looked at. */

@@ -4,12 +4,12 @@ import { Tuples } from '../facts/tuples.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import { renderAtom } from '../logic/print.ts';
-import { relationKey } from '../logic/terms.ts';
-import { type Limits, Pacer, type Pause } from './evaluation.ts';
+import { relationKey, relationOf } from '../logic/terms.ts';
+import { type Limits, Pacer, type Pause, sliceMs } from './evaluation.ts';
 import { type Candidates, isCandidate, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
-import type { Program } from './program.ts';
+import { type Program, relationsRead } from './program.ts';
 import { type GroundAtom, ProofBuilder } from './proof.ts';
 import {
   copyMatches,
@@ -19,21 +19,22 @@ import {
   type Question,
   settledTableFor,
 } from './question.ts';
-import { type Reader, sees } from './reader.ts';
+import { type Reader, sees, viewKey } from './reader.ts';
 import { rowsByText } from './sorted.ts';
 import { TableSet, type Tallies } from './table-set.ts';
-import type { Table } from './table.ts';
+import type { Relation, Table } from './table.ts';
 import { keepTrue } from './keep-true.ts';
 import { abandon } from './upkeep.ts';
+import { Withdrawals } from './withdrawals.ts';
 
 /**
  * Reasoning over one tenant's facts: tables that questions share, and what becomes of them when facts change.
  *
- * A change is noted; the next question makes the shared tables true again before it reads them (`keepTrue`), or drops
- * those that the change reaches where that is less work. A question is pinned to the state it was asked in: it uses the
- * shared tables where no other question is at it and nothing changed since it was pinned, and tables of its own
- * otherwise, so no question ever waits for another, nor a write for a question. What an ended question left unfinished
- * is dropped.
+ * A change is noted. Upkeep makes the shared tables true again (`keepTrue`), or drops those that the change reaches
+ * where that is less work; it is begun by whoever needs them first, a question or the run in the background, and goes
+ * on whether or not that one stays. A question is pinned to the state it was asked in. It waits for upkeep that it
+ * needs and uses the shared tables where they hold its state and no other question is at them, else tables of its own:
+ * so no question ever waits for another, nor a write for a question. What an ended question left unfinished is dropped.
  */
 export interface PinnedReader extends Reader {
   /** The rules it was pinned with. */
@@ -73,11 +74,29 @@ const goalsAtOnce = 256;
 
 interface SharedSet extends Holder {
   set: TableSet;
-  /** Numbers of the stored facts that changed since the set was true. */
+  /** The version that the set is true to. */
+  trueTo: number;
+  /** Numbers of the stored facts that changed since then. */
   changed: number[];
-  /** True while it is made true again: then its rows are not to be read. */
-  isInFlux: boolean;
+  /** While it is made true again: then the rows that this reaches are not to be read. */
+  upkeep: Upkeep | null;
 }
+
+export interface Upkeep {
+  /** The state that it makes the set true to. */
+  readonly reader: PinnedReader;
+  /** The relations whose rows it can change. */
+  readonly reached: ReadonlySet<string>;
+  readonly ending: AbortController;
+  /** Resolves at its end. */
+  done: Promise<void>;
+}
+
+/**
+ * Upkeep is bounded as a question is that names no limits, and has more time: what goes on for longer, since a fact
+ * that came lets rules count without end, is dropped and left to those who ask for it.
+ */
+const upkeepLimits = { timeoutMs: 60_000, maxDerivations: 10_000_000 };
 
 /** So many changes are taken in one by one, whatever the tables hold. */
 const fewChanges = 10_000;
@@ -85,10 +104,17 @@ const fewChanges = 10_000;
 export class Reasoner {
   readonly facts: FactStore;
   readonly known = new KnownConclusions();
+  readonly withdrawals = new Withdrawals();
   /** Moves with every change that an answer can notice. */
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
   readers = 0;
+  /** Called where something is left to do for the run in the background. */
+  onLeft: () => void = () => {};
+  /** Told of an error that no caller hears of: a bug. */
+  onBug: (error: unknown) => void = (error) => {
+    throw error;
+  };
   readonly #losses = new Set<Losses>();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
@@ -125,16 +151,28 @@ export class Reasoner {
     this.#program = program;
     this.#internConstants();
     this.version++;
+    this.endUpkeep();
     this.known.clear();
-    for (const shared of [this.#answers, this.#proofs]) {
+    for (const shared of this.#both) {
       const { set } = shared;
+      const isBusy = set.owner !== null || shared.changed.length > 0;
       // A constant that the set made may be one of the new rules: one text would have two ids.
-      if (set.owner !== null || set.constants.ownCount > 0 || set.isLittered) this.#renew(shared);
+      if (isBusy || set.constants.ownCount > 0 || set.isLittered) this.#renew(shared);
       else {
         this.#tellLosses(set, affected);
         set.take(program, affected);
+        shared.trueTo = this.version;
       }
     }
+  }
+
+  /** Ends the upkeep that runs now. What it was at is dropped. */
+  endUpkeep(): void {
+    for (const { upkeep } of this.#both) upkeep?.ending.abort();
+  }
+
+  get #both(): readonly SharedSet[] {
+    return [this.#answers, this.#proofs];
   }
 
   /**
@@ -160,37 +198,60 @@ export class Reasoner {
 
   /** Notes that a validity of these stored facts began or ended up to this time. */
   passed(facts: readonly number[], time: number): void {
-    this.#lastChange.time = time;
+    this.#lastChange.time = Math.max(this.#lastChange.time, time);
     this.#changed(facts);
   }
 
-  /** True while rows of stored relations are noted as changed: those must not be lost. */
+  /** True while stored facts are noted as changed: what is left of them must not be lost. */
   get holdsFacts(): boolean {
-    return this.#answers.changed.length > 0 || this.#proofs.changed.length > 0;
+    return this.withdrawals.isPending || this.#both.some(({ changed }) => changed.length > 0);
+  }
+
+  /** The version that all shared tables are true to, or a later one. */
+  get trueTo(): number {
+    return Math.min(this.#answers.trueTo, this.#proofs.trueTo);
+  }
+
+  /** True while changes are still to be taken in, or are being taken in. */
+  get isBehind(): boolean {
+    return this.#both.some(({ changed, upkeep }) => changed.length > 0 || upkeep !== null);
+  }
+
+  /** True while a question fills shared tables that changes wait for. */
+  get isInUse(): boolean {
+    return this.#both.some(
+      ({ set, changed, upkeep }) => changed.length > 0 && upkeep === null && set.owner !== null,
+    );
   }
 
   #changed(numbers: readonly number[]): void {
     this.version++;
-    for (const shared of [this.#answers, this.#proofs]) {
-      const { set, changed } = shared;
-      if (set.tables.size === 0) continue;
-      const isUsed = new Map<string, boolean>();
-      for (const number of numbers) {
-        const { relation, row } = this.facts.versionOf(number);
-        const key = relationKey(relation.predicate, relation.arity, relation.negated);
-        let used = isUsed.get(key);
-        if (used === undefined) isUsed.set(key, (used = set.owner !== null || set.reads(key)));
-        if (used) changed.push(number);
-        // The dictionary has come to know a constant that the set made for itself: one text would have two ids.
-        if (row >= 0 && set.constants.clashes(relation, row)) {
-          this.#replace(shared);
-          break;
-        }
-      }
-      if (changed.length > fewChanges && changed.length > set.rowCount && set.owner === null)
-        this.#dropChanged(shared, changed);
+    if (this.withdrawals.hasUnwatched) this.withdrawals.doubt(this.#reachedBy(numbers));
+    if (this.#both.some(({ set }) => set.tables.size > 0) || this.withdrawals.hasUnwatched)
+      this.withdrawals.note(this.version, numbers);
+    for (const shared of this.#both) {
+      this.#noteChanged(shared, numbers);
+      if (shared.changed.length === 0 && shared.upkeep === null) shared.trueTo = this.version;
     }
     if (this.known.bytes > this.#memory.limit / 4) this.known.clear();
+    if (this.withdrawals.bytes > this.#memory.limit / 4) this.withdrawals.evict();
+  }
+
+  #noteChanged(shared: SharedSet, numbers: readonly number[]): void {
+    const { set, changed } = shared;
+    if (set.tables.size === 0) return;
+    const isUsed = new Map<string, boolean>();
+    for (const number of numbers) {
+      const { relation, row } = this.facts.versionOf(number);
+      const key = relationKey(relation.predicate, relation.arity, relation.negated);
+      let used = isUsed.get(key);
+      if (used === undefined) isUsed.set(key, (used = set.owner !== null || set.reads(key)));
+      if (used) changed.push(number);
+      // The dictionary has come to know a constant that the set made for itself: one text would have two ids.
+      if (row >= 0 && set.constants.clashes(relation, row)) return this.#replace(shared, numbers);
+    }
+    if (changed.length > fewChanges && changed.length > set.rowCount && set.owner === null)
+      this.#dropChanged(shared, changed);
   }
 
   /**
@@ -198,14 +259,18 @@ export class Reasoner {
    * them, or something changed since the reader was pinned.
    */
   async keepUp(reader: PinnedReader, pacer: Pacer): Promise<boolean> {
-    let isUpToDate = true;
-    for (const shared of [this.#answers, this.#proofs]) {
-      if (shared.changed.length === 0) continue;
-      if (shared.set.owner === null && reader.version === this.version)
-        await this.evaluate(reader, shared === this.#proofs, pacer, () => Promise.resolve());
-      else isUpToDate = false;
-    }
-    return isUpToDate;
+    this.#beginUpkeep(reader);
+    for (const shared of this.#both) await this.#caughtUp(shared, reader, pacer, null);
+    return this.trueTo >= reader.version;
+  }
+
+  /** The upkeep under way that a question about these relations has to wait for; null: about anything. */
+  upkeepOf(relations: readonly string[] | null): Upkeep | null {
+    const all = relations === null ? this.#both : [this.#answers];
+    for (const { upkeep } of all)
+      if (upkeep !== null && (relations === null || relations.some((each) => upkeep.reached.has(each))))
+        return upkeep;
+    return null;
   }
 
   /** The relations themselves and all that is concluded from them. */
@@ -220,7 +285,7 @@ export class Reasoner {
    */
   candidates(relations: ReadonlySet<string>, keepKnown = false): Candidates[] {
     const found: Candidates[] = [];
-    for (const { set, changed, isInFlux } of [this.#answers, this.#proofs]) {
+    for (const { set, changed, upkeep } of this.#both) {
       const doubtful = this.#reachedBy(changed);
       for (const relation of relations)
         for (const table of set.tablesOf(relation)) {
@@ -228,7 +293,7 @@ export class Reasoner {
           if (rows.live === 0) continue;
           const demand = plainRows(table.demand.rows, set.constants).rows;
           const demanded = { boundPositions: table.boundPositions, demand: { rows: demand } };
-          const isCertain = !isInFlux && !doubtful.has(relation);
+          const isCertain = upkeep === null && !doubtful.has(relation);
           found.push({ ...table, ...plainRows(rows, set.constants), table: demanded, isCertain });
         }
     }
@@ -239,10 +304,7 @@ export class Reasoner {
 
   /** What changes of facts take away from the shared tables from now on, until its `end`. */
   watchLosses(): Losses {
-    const isUpToDate = [this.#answers, this.#proofs].every(
-      ({ changed, isInFlux }) => changed.length === 0 && !isInFlux,
-    );
-    const losses: Losses = new Losses(isUpToDate, () => this.#losses.delete(losses));
+    const losses: Losses = new Losses(!this.isBehind, () => this.#losses.delete(losses));
     this.#losses.add(losses);
     return losses;
   }
@@ -250,27 +312,29 @@ export class Reasoner {
   /**
    * Lets `work` fill tables for the reader: the shared ones where that is possible, else some of its own. It is done
    * again from the start where tables of earlier questions left too little memory for it. With an overlay the tables
-   * are always its own, and nothing of them is remembered.
+   * are always its own, and nothing of them is remembered. `about` are the relations that the work begins with, null
+   * where those are not known.
    */
   async evaluate<Result>(
     reader: PinnedReader,
     withHeights: boolean,
     pacer: Pacer,
     work: (set: TableSet) => Promise<Result>,
+    about: readonly string[] | null = null,
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
     if (reader.overlay !== null) {
       const { program, overlay } = reader;
       return work(new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map()));
     }
-    if (shared.set.owner !== null || reader.version !== this.version)
-      return this.#evaluateApart(reader, withHeights, work);
+    await this.#caughtUp(shared, reader, pacer, about);
     const { set } = shared;
+    if (set.owner !== null || reader.version !== shared.trueTo)
+      return this.#evaluateApart(reader, withHeights, work);
     const wasUsed = set.tables.size > 0;
     set.owner = reader;
     let isSettled = false;
     try {
-      await this.#keepTrue(shared, reader, pacer);
       const result = await work(set);
       isSettled = true;
       return result;
@@ -281,49 +345,132 @@ export class Reasoner {
       this.#release(shared, set, isSettled);
     }
     // What earlier questions had left has been let go with it: now it has all the memory there is.
-    return this.evaluate(reader, withHeights, pacer, work);
+    return this.evaluate(reader, withHeights, pacer, work, about);
   }
 
   /** In tables of its own, for a reader who cannot use the shared ones. */
   async #evaluateApart<Result>(
-    { program }: PinnedReader,
+    reader: PinnedReader,
     withHeights: boolean,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
-    const own = new TableSet(this.facts, program, { withHeights, isKept: false }, this.#tallies);
+    const own = new TableSet(this.facts, reader.program, { withHeights, isKept: false }, this.#tallies);
     own.holder = own;
     this.#memory.use(own);
     try {
       const result = await work(own);
-      if (this.#program === program) for (const table of own.tables.values()) this.#keep(table, own);
+      if (this.#program === reader.program) await this.#keepOwn(own, reader);
       return result;
     } finally {
       this.#memory.forget(own);
     }
   }
 
-  async #keepTrue(shared: SharedSet, reader: PinnedReader, pacer: Pacer): Promise<void> {
-    const { set, changed } = shared;
-    if (changed.length === 0) return;
+  /** True where `evaluate` would use the shared tables for answers if it were called in this turn. */
+  isShared(reader: PinnedReader): boolean {
+    const { set, trueTo, upkeep } = this.#answers;
+    return set.owner === null && upkeep === null && trueTo === reader.version;
+  }
+
+  /**
+   * Waits until the shared set holds what the reader sees, having it made so where need be. Ends early where waiting
+   * does not help: a question is at the set, the reader's state is gone by, or `about` is not concerned.
+   */
+  async #caughtUp(
+    shared: SharedSet,
+    reader: PinnedReader,
+    pacer: Pacer,
+    about: readonly string[] | null,
+  ): Promise<void> {
+    while (reader.overlay === null && reader.version >= 0) {
+      this.#begin(shared, reader);
+      const { upkeep } = shared;
+      if (upkeep === null || (upkeep.reader.version !== reader.version && reader.version !== this.version))
+        return;
+      if (about !== null && !about.some((relation) => upkeep.reached.has(relation))) return;
+      if (!(await waitFor(upkeep.done, pacer))) return;
+      if (shared.trueTo === reader.version) return;
+      // Others waited for what has ended, and are content with it: they come first.
+      await pacer.rest();
+    }
+  }
+
+  /** Begins the upkeep of every shared set that needs it and that nobody is at. */
+  #beginUpkeep(reader: PinnedReader): void {
+    for (const shared of this.#both) this.#begin(shared, reader);
+  }
+
+  #begin(shared: SharedSet, reader: PinnedReader): void {
+    const { set, changed, upkeep: present } = shared;
+    if (reader.overlay !== null || reader.version !== this.version) return;
+    if (present !== null || changed.length === 0 || set.owner !== null) return;
+    const ending = new AbortController();
+    const reached = this.#reachedBy(changed);
+    const upkeep: Upkeep = { reader, reached, ending, done: Promise.resolve() };
     shared.changed = [];
-    shared.isInFlux = true;
-    try {
-      if (await keepTrue(set, changed, reader, pacer)) this.#dropWorn(set);
-      else {
-        abandon(set);
-        this.#drop(set, this.#reachedBy(changed));
+    shared.upkeep = upkeep;
+    set.owner = upkeep;
+    // A question that waits goes on without what a bug left behind.
+    upkeep.done = this.#keepTrue(shared, upkeep, changed, reader).catch(this.onBug);
+  }
+
+  async #keepTrue(
+    shared: SharedSet,
+    { reached, ending }: Upkeep,
+    changed: readonly number[],
+    reader: PinnedReader,
+  ): Promise<void> {
+    const { set, trueTo: from } = shared;
+    const to = reader.version;
+    const losses = new Losses(true, () => {});
+    set.lost = (table, row) => {
+      losses.add(table, row, set.constants);
+      for (const each of this.#losses) {
+        each.add(table, row, set.constants);
+        each.through = Math.max(each.through, to);
       }
+    };
+    let isSettled = false;
+    let isTold = false;
+    this.readers++;
+    try {
+      const pacer = this.pacer({ ...upkeepLimits, signal: ending.signal });
+      if (await keepTrue(set, changed, reader, pacer)) {
+        this.#dropWorn(set);
+        isTold = true;
+      } else {
+        abandon(set);
+        // Some of these rows have gone: subscribers are told to read again, and retractions find out.
+        for (const table of this.#tablesOf(set, reached)) {
+          this.known.add(table, plainRows(table.rows.rows, set.constants).rows);
+          set.reset(table);
+        }
+      }
+      isSettled = true;
+    } catch (error) {
+      // A limit: the set is dropped. An end: it was dropped already.
+      if (!(error instanceof EngineError) && !ending.signal.aborted) throw error;
     } finally {
-      shared.isInFlux = false;
+      this.readers--;
+      set.owner = null;
+      if (!ending.signal.aborted) this.withdrawals.add({ from, to, losses: isTold ? losses : null });
+      if (shared.set === set) {
+        shared.upkeep = null;
+        shared.trueTo = to;
+        this.#release(shared, set, isSettled);
+      }
     }
   }
 
   /** One page of the answers to a question, ordered by the texts of their arguments. */
   async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
     pacer.look();
+    // Begun together they come to hold the same state.
+    if (page.withProof) this.#beginUpkeep(reader);
+    const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
     const matches =
       this.settledMatches(asked, reader) ??
-      (await this.evaluate(reader, false, pacer, (set) => matchesOf(asked, set, reader, pacer)));
+      (await this.evaluate(reader, false, pacer, work, relationsRead(asked.body)));
     const width = asked.variables.length;
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
     const order = await rowsByText(matches.ids, matches.count, width, matches.constants, pacer, end);
@@ -339,11 +486,10 @@ export class Reasoner {
 
   /** The answers where a shared table has them all already, else null. */
   settledMatches(asked: Question, reader: PinnedReader): Matches | null {
-    const { set, changed, isInFlux } = this.#answers;
-    if (reader.version !== this.version || reader.overlay !== null) return null;
-    if (isInFlux || changed.length > 0) return null;
+    const { set } = this.#answers;
+    if (reader.overlay !== null) return null;
     const atom = onlyDerivedAtom(asked, set);
-    if (atom === null) return null;
+    if (atom === null || !this.#holdsFor(reader, this.#answers)(relationOf(atom))) return null;
     const place = settledTableFor(atom, asked.view, set);
     return place === null ? null : copyMatches(asked, atom, place, set);
   }
@@ -405,16 +551,38 @@ export class Reasoner {
 
   /** Tables whose rows hold for the reader, with those rows. */
   #heldTables(reader: PinnedReader): HeldTable[] {
-    if (reader.version !== this.version) return [];
     const found: HeldTable[] = [];
-    for (const { set, changed, isInFlux } of [this.#answers, this.#proofs]) {
-      if (isInFlux) continue;
-      const doubtful = this.#reachedBy(changed);
+    for (const shared of this.#both) {
+      const { set } = shared;
+      const holds = this.#holdsFor(reader, shared);
       for (const table of set.tables.values())
-        if (table.rows.rows.live > 0 && !doubtful.has(table.relation))
+        if (table.rows.rows.live > 0 && holds(table.relation))
           found.push({ table, ...plainRows(table.rows.rows, set.constants) });
     }
     return found;
+  }
+
+  /** True for the relations whose rows in the set are those that the reader sees. */
+  #holdsFor(reader: PinnedReader, { trueTo, changed, upkeep }: SharedSet): (relation: string) => boolean {
+    if (upkeep === null && trueTo === reader.version) return () => true;
+    if (reader.version !== this.version) return () => false;
+    const doubtful = this.#reachedBy(changed);
+    return (relation) => !doubtful.has(relation) && upkeep?.reached.has(relation) !== true;
+  }
+
+  /** True where a shared table that is true has the row now. */
+  holds(of: Relation & { readonly relation: string }, tuple: Int32Array): boolean {
+    return this.#both.some(
+      ({ set, changed, upkeep }) => changed.length === 0 && upkeep === null && this.#stands(set, of, tuple),
+    );
+  }
+
+  #stands(set: TableSet, of: Relation & { readonly relation: string }, tuple: Int32Array): boolean {
+    const view = viewKey(of.view);
+    const ids = set.constants.ownCount === 0 ? tuple : tuple.map((id) => set.constants.local(id));
+    return set
+      .tablesOf(of.relation)
+      .some((table) => viewKey(table.view) === view && table.rows.rows.find(ids) >= 0);
   }
 
   #isStored(of: Table, tuple: Int32Array, reader: Reader): boolean {
@@ -431,7 +599,8 @@ export class Reasoner {
     const shared: SharedSet = {
       set: this.#keptSet(withHeights),
       changed: [],
-      isInFlux: false,
+      trueTo: this.version,
+      upkeep: null,
       get bytes() {
         return shared.set.bytes;
       },
@@ -447,23 +616,33 @@ export class Reasoner {
 
   #keptSet(withHeights: boolean): TableSet {
     const set = new TableSet(this.facts, this.#program, { withHeights, isKept: true }, this.#tallies);
-    set.lost = (table, row) => {
-      for (const losses of this.#losses) losses.add(table, row, set.constants);
-    };
     return set;
   }
 
   #release(shared: SharedSet, set: TableSet, isSettled: boolean): void {
-    if (shared.set !== set) return;
-    const { holder } = set;
-    if (!isSettled || !this.#memory.fits(set.bytes, holder)) this.#renew(shared);
-    else if (holder !== null) this.#memory.use(holder);
+    if (shared.set === set) {
+      const { holder } = set;
+      if (!isSettled || !this.#memory.fits(set.bytes, holder)) {
+        if (shared.changed.length > 0) this.#tooMuch(shared.trueTo);
+        this.#renew(shared);
+      } else if (holder !== null) this.#memory.use(holder);
+    }
+    if (this.isBehind || this.withdrawals.isPending) this.onLeft();
   }
 
   /** Puts a new set in the place of one that is not to be used again; what it held becomes known. */
-  #replace(shared: SharedSet): void {
-    for (const table of shared.set.tables.values()) this.#keep(table, shared.set);
+  #replace(shared: SharedSet, numbers: readonly number[]): void {
+    const { set, trueTo, changed, upkeep } = shared;
+    if (upkeep !== null) this.#tooMuch(trueTo);
+    upkeep?.ending.abort();
+    for (const table of set.tables.values()) this.#keep(table, set);
+    this.withdrawals.doubt(this.#reachedBy([...changed, ...numbers]));
     this.#renew(shared);
+  }
+
+  /** What changed after this version took away more than can be told one by one. */
+  #tooMuch(from: number): void {
+    this.withdrawals.add({ from, to: this.version, losses: null });
   }
 
   #renew(shared: SharedSet): void {
@@ -471,7 +650,8 @@ export class Reasoner {
     shared.set = this.#keptSet(shared.set.withHeights);
     shared.set.holder = shared;
     shared.changed = [];
-    shared.isInFlux = false;
+    shared.upkeep = null;
+    shared.trueTo = this.version;
     this.#memory.forget(shared);
   }
 
@@ -486,7 +666,9 @@ export class Reasoner {
   }
 
   #dropChanged(shared: SharedSet, changed: readonly number[]): void {
-    this.#drop(shared.set, this.#reachedBy(changed));
+    const reached = this.#reachedBy(changed);
+    this.#drop(shared.set, reached);
+    this.withdrawals.doubt(reached);
     shared.changed = [];
   }
 
@@ -507,21 +689,83 @@ export class Reasoner {
 
   #drop(set: TableSet, relations: ReadonlySet<string>): void {
     this.#tellLosses(set, relations);
-    for (const relation of relations)
-      for (const table of set.tablesOf(relation)) {
-        this.#keep(table, set);
-        set.reset(table);
-      }
+    for (const table of this.#tablesOf(set, relations)) {
+      this.#keep(table, set);
+      set.reset(table);
+    }
   }
 
+  #tablesOf(set: TableSet, relations: ReadonlySet<string>): Table[] {
+    return [...relations].flatMap((relation) => [...set.tablesOf(relation)]);
+  }
+
+  /** The rows of a table that is given up hold, and are kept true no longer. */
   #keep(table: Table, set: TableSet): void {
-    this.known.add(table, plainRows(table.rows.rows, set.constants).rows);
+    const { rows } = plainRows(table.rows.rows, set.constants);
+    this.known.add(table, rows);
+    this.withdrawals.unwatch(table, rows);
+  }
+
+  /**
+   * The rows of a question's own tables, but for those that shared ones have too: these were answers, and are looked at
+   * for every later change.
+   */
+  async #keepOwn(own: TableSet, reader: PinnedReader): Promise<void> {
+    let sliceStartedAt = performance.now();
+    for (const table of own.tables.values()) {
+      const { rows, count } = plainRows(table.rows.rows, own.constants);
+      const kept = new Tuples(table.arity);
+      const tuple = new Int32Array(table.arity);
+      for (let row = 0; row < count; row++) {
+        if (!this.#both.some(({ set }) => this.#stands(set, table, tupleAt(rows, row, tuple))))
+          kept.insert(tuple);
+        if ((row & 0xfff) !== 0xfff || performance.now() - sliceStartedAt < sliceMs) continue;
+        await this.#pause();
+        sliceStartedAt = performance.now();
+      }
+      if (this.#program !== reader.program) return;
+      this.known.add(table, kept);
+      // The state before a change, and the one right after it, are looked at for what that change took away.
+      if (reader.version < 0) continue;
+      this.withdrawals.unwatch(table, kept);
+      if (reader.version !== this.version) this.withdrawals.doubt(new Set([table.relation]));
+    }
+    if (this.withdrawals.isPending) this.onLeft();
+  }
+
+  /**
+   * To be called in the turn in which rules change that conclude these relations, before `use`: what stands in the
+   * tables is in doubt. False where nothing does.
+   */
+  doubtConcluded(heads: readonly string[]): boolean {
+    for (const { set, trueTo, changed, upkeep } of this.#both) {
+      if (upkeep !== null) this.#tooMuch(trueTo);
+      const reached = new Set([...this.reached(heads), ...this.#reachedBy(changed)]);
+      for (const table of this.#tablesOf(set, reached))
+        this.withdrawals.unwatch(table, plainRows(table.rows.rows, set.constants).rows);
+      this.withdrawals.doubt(reached);
+    }
+    return this.withdrawals.isPending;
   }
 
   /** Constants of rules are known before questions look theirs up, so that a question can name them. */
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
   }
+}
+
+/** True when the work is done, false when patience is; rejects with what a limit says that is met before. */
+export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<boolean> {
+  let isOver = false;
+  const over = work.then(() => {
+    isOver = true;
+  });
+  while (!isOver && pacer.isPatient) {
+    const start = performance.now();
+    await Promise.race([over, pacer.rest()]);
+    pacer.waitedMs += performance.now() - start;
+  }
+  return isOver;
 }
 
 function isWorn(rows: Tuples): boolean {

@@ -2,7 +2,7 @@
  * What tests of the engine share: callers, inputs written in the grammar with the contract's defaults filled in,
  * and an engine whose clock stands still.
  */
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
@@ -136,8 +136,13 @@ export function sessionOf(engine: Engine, clock: ManualClock, caller: Caller): S
 /** An engine in memory unless a folder is given, closed when the test has finished. */
 export async function openSession(options: Partial<EngineOptions> = {}): Promise<Session> {
   const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock(startTime);
-  const engine = await openEngine({ storageDir: null, ...options, clock });
-  onTestFinished(() => engine.close());
+  const bugs: unknown[] = [];
+  const onBug = (error: unknown): void => void bugs.push(error);
+  const engine = await openEngine({ storageDir: null, onBug, ...options, clock });
+  onTestFinished(async () => {
+    await engine.close();
+    expect(bugs).toEqual([]);
+  });
   return sessionOf(engine, clock, testCaller());
 }
 

@@ -43,7 +43,10 @@ export class Twin {
   /** An engine in memory that knows what the case begins with. */
   static async open(start: RandomCase, pause: () => Promise<void>): Promise<Twin> {
     const clock = new ManualClock(0);
-    const engine = await openEngine({ storageDir: null, clock, pause });
+    const onBug = (error: unknown): void => {
+      throw error;
+    };
+    const engine = await openEngine({ storageDir: null, clock, pause, onBug });
     const twin = new Twin(engine, clock, startCase(start));
     await twin.#tell(start.facts);
     for (const index of twin.current.rules.keys()) await twin.#teach(index);

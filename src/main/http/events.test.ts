@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { changeSchema } from '../../engine/contract/administration.ts';
 import type { FactOutcome } from '../../engine/contract/facts.ts';
+import type { Answer } from '../../engine/contract/inference.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 
 interface Event {
@@ -114,6 +115,37 @@ it('sends atoms with line breaks without breaking the stream', async () => {
   const stream = await listen();
   await tell('a\n\nid: 7\nb');
   expect((await stream.next()).data).toMatchObject({ atom: String.raw`seen("a\n\nid: 7\nb")` });
+  stream.close();
+});
+
+it('tells of a fact that expires and of what rested on it, though nobody asks', async () => {
+  const tenant = { 'x-tenant-id': 'expiring' };
+  await service.call('POST', '/teach', { text: 'awake(?x) :- shift(?x), not leave(?x)' });
+  await service.call('POST', '/tell', { predicate: 'shift', args: ['ann'] }, { headers: tenant });
+  const told = await service.call<FactOutcome>(
+    'POST',
+    '/tell',
+    { predicate: 'shift', args: ['bob'], ttl: 250 },
+    { headers: tenant },
+  );
+  const question = { predicate: 'awake', args: ['?x'], withProof: true };
+  const asked = await service.call<Answer>('POST', '/ask', question, { headers: tenant });
+  expect(asked.body.results).toEqual(['awake(ann)', 'awake(bob)']);
+  const stream = await listen(tenant);
+  const events = [await stream.next(), await stream.next()];
+  expect(events.map(({ event, data }) => [event, data['atom'], data['requestId']])).toEqual([
+    ['fact.retracted', 'shift(bob)', null],
+    ['conclusion.withdrawn', 'awake(bob)', null],
+  ]);
+  expect(events[0]?.data['id']).toBe(told.body.id);
+  for (const { data } of events) expect(changeSchema.safeParse(data).success).toBe(true);
+  const leave = { predicate: 'leave', args: ['ann'] };
+  await service.call('POST', '/tell', leave, { headers: { ...tenant, 'x-request-id': 'going' } });
+  const next = [await stream.next(), await stream.next()];
+  expect(next.map(({ event, data }) => [event, data['atom'], data['requestId']])).toEqual([
+    ['fact.asserted', 'leave(ann)', 'going'],
+    ['conclusion.withdrawn', 'awake(ann)', 'going'],
+  ]);
   stream.close();
 });
 
