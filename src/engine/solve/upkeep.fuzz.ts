@@ -1,0 +1,232 @@
+import { expect, test, vi } from 'vitest';
+import { Prng } from '../base/prng.ts';
+import { FactStore } from '../facts/fact-store.ts';
+import { ruleIdentity } from '../logic/identity.ts';
+import { renderBody, renderRule } from '../logic/print.ts';
+import {
+  applyUpdate,
+  type CurrentCase,
+  type Flavour,
+  plainFlavour,
+  type RandomCase,
+  randomBody,
+  randomCase,
+  randomQuestion,
+  randomUpdate,
+  randomView,
+  type RandomUpdate,
+  richFlavour,
+  startCase,
+  type Vocabulary,
+} from '../testing/generators.ts';
+import { expectOrder, expectTruth } from '../testing/table-truth.ts';
+import { overSeeds } from '../testing/twin.ts';
+import { demand, Pacer, settle } from './evaluation.ts';
+import { Program } from './program.ts';
+import { instance, type Matches, matchesOf, question } from './question.ts';
+import { type PinnedReader, Reasoner } from './reasoner.ts';
+import { TableSet } from './table-set.ts';
+
+/**
+ * Tables that live long, against tables derived afresh: many changes of few facts, the rules as they are. After each
+ * question what was kept is compared table by table, and every row has a reason that holds (`table-truth.ts`).
+ */
+
+const steady = { ...plainFlavour, steadyRules: true, facts: 20, rules: 8, constants: 4 };
+
+const flavours: Record<string, Flavour> = {
+  joins: { ...steady, facts: 26, relations: 4 },
+  strata: {
+    ...steady,
+    relations: 7,
+    rules: 12,
+    maxArity: 2,
+    defaultNegation: true,
+    aggregates: true,
+    layered: true,
+  },
+  numbers: { ...steady, arithmetic: true, comparisons: true, aggregates: true, layered: true, relations: 6 },
+  time: { ...steady, validity: true, scopes: true, negation: true, defaultNegation: true, maxArity: 2 },
+  rich: { ...richFlavour, ...{ steadyRules: true, facts: 30, constants: 4 } },
+};
+
+const timeout = 3_600_000;
+const everything = { kind: 'all' } as const;
+const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
+
+/** What a fact base and a reasoner over it have come to by a stream of updates. */
+class KeptCase {
+  readonly facts = new FactStore(0);
+  readonly program: Program;
+  readonly reasoner: Reasoner;
+  readonly current: CurrentCase;
+  /** Of all facts that were ever stored. */
+  readonly numbers = new Set<number>();
+  #generation = 0;
+
+  constructor(start: RandomCase, pause: () => Promise<void>) {
+    const about = { name: null, description: null, createdAt: 0 };
+    this.program = new Program(
+      start.rules.map(({ rule, scope, enabled }, at) => {
+        const text = renderRule(rule);
+        return { ...about, id: `r${at}`, rule, text, identity: ruleIdentity(rule), scope, enabled };
+      }),
+    );
+    this.reasoner = new Reasoner(this.facts, this.program, new Map(), pause, 2 ** 30);
+    this.current = startCase({ ...start, facts: [] });
+    for (const fact of start.facts) this.apply({ kind: 'assert', fact });
+  }
+
+  /** Makes a change of facts or time; what would change rules is left out. */
+  apply(update: RandomUpdate): void {
+    if (update.kind !== 'assert' && update.kind !== 'retract' && update.kind !== 'time') return;
+    applyUpdate(this.current, update);
+    if (update.kind === 'time') return;
+    const { fact } = update;
+    const generation = this.#generation + 1;
+    const { time } = this.current;
+    let changed = this.facts.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
+    if (update.kind === 'assert') {
+      const stored = this.facts.store(
+        { ...fact, validFrom: fact.validFrom ?? 'always', validUntil: fact.validUntil ?? 'never' },
+        generation,
+        time,
+      );
+      if (stored.status === 'unchanged') return;
+      changed = stored;
+    } else if (changed === null || !this.facts.isStored(changed, time)) return;
+    else this.facts.retract(changed, generation);
+    this.#generation = generation;
+    const number = changed.relation.number[changed.row] as number;
+    this.numbers.add(number);
+    this.reasoner.touched([number], generation);
+    if (this.reasoner.readers === 0 && !this.reasoner.holdsFacts)
+      this.facts.compact(this.facts.relations.keys(), generation);
+  }
+
+  /** Calls with a reader of the state as it is now. */
+  async read<Result>(work: (reader: PinnedReader) => Promise<Result>): Promise<Result> {
+    const { time } = this.current;
+    const passed = this.facts.boundaries.takeUntil(time);
+    if (passed.size > 0) this.reasoner.passed([...passed], time);
+    this.reasoner.readers++;
+    try {
+      return await work(this.reasoner.reader(this.#generation, time));
+    } finally {
+      this.reasoner.readers--;
+    }
+  }
+}
+
+/** Without any limit, and never at the end of a slice for long. */
+function unlimited(): Pacer {
+  return new Pacer({ ...limits, maxDerivations: 1e9, memoryBytes: 2 ** 40 }, () => Promise.resolve());
+}
+
+function texts({ question: asked, constants, ids, count }: Matches): string[] {
+  const width = asked.variables.length;
+  return Array.from({ length: count }, (_, row) =>
+    renderBody(
+      instance(asked, (variable) => {
+        const at = asked.variables.indexOf(variable);
+        return at < 0 ? undefined : constants.text(ids[row * width + at] as number);
+      }),
+    ),
+  ).sort();
+}
+
+/** Asks something and compares the answers with those of fresh tables. */
+async function askAndCompare(kept: KeptCase, prng: Prng, vocabulary: Vocabulary, flavour: Flavour) {
+  const body = prng.chance(0.8)
+    ? [{ ...randomQuestion(prng, vocabulary, flavour), naf: false }]
+    : randomBody(prng, vocabulary, flavour);
+  const asked = question(flavour.scopes ? randomView(prng, vocabulary) : everything, body);
+  await kept.read(async (reader) => {
+    const pacer = kept.reasoner.pacer(limits);
+    const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
+    const { matches } = await kept.reasoner.answer(asked, reader, pacer, page);
+    const ways = { withHeights: false, isKept: false };
+    const fresh = new TableSet(kept.facts, kept.program, ways, new Map());
+    const wanted = await matchesOf(asked, fresh, reader, unlimited());
+    expect(texts(matches), `answers to ${renderBody(asked.body)}`).toEqual(texts(wanted));
+  });
+}
+
+/** Looks at one of the shared sets, with something more demanded of it now and then. */
+async function lookAt(
+  kept: KeptCase,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+  heights: boolean,
+) {
+  await kept.read(async (reader) => {
+    const pacer = kept.reasoner.pacer(limits);
+    await kept.reasoner.evaluate(reader, heights, pacer, async (set) => {
+      const { predicate, args, negated } = randomQuestion(prng, vocabulary, flavour);
+      const view = flavour.scopes ? randomView(prng, vocabulary) : everything;
+      const relation = { view, predicate, arity: args.length, negated };
+      const bound = [...args.keys()].filter((at) => !(args[at] as string).startsWith('?'));
+      if (heights && prng.chance(0.3)) {
+        const table = set.table(relation, bound);
+        demand(
+          set,
+          table,
+          Int32Array.from(bound, (at) => set.constants.idOf(args[at] as string)),
+        );
+        await settle(set, reader, pacer);
+      }
+      if (!set.isKept) return;
+      expectOrder(set, reader, kept.numbers);
+      await expectTruth(set, reader, unlimited());
+    });
+  });
+}
+
+async function changeAndLook(
+  kept: KeptCase,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+): Promise<void> {
+  const changes = prng.chance(0.15) ? 2 + prng.below(12) : 1 + prng.below(2);
+  for (let index = 0; index < changes; index++)
+    kept.apply(randomUpdate(prng, vocabulary, flavour, kept.current));
+  if (prng.chance(0.7)) await askAndCompare(kept, prng, vocabulary, flavour);
+  await lookAt(kept, prng, vocabulary, flavour, false);
+  await lookAt(kept, prng, vocabulary, flavour, true);
+}
+
+for (const [name, flavour] of Object.entries(flavours))
+  test(`tables kept true hold what is derived afresh, each row for a reason (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 15, many: 3000 }, async (seed) => {
+      const prng = new Prng(seed);
+      const start = randomCase(prng, flavour);
+      const kept = new KeptCase(start, () => Promise.resolve());
+      for (let index = 0; index < 6; index++) await askAndCompare(kept, prng, start.vocabulary, flavour);
+      for (let round = 0; round < 25; round++) await changeAndLook(kept, prng, start.vocabulary, flavour);
+    }),
+  );
+
+for (const name of ['joins', 'strata', 'time'])
+  test(`tables are kept true whatever changes while a question is at them (${name})`, { timeout }, () => {
+    const flavour = flavours[name] as Flavour;
+    return overSeeds({ name, few: 10, many: 2000 }, async (seed) => {
+      const prng = new Prng(seed);
+      const start = randomCase(prng, flavour);
+      const restless = new Prng(seed + 1);
+      let now = 0;
+      const time = vi
+        .spyOn(performance, 'now')
+        .mockImplementation(() => (now += restless.chance(0.2) ? 6 : 0));
+      const kept: KeptCase = new KeptCase(start, () => {
+        if (restless.chance(0.1)) kept.apply(randomUpdate(restless, start.vocabulary, flavour, kept.current));
+        return Promise.resolve();
+      });
+      try {
+        for (let round = 0; round < 20; round++) await changeAndLook(kept, prng, start.vocabulary, flavour);
+      } finally {
+        time.mockRestore();
+      }
+    });
+  });
