@@ -35,7 +35,11 @@ export const variants = {
   tight: [
     { file: 'solve/upkeep.ts', from: 'const fewKilled = 1000;', to: 'const fewKilled = 3;' },
     { file: 'solve/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
-    { file: 'solve/evaluation.ts', from: 'const stepsBetweenLooks = 8192;', to: 'const stepsBetweenLooks = 5;' },
+    {
+      file: 'solve/evaluation.ts',
+      from: 'const stepsBetweenLooks = 8192;',
+      to: 'const stepsBetweenLooks = 5;',
+    },
     { file: 'solve/reasoner.ts', from: 'const fewChanges = 10_000;', to: 'const fewChanges = 6;' },
     { file: 'solve/reasoner.ts', from: 'rows.deadCount > 1000 &&', to: 'rows.deadCount > 3 &&' },
     { file: 'facts/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
@@ -694,4 +698,12 @@ const answering = [
   },
 ];
 
-export const clauses = [...killing, ...telling, ...joining, ...justifying, ...noting, ...dropping, ...answering];
+export const clauses = [
+  ...killing,
+  ...telling,
+  ...joining,
+  ...justifying,
+  ...noting,
+  ...dropping,
+  ...answering,
+];

@@ -19,7 +19,7 @@ import {
   startCase,
   type Vocabulary,
 } from '../testing/generators.ts';
-import { expectOrder, expectTruth } from '../testing/table-truth.ts';
+import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-truth.ts';
 import { overSeeds } from '../testing/twin.ts';
 import { demand, Pacer, settle } from './evaluation.ts';
 import { Program } from './program.ts';
@@ -152,22 +152,22 @@ async function askAndCompare(kept: KeptCase, prng: Prng, vocabulary: Vocabulary,
   });
 }
 
-/** Looks at one of the shared sets, with something more demanded of it now and then. */
+/** Looks at one of the shared sets, with something more demanded of it now and then. Returns the atoms it holds. */
 async function lookAt(
   kept: KeptCase,
   prng: Prng,
   vocabulary: Vocabulary,
   flavour: Flavour,
-  heights: boolean,
-) {
-  await kept.read(async (reader) => {
+  withHeights: boolean,
+): Promise<Set<string>> {
+  return kept.read(async (reader) => {
     const pacer = kept.reasoner.pacer(limits);
-    await kept.reasoner.evaluate(reader, heights, pacer, async (set) => {
+    return kept.reasoner.evaluate(reader, withHeights, pacer, async (set) => {
       const { predicate, args, negated } = randomQuestion(prng, vocabulary, flavour);
       const view = flavour.scopes ? randomView(prng, vocabulary) : everything;
       const relation = { view, predicate, arity: args.length, negated };
       const bound = [...args.keys()].filter((at) => !(args[at] as string).startsWith('?'));
-      if (heights && prng.chance(0.3)) {
+      if (withHeights && prng.chance(0.3)) {
         const table = set.table(relation, bound);
         demand(
           set,
@@ -176,11 +176,52 @@ async function lookAt(
         );
         await settle(set, reader, pacer);
       }
-      if (!set.isKept) return;
-      expectOrder(set, reader, kept.numbers);
-      await expectTruth(set, reader, unlimited());
+      if (set.isKept) {
+        expectOrder(set, reader, kept.numbers);
+        await expectTruth(set, reader, unlimited());
+      }
+      return atomsOf(set);
     });
   });
+}
+
+/** What both shared sets hold. */
+async function lookAtBoth(
+  kept: KeptCase,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+): Promise<Set<string>> {
+  const answers = await lookAt(kept, prng, vocabulary, flavour, false);
+  return new Set([...answers, ...(await lookAt(kept, prng, vocabulary, flavour, true))]);
+}
+
+function change(kept: KeptCase, prng: Prng, vocabulary: Vocabulary, flavour: Flavour): void {
+  const changes = prng.chance(0.15) ? 2 + prng.below(12) : 1 + prng.below(2);
+  for (let index = 0; index < changes; index++)
+    kept.apply(randomUpdate(prng, vocabulary, flavour, kept.current));
+}
+
+/** Makes changes while losses are watched for: those are what was held and is no longer. */
+async function changeAndWatch(
+  kept: KeptCase,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+): Promise<void> {
+  const before = await lookAtBoth(kept, prng, vocabulary, flavour);
+  const losses = kept.reasoner.watchLosses();
+  change(kept, prng, vocabulary, flavour);
+  const after = await lookAtBoth(kept, prng, vocabulary, flavour);
+  losses.end();
+  if (!losses.isComplete) return;
+  const lost = losses.candidates().flatMap(({ view, relation, rows, count }) =>
+    Array.from({ length: count }, (_, row) => {
+      const args = rows.columns.map((column) => kept.facts.dictionary.text(column[row] as number));
+      return atomKey(view, relation, args);
+    }),
+  );
+  expect(lost.sort(), 'what the tables lost').toEqual([...before].filter((atom) => !after.has(atom)).sort());
 }
 
 async function changeAndLook(
@@ -189,12 +230,9 @@ async function changeAndLook(
   vocabulary: Vocabulary,
   flavour: Flavour,
 ): Promise<void> {
-  const changes = prng.chance(0.15) ? 2 + prng.below(12) : 1 + prng.below(2);
-  for (let index = 0; index < changes; index++)
-    kept.apply(randomUpdate(prng, vocabulary, flavour, kept.current));
+  change(kept, prng, vocabulary, flavour);
   if (prng.chance(0.7)) await askAndCompare(kept, prng, vocabulary, flavour);
-  await lookAt(kept, prng, vocabulary, flavour, false);
-  await lookAt(kept, prng, vocabulary, flavour, true);
+  await lookAtBoth(kept, prng, vocabulary, flavour);
 }
 
 for (const [name, flavour] of Object.entries(flavours))
@@ -204,7 +242,10 @@ for (const [name, flavour] of Object.entries(flavours))
       const start = randomCase(prng, flavour);
       const kept = new KeptCase(start, () => Promise.resolve());
       for (let index = 0; index < 6; index++) await askAndCompare(kept, prng, start.vocabulary, flavour);
-      for (let round = 0; round < 25; round++) await changeAndLook(kept, prng, start.vocabulary, flavour);
+      for (let round = 0; round < 25; round++) {
+        const next = prng.chance(0.3) ? changeAndWatch : changeAndLook;
+        await next(kept, prng, start.vocabulary, flavour);
+      }
     }),
   );
 

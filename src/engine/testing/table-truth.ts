@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import type { ScopeChoice } from '../facts/fact-store.ts';
 import { demand, type Pacer, settle } from '../solve/evaluation.ts';
-import { type Reader, sees } from '../solve/reader.ts';
+import { type Reader, sees, viewKey } from '../solve/reader.ts';
 import type { Support } from '../solve/support.ts';
 import { TableSet } from '../solve/table-set.ts';
 import type { Table } from '../solve/table.ts';
@@ -37,7 +38,7 @@ export async function expectTruth(set: TableSet, reader: Reader, pacer: Pacer): 
   }
   await settle(fresh, reader, pacer);
   for (const { table, twin, demanded } of compared)
-    expect(contents(set, table, null), `${table.key} kept, against derived afresh`).toEqual(
+    expect(contents(set, table, null), `${JSON.stringify(table.key)} kept, against derived afresh`).toEqual(
       contents(fresh, twin, demanded),
     );
 }
@@ -55,6 +56,20 @@ function contents(set: TableSet, table: Table, demanded: ReadonlySet<string> | n
     found.push(JSON.stringify(texts) + height);
   }
   return found.sort();
+}
+
+/** The atoms that tables of the set hold, each with its view: see `atomKey`. */
+export function atomsOf(set: TableSet): Set<string> {
+  const atoms = new Set<string>();
+  for (const { view, relation, rows } of set.tables.values())
+    for (let row = 0; row < rows.rows.count; row++)
+      if (!rows.rows.isDead(row)) atoms.add(atomKey(view, relation, textsAt(set, rows.rows.columns, row)));
+  return atoms;
+}
+
+/** Text that is equal for the same atom in the same view. */
+export function atomKey(view: ScopeChoice, relation: string, args: readonly string[]): string {
+  return JSON.stringify([viewKey(view), relation, args]);
 }
 
 function textsAt(set: TableSet, columns: readonly Int32Array[], row: number): string[] {
