@@ -56,3 +56,26 @@ test('a rule that is taught again with another `enabled` takes effect', async ()
   expect(await count()).toBe(1);
   await engine.close();
 });
+
+test('a table that was dropped since most of its rows were dead is joined by what it holds now', async () => {
+  const engine = await openEngine({ storageDir: null });
+  const between = (predicate: string, at: number) => fact(predicate, `n${at}`, `n${at + 1}`);
+  const count = async () =>
+    (await engine.ask(caller, askInputSchema.parse({ predicate: 'path', args: ['?x', '?y'] }))).count;
+  const pathsOf = (nodes: number) => (nodes * (nodes - 1)) / 2;
+  await engine.tellAll(
+    caller,
+    Array.from({ length: 59 }, (_, at) => between('edge', at)),
+  );
+  await engine.teach(
+    caller,
+    ruleInputSchema.parse({ text: 'path(?x, ?y) :- edge(?x, ?y), not cut(?x, ?y)' }),
+  );
+  await engine.teach(caller, ruleInputSchema.parse({ text: 'path(?x, ?z) :- path(?x, ?y), path(?y, ?z)' }));
+  expect(await count()).toBe(pathsOf(60));
+  await engine.tellAll(caller, [between('cut', 45)]);
+  expect(await count()).toBe(pathsOf(46) + pathsOf(14));
+  await engine.tellAll(caller, [between('cut', 29), between('edge', 59)]);
+  expect(await count()).toBe(pathsOf(30) + pathsOf(16) + pathsOf(15));
+  await engine.close();
+});

@@ -23,6 +23,7 @@ import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-tru
 import { overSeeds } from '../testing/twin.ts';
 import { demand, Pacer, settle } from './evaluation.ts';
 import { Program } from './program.ts';
+import type { GroundAtom } from './proof.ts';
 import { instance, type Matches, matchesOf, question } from './question.ts';
 import { type PinnedReader, Reasoner } from './reasoner.ts';
 import { TableSet } from './table-set.ts';
@@ -145,9 +146,7 @@ async function askAndCompare(kept: KeptCase, prng: Prng, vocabulary: Vocabulary,
     const pacer = kept.reasoner.pacer(limits);
     const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
     const { matches } = await kept.reasoner.answer(asked, reader, pacer, page);
-    const ways = { withHeights: false, isKept: false };
-    const fresh = new TableSet(kept.facts, kept.program, ways, new Map());
-    const wanted = await matchesOf(asked, fresh, reader, unlimited());
+    const wanted = await matchesOf(asked, freshSet(kept), reader, unlimited());
     expect(texts(matches), `answers to ${renderBody(asked.body)}`).toEqual(texts(wanted));
   });
 }
@@ -159,7 +158,7 @@ async function lookAt(
   vocabulary: Vocabulary,
   flavour: Flavour,
   withHeights: boolean,
-): Promise<Set<string>> {
+): Promise<Map<string, GroundAtom>> {
   return kept.read(async (reader) => {
     const pacer = kept.reasoner.pacer(limits);
     return kept.reasoner.evaluate(reader, withHeights, pacer, async (set) => {
@@ -191,9 +190,9 @@ async function lookAtBoth(
   prng: Prng,
   vocabulary: Vocabulary,
   flavour: Flavour,
-): Promise<Set<string>> {
+): Promise<Map<string, GroundAtom>> {
   const answers = await lookAt(kept, prng, vocabulary, flavour, false);
-  return new Set([...answers, ...(await lookAt(kept, prng, vocabulary, flavour, true))]);
+  return new Map([...answers, ...(await lookAt(kept, prng, vocabulary, flavour, true))]);
 }
 
 function change(kept: KeptCase, prng: Prng, vocabulary: Vocabulary, flavour: Flavour): void {
@@ -221,7 +220,28 @@ async function changeAndWatch(
       return atomKey(view, relation, args);
     }),
   );
-  expect(lost.sort(), 'what the tables lost').toEqual([...before].filter((atom) => !after.has(atom)).sort());
+  const gone = new Set(lost);
+  const wrong = lost.filter((atom) => !before.has(atom) || after.has(atom));
+  expect(wrong, 'what was not held before, or is held still').toEqual([]);
+  const unheard = [...before].filter(([atom]) => !after.has(atom) && !gone.has(atom));
+  expect(await withdrawn(kept, new Map(unheard)), 'what was lost unheard').toEqual([]);
+}
+
+/** Of these atoms, those that hold no more; the others stood in tables that were dropped. */
+async function withdrawn(kept: KeptCase, atoms: ReadonlyMap<string, GroundAtom>): Promise<string[]> {
+  return kept.read(async (reader) => {
+    const fresh = freshSet(kept);
+    const found: string[] = [];
+    for (const [key, { view, literal }] of atoms) {
+      const { count } = await matchesOf(question(view, [literal]), fresh, reader, unlimited());
+      if (count === 0) found.push(key);
+    }
+    return found;
+  });
+}
+
+function freshSet(kept: KeptCase): TableSet {
+  return new TableSet(kept.facts, kept.program, { withHeights: false, isKept: false }, new Map());
 }
 
 async function changeAndLook(

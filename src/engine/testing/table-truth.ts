@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import { demand, type Pacer, settle } from '../solve/evaluation.ts';
+import type { GroundAtom } from '../solve/proof.ts';
 import { type Reader, sees, viewKey } from '../solve/reader.ts';
 import type { Support } from '../solve/support.ts';
 import { TableSet } from '../solve/table-set.ts';
@@ -58,12 +59,15 @@ function contents(set: TableSet, table: Table, demanded: ReadonlySet<string> | n
   return found.sort();
 }
 
-/** The atoms that tables of the set hold, each with its view: see `atomKey`. */
-export function atomsOf(set: TableSet): Set<string> {
-  const atoms = new Set<string>();
-  for (const { view, relation, rows } of set.tables.values())
-    for (let row = 0; row < rows.rows.count; row++)
-      if (!rows.rows.isDead(row)) atoms.add(atomKey(view, relation, textsAt(set, rows.rows.columns, row)));
+/** The atoms that tables of the set hold, by `atomKey`. */
+export function atomsOf(set: TableSet): Map<string, GroundAtom> {
+  const atoms = new Map<string, GroundAtom>();
+  for (const { view, relation, predicate, negated, rows } of set.tables.values())
+    for (let row = 0; row < rows.rows.count; row++) {
+      if (rows.rows.isDead(row)) continue;
+      const args = textsAt(set, rows.rows.columns, row);
+      atoms.set(atomKey(view, relation, args), { view, literal: { predicate, args, negated, naf: false } });
+    }
   return atoms;
 }
 
