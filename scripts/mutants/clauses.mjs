@@ -19,7 +19,7 @@
  * @type {Record<string, {file: string, titles: string, flavours: number}>}
  */
 export const probes = {
-  kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 5 },
+  kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 6 },
   meanwhile: { file: 'solve/upkeep.fuzz.ts', titles: 'tables are kept true whatever', flavours: 3 },
   answers: { file: 'engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
   written: { file: 'engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
@@ -52,7 +52,6 @@ const machine = 'solve/machine.ts';
 const compileRule = 'solve/compile-rule.ts';
 const bodyCompiler = 'solve/body-compiler.ts';
 const derived = 'solve/derived.ts';
-const evaluation = 'solve/evaluation.ts';
 const reasoner = 'solve/reasoner.ts';
 const question = 'solve/question.ts';
 const tuples = 'facts/tuples.ts';
@@ -333,7 +332,7 @@ const joining = [
     file: 'solve/proof.ts',
     from: 'if (rows.isDead(row)) return;',
     to: '',
-    by: ['answers steady', 'answers groups'],
+    by: any,
   },
   {
     clause: 'a row that comes back has the height of its new reason',
@@ -469,14 +468,6 @@ const noting = [
     file: upkeep,
     from: 'if (row >= 0 && sees(reader, relation, row))',
     to: 'if (row >= 0 && relation.isAlive(row))',
-    by: any,
-  },
-  {
-    clause: 'a fact of which nothing is left concerns nobody',
-    file: upkeep,
-    from: 'if (row >= 0) for (const watcher of set.watchersOf(key))',
-    to: 'for (const watcher of set.watchersOf(key))',
-    variant: 'tight',
     by: any,
   },
   {
@@ -640,6 +631,13 @@ const dropping = [
 
 /** @type {readonly Clause[]} */
 const answering = [
+  {
+    clause: 'what a question that was refused on the way left is dropped',
+    file: reasoner,
+    from: 'if (!isSettled || this.bytes > this.#memoryBytes) this.#renew(shared);',
+    to: 'if (this.bytes > this.#memoryBytes) this.#renew(shared);',
+    by: any,
+  },
   {
     clause: 'a table has answered what is settled alone',
     file: question,

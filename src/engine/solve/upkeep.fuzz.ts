@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { EngineError } from '../base/errors.ts';
 import { Prng } from '../base/prng.ts';
 import { FactStore } from '../facts/fact-store.ts';
 import { ruleIdentity } from '../logic/identity.ts';
@@ -24,7 +25,7 @@ import { overSeeds } from '../testing/twin.ts';
 import { demand, Pacer, settle } from './evaluation.ts';
 import { Program } from './program.ts';
 import type { GroundAtom } from './proof.ts';
-import { instance, type Matches, matchesOf, question } from './question.ts';
+import { instance, type Matches, matchesOf, type Question, question } from './question.ts';
 import { type PinnedReader, Reasoner } from './reasoner.ts';
 import { TableSet } from './table-set.ts';
 
@@ -47,6 +48,7 @@ const flavours: Record<string, Flavour> = {
     layered: true,
   },
   numbers: { ...steady, arithmetic: true, comparisons: true, aggregates: true, layered: true, relations: 6 },
+  instants: { ...steady, facts: 12, relations: 3, rules: 4, constants: 3, maxArity: 2, validity: true },
   time: { ...steady, validity: true, scopes: true, negation: true, defaultNegation: true, maxArity: 2 },
   rich: { ...richFlavour, ...{ steadyRules: true, facts: 30, constants: 4 } },
 };
@@ -136,18 +138,42 @@ function texts({ question: asked, constants, ids, count }: Matches): string[] {
   ).sort();
 }
 
-/** Asks something and compares the answers with those of fresh tables. */
-async function askAndCompare(kept: KeptCase, prng: Prng, vocabulary: Vocabulary, flavour: Flavour) {
+/** Asks something and compares the answers, and perhaps their proofs, with those of fresh tables. */
+async function askAndCompare(
+  kept: KeptCase,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+): Promise<void> {
   const body = prng.chance(0.8)
     ? [{ ...randomQuestion(prng, vocabulary, flavour), naf: false }]
     : randomBody(prng, vocabulary, flavour);
   const asked = question(flavour.scopes ? randomView(prng, vocabulary) : everything, body);
+  const page = { offset: 0, limit: null, withProof: prng.chance(0.3), withAlternatives: prng.chance(0.3) };
+  if (prng.chance(0.1)) await askTooMuch(kept, asked, prng.below(30));
   await kept.read(async (reader) => {
-    const pacer = kept.reasoner.pacer(limits);
-    const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
-    const { matches } = await kept.reasoner.answer(asked, reader, pacer, page);
-    const wanted = await matchesOf(asked, freshSet(kept), reader, unlimited());
-    expect(texts(matches), `answers to ${renderBody(asked.body)}`).toEqual(texts(wanted));
+    const { matches, proof } = await kept.reasoner.answer(asked, reader, kept.reasoner.pacer(limits), page);
+    const fresh = new Reasoner(kept.facts, kept.program, new Map(), () => Promise.resolve(), 2 ** 30);
+    const wanted = await fresh.answer(asked, reader, unlimited(), page);
+    const about = renderBody(asked.body);
+    expect(texts(matches), `answers to ${about}`).toEqual(texts(wanted.matches));
+    expect(proof?.proof, `proof of ${about}`).toEqual(wanted.proof?.proof);
+  });
+}
+
+/** A question that may be refused on the way: nothing half done is left. */
+async function askTooMuch(kept: KeptCase, asked: Question, maxDerivations: number): Promise<void> {
+  const page = { offset: 0, limit: null, withProof: true, withAlternatives: false };
+  await kept.read(async (reader) => {
+    const answered = kept.reasoner.answer(
+      asked,
+      reader,
+      kept.reasoner.pacer({ ...limits, maxDerivations }),
+      page,
+    );
+    await answered.catch((error: unknown) => {
+      if (!(error instanceof EngineError)) throw error;
+    });
   });
 }
 

@@ -372,7 +372,9 @@ export function randomUpdate(
   if (choice < 40 && stored.length > 0) return { kind: 'retract', fact: prng.pick(stored) };
   if (choice < 46 && flavour.validity) return { kind: 'time', time: current.time + prng.below(2) };
   if (choice >= 46 && choice < 60 && flavour.steadyRules && prng.chance(0.9))
-    return { kind: 'assert', fact: randomFact(prng, vocabulary, flavour) };
+    return flavour.validity && prng.chance(0.5)
+      ? { kind: 'time', time: current.time + prng.below(3) }
+      : { kind: 'assert', fact: randomFact(prng, vocabulary, flavour) };
   if (choice < 52) {
     const rule = randomRuleBeside(prng, vocabulary, flavour, presentRules(current));
     if (rule !== null) return { kind: 'addRule', rule };

@@ -173,8 +173,9 @@ const firstSeed = Number(process.env['SEED'] ?? 1);
 const mostMs = Number(process.env['FUZZ_MS'] ?? Number.POSITIVE_INFINITY);
 
 /**
- * Runs the case of every seed: `few` of them, `many` with LONG=1; SEED and SEEDS choose others, and FUZZ_MS how
- * long. An error names its seed. The oracle tries everything with everything: a few cases that are too much for it are left out.
+ * Runs the case of every seed: `few` of them, `many` with LONG=1; SEED and SEEDS choose others, and FUZZ_MS for how
+ * long. An error names its seed. The oracle tries everything with everything: a few cases that are too much for it are
+ * left out.
  */
 export async function overSeeds(
   { name, few, many }: { readonly name: string; readonly few: number; readonly many: number },
