@@ -19,7 +19,7 @@
  * @type {Record<string, {file: string, titles: string, flavours: number}>}
  */
 export const probes = {
-  kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 7 },
+  kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
   meanwhile: { file: 'solve/upkeep.fuzz.ts', titles: 'tables are kept true whatever', flavours: 3 },
   answers: { file: 'engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
   written: { file: 'engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
@@ -96,20 +96,6 @@ const killing = [
     file: derived,
     from: phases,
     to: 'export const phases = { kill: 0, check: 2, stored: 3, join: 4, tell: 1 } as const;',
-    by: joins,
-  },
-  {
-    clause: 'a level looks for other reasons before it joins: phases',
-    file: derived,
-    from: phases,
-    to: phases.replace('check: 1, stored: 2, join: 3', 'check: 3, stored: 1, join: 2'),
-    by: joins,
-  },
-  {
-    clause: 'stored facts that came are joined before derived rows: phases',
-    file: derived,
-    from: phases,
-    to: phases.replace('stored: 2, join: 3', 'stored: 3, join: 2'),
     by: joins,
   },
   {
@@ -514,7 +500,7 @@ const noting = [
     file: 'solve/table-set.ts',
     from: 'return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);',
     to: 'return this.#storedNews.has(relation);',
-    by: ['meanwhile time', 'kept time', 'kept strata'],
+    by: ['kept absences', 'meanwhile time'],
   },
   {
     clause: 'a constant that the dictionary comes to know has one id',
@@ -599,6 +585,14 @@ const dropping = [
     by: joins,
   },
   {
+    clause: 'a join looks at the rows that a dropped table holds now',
+    file: machine,
+    from: 'if (this.#indexed !== rows) {',
+    to: 'if (this.#indexed === null) {',
+    variant: 'tight',
+    by: ['kept time', 'kept joins'],
+  },
+  {
     clause: 'a table that was dropped has answered nothing',
     file: 'solve/table-set.ts',
     from: '    for (const extra of table.extra) clear(extra);\n    table.settled = 0;',
@@ -674,13 +668,6 @@ const answering = [
     from: 'if (reader.version !== this.version || reader.hidden !== null) return null;\n    if (isInFlux',
     to: 'if (reader.hidden !== null) return null;\n    if (isInFlux',
     by: joins,
-  },
-  {
-    clause: 'a question takes a settled table only where no work is left',
-    file: question,
-    from: 'const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;',
-    to: 'const held = settledTableFor(atom, asked.view, set);',
-    by: meanwhile,
   },
   {
     clause: 'what is lost is known to who watches',
