@@ -11,7 +11,8 @@ import { runProgram } from './run-program.mjs';
  *
  * Each clause (scripts/mutants/clauses.mjs) is taken away in a copy of the engine, and the fuzz that is named for it
  * runs there until it fails. One that goes unnoticed is a failure, and so is a fuzz that fails where nothing was taken
- * away and only limits are low. Kept: the tree is never edited; the copy is in the system's folder for what is temporary and is removed.
+ * away and only limits are low. Kept: the tree is never edited; the copy lies in the system's folder for what is
+ * temporary, and is removed.
  *
  *   --only <text>    the clauses whose name contains it
  *   --seconds <n>    how long each fuzz may look for a case (30); a fifth of it where nothing was taken away
@@ -139,19 +140,14 @@ async function run(folder, probe, seconds) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
   const startedAt = performance.now();
-  const { late, output } = await runProgram(
-    process.execPath,
-    [
-      join(root, 'node_modules/vitest/vitest.mjs'),
-      ...['run', '--root', folder, '--bail=1', '--testTimeout=0', '-t', titles],
-      ...['--reporter=json', `--outputFile.json=${report}`, `src/engine/${fuzz.file}`],
-    ],
-    {
-      folder,
-      environment: { ...process.env, SEED: '1', SEEDS: '1000000', FUZZ_MS: String(seconds * 1000) },
-      limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
-    },
-  );
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const select = ['--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
+  const show = ['--bail=1', '--testTimeout=0', '--reporter=json', `--outputFile.json=${report}`];
+  const { late, output } = await runProgram(process.execPath, [vitest, 'run', ...select, ...show], {
+    folder,
+    environment: { ...process.env, SEED: '1', SEEDS: '1000000', FUZZ_MS: String(seconds * 1000) },
+    limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
+  });
   const spent = (performance.now() - startedAt) / 1000;
   if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent };
   return { ...readReport(report, kind, output), seconds: spent };

@@ -337,8 +337,8 @@ const justifying = [
   {
     clause: 'a row that came back or fell has its new reason',
     file: machine,
-    from: '  #improve(target: Derived, row: number): void {\n    if (target.support !== null) this.#justify(target.support, row);',
-    to: '  #improve(target: Derived, row: number): void {',
+    from: '      this.#justify(target.support, row);\n    }\n    if (row >= target.claimed) return;',
+    to: '    }\n    if (row >= target.claimed) return;',
     by: joins,
   },
   {
@@ -672,7 +672,7 @@ const answering = [
   {
     clause: 'what is lost is known to who watches',
     file: upkeep,
-    from: 'if (isDead && support.table !== null) set.lost?.(support.table, row);',
+    from: 'if (isDead && support.table !== null && support.wasHeld(row)) set.lost?.(support.table, row);',
     to: '',
     by: joins,
   },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Caller } from './base/caller.ts';
-import { factSchema } from './contract/facts.ts';
+import { factSchema, retractPatternInputSchema } from './contract/facts.ts';
 import { askInputSchema } from './contract/inference.ts';
 import { ruleInputSchema } from './contract/rules.ts';
 import { openEngine } from './open-engine.ts';
@@ -77,5 +77,29 @@ test('a table that was dropped since most of its rows were dead is joined by wha
   expect(await count()).toBe(pathsOf(46) + pathsOf(14));
   await engine.tellAll(caller, [between('cut', 29), between('edge', 59)]);
   expect(await count()).toBe(pathsOf(30) + pathsOf(16) + pathsOf(15));
+  await engine.close();
+});
+
+test('what never held is no dependent of a retraction', async () => {
+  const engine = await openEngine({ storageDir: null });
+  await engine.tellAll(caller, [
+    fact('gate'),
+    fact('root', 'r'),
+    fact('hold', 'n', 'r'),
+    fact('link', 'm', 'n'),
+  ]);
+  for (const text of [
+    'step(?x, ?y) :- hold(?x, ?y), gate()',
+    'step(?x, ?y) :- link(?x, ?y), not gate()',
+    'safe(?x) :- root(?x)',
+    'safe(?x) :- step(?x, ?y), safe(?y)',
+  ])
+    await engine.teach(caller, ruleInputSchema.parse({ text }));
+  await engine.ask(caller, askInputSchema.parse({ predicate: 'safe', args: ['?x'] }));
+  const { dependents } = await engine.forgetPattern(
+    caller,
+    retractPatternInputSchema.parse({ predicate: 'gate', args: [] }),
+  );
+  expect(dependents).toEqual(['safe(n)', 'step(n, r)']);
   await engine.close();
 });

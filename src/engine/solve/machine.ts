@@ -523,7 +523,10 @@ export class Machine implements Consumer {
 
   /** A row that was there has come back, or has a lesser height. */
   #improve(target: Derived, row: number): void {
-    if (target.support !== null) this.#justify(target.support, row);
+    if (target.support !== null) {
+      if (target.rows.hasRisen) target.support.cameBack(row);
+      this.#justify(target.support, row);
+    }
     if (row >= target.claimed) return;
     target.again.push(row);
     this.#parts.work.add(target, phases.join);

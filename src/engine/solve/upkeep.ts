@@ -30,6 +30,7 @@ export async function keepTrue(
   pacer: Pacer,
 ): Promise<boolean> {
   const { facts, work, justifications } = set;
+  for (const support of justifications.supports) support.noteHeld();
   for (const number of new Set(changed)) {
     const fact = facts.versionOf(number);
     const { relation, row } = fact;
@@ -88,7 +89,7 @@ export function tellAbove(set: TableSet, support: Support): void {
       if (target.derived.level > level) kill(set, target, at);
     });
     for (const watcher of watchers) concern(set, watcher, rows.columns, row);
-    if (isDead && support.table !== null) set.lost?.(support.table, row);
+    if (isDead && support.table !== null && support.wasHeld(row)) set.lost?.(support.table, row);
   }
   if (watchers.length === 0) return;
   const tell = (row: number): void => {

@@ -102,7 +102,9 @@ function expectRest({ derived, killed, doubtful, fallen, risen }: Support): void
     queued: 0,
   });
   expect({ done, claimed }, `what was joined of ${name}`).toEqual({ done: rows.count, claimed: rows.count });
-  const dead = [...(rows.dead ?? []).slice(0, rows.count)].filter((state) => state !== 0);
+  const dead = Array.from(rows.dead ?? [])
+    .slice(0, rows.count)
+    .filter((state) => state !== 0);
   expect(rows.deadCount, `dead rows of ${name}`).toBe(dead.length);
   expect(dead.filter((state) => state === 1).length, `rows of ${name} that are dying`).toBe(0);
 }
