@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, tool } from './check.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { mutants } from './mutants.mjs';
 import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
 
 /**
@@ -12,7 +13,7 @@ import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
  *
  *   --unit   the checks and the unit tests only
  *   --e2e    the end-to-end tests only; further arguments go to Playwright
- *   --long   fuzz for longer and run what takes minutes
+ *   --long   fuzz for longer, run what takes minutes, and see that the fuzz notices what it is for
  */
 
 /** @typedef {import('./check.mjs').Verdict} Verdict */
@@ -93,7 +94,9 @@ await runCommand(async () => {
     return { name: 'build', passed: 1, failed: 0 };
   });
   verdicts.push(built);
-  if (!e2eOnly) verdicts.push(...(await check({ long: given.includes('--long') })));
+  const long = given.includes('--long');
+  if (!e2eOnly) verdicts.push(...(await check({ long })));
+  if (!e2eOnly && long) verdicts.push(await attempt('clauses of truth maintenance', () => mutants()));
   if (!unitOnly && built.failed === 0) verdicts.push(await attempt('end-to-end tests', () => endToEnd(rest)));
   report(verdicts);
 });

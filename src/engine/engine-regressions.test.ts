@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Caller } from './base/caller.ts';
-import { factSchema } from './contract/facts.ts';
+import { factSchema, retractPatternInputSchema } from './contract/facts.ts';
 import { askInputSchema } from './contract/inference.ts';
 import { ruleInputSchema } from './contract/rules.ts';
 import { openEngine } from './open-engine.ts';
@@ -54,5 +54,52 @@ test('a rule that is taught again with another `enabled` takes effect', async ()
   expect(await count()).toBe(0);
   expect((await teach(true)).status).toBe('unchanged');
   expect(await count()).toBe(1);
+  await engine.close();
+});
+
+test('a table that was dropped since most of its rows were dead is joined by what it holds now', async () => {
+  const engine = await openEngine({ storageDir: null });
+  const between = (predicate: string, at: number) => fact(predicate, `n${at}`, `n${at + 1}`);
+  const count = async () =>
+    (await engine.ask(caller, askInputSchema.parse({ predicate: 'path', args: ['?x', '?y'] }))).count;
+  const pathsOf = (nodes: number) => (nodes * (nodes - 1)) / 2;
+  await engine.tellAll(
+    caller,
+    Array.from({ length: 59 }, (_, at) => between('edge', at)),
+  );
+  await engine.teach(
+    caller,
+    ruleInputSchema.parse({ text: 'path(?x, ?y) :- edge(?x, ?y), not cut(?x, ?y)' }),
+  );
+  await engine.teach(caller, ruleInputSchema.parse({ text: 'path(?x, ?z) :- path(?x, ?y), path(?y, ?z)' }));
+  expect(await count()).toBe(pathsOf(60));
+  await engine.tellAll(caller, [between('cut', 45)]);
+  expect(await count()).toBe(pathsOf(46) + pathsOf(14));
+  await engine.tellAll(caller, [between('cut', 29), between('edge', 59)]);
+  expect(await count()).toBe(pathsOf(30) + pathsOf(16) + pathsOf(15));
+  await engine.close();
+});
+
+test('what never held is no dependent of a retraction', async () => {
+  const engine = await openEngine({ storageDir: null });
+  await engine.tellAll(caller, [
+    fact('gate'),
+    fact('root', 'r'),
+    fact('hold', 'n', 'r'),
+    fact('link', 'm', 'n'),
+  ]);
+  for (const text of [
+    'step(?x, ?y) :- hold(?x, ?y), gate()',
+    'step(?x, ?y) :- link(?x, ?y), not gate()',
+    'safe(?x) :- root(?x)',
+    'safe(?x) :- step(?x, ?y), safe(?y)',
+  ])
+    await engine.teach(caller, ruleInputSchema.parse({ text }));
+  await engine.ask(caller, askInputSchema.parse({ predicate: 'safe', args: ['?x'] }));
+  const { dependents } = await engine.forgetPattern(
+    caller,
+    retractPatternInputSchema.parse({ predicate: 'gate', args: [] }),
+  );
+  expect(dependents).toEqual(['safe(n)', 'step(n, r)']);
   await engine.close();
 });

@@ -44,6 +44,16 @@ const flavours: Record<string, Flavour> = {
     validity: true,
     disabledRules: true,
   },
+  steady: {
+    ...plainFlavour,
+    relations: 6,
+    rules: 10,
+    maxArity: 2,
+    defaultNegation: true,
+    aggregates: true,
+    layered: true,
+    steadyRules: true,
+  },
 };
 
 const timeout = 3_600_000;
@@ -146,7 +156,7 @@ async function updateMeanwhile(
   }
 }
 
-for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers'])
+for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers', 'steady'])
   test(`an answer is that of the generation it names, whatever is written meanwhile (${name})`, {
     timeout,
   }, () => {
@@ -281,7 +291,7 @@ async function retractAndCompare(twin: Twin, retraction: Retraction, asked: Set<
   for (const atom of lost) asked.delete(atom);
 }
 
-for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'groups'])
+for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'groups', 'steady'])
   test(`dependents are what held before a retraction and no longer holds (${name})`, { timeout }, () => {
     const flavour = flavours[name] as Flavour;
     return overSeeds({ name, few: 8, many: 1000 }, async (seed) => {

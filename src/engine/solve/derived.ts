@@ -82,6 +82,9 @@ export class Support {
   risen: number[] = [];
   /** Rows up to here are no news to watchers. */
   told = 0;
+  /** Rows up to here, without those that came back since, were held when the upkeep in hand began. */
+  #held = 0;
+  readonly #back = new Set<number>();
 
   constructor(derived: Derived, number: number, lost: ((row: number) => void) | null) {
     this.derived = derived;
@@ -103,6 +106,26 @@ export class Support {
     this.fallen = [];
     this.risen = [];
     this.told = 0;
+    this.noteHeld();
+  }
+
+  /** What is alive now counts as held from here on. */
+  noteHeld(): void {
+    this.#held = this.derived.rows.count;
+    if (this.#back.size > 0) this.#back.clear();
+  }
+
+  /** Notes that a row long gone is alive again. */
+  cameBack(row: number): void {
+    if (row < this.#held) this.#back.add(row);
+  }
+
+  /**
+   * Whether a row that died was held when the upkeep began. Joins of a level meet rows above that have not heard yet of
+   * what died: what they conclude from those dies again, and never held.
+   */
+  wasHeld(row: number): boolean {
+    return row < this.#held && !this.#back.has(row);
   }
 }
 

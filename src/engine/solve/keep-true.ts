@@ -16,6 +16,7 @@ export async function keepTrue(
   pacer: Pacer,
 ): Promise<boolean> {
   const { facts, work, justifications } = set;
+  for (const support of justifications.supports) support.noteHeld();
   for (const number of new Set(changed)) {
     const { relation, row: newest } = facts.versionOf(number);
     // A write that nobody sees yet may be under way.

@@ -1,6 +1,7 @@
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
+import type { Tuples } from '../facts/tuples.ts';
 import { type Consumer, type Derived, phases, type Support, type Work } from './derived.ts';
 import type { Seen } from './observer.ts';
 import { sees, type Reader } from './reader.ts';
@@ -215,6 +216,8 @@ class DerivedStep extends Step {
   readonly #key: Int32Array;
   readonly #whole: boolean;
   #index: ChainIndex | null = null;
+  /** The rows that the index is of: a table that is dropped gets others, perhaps for the same reader. */
+  #indexed: Tuples | null = null;
   #cursor = 0;
 
   constructor(source: Derived, shape: Shape, window: Window) {
@@ -226,9 +229,7 @@ class DerivedStep extends Step {
     this.#whole = shape.keyPositions.length === source.rows.arity;
   }
 
-  override bind(): void {
-    this.#index = null;
-  }
+  override bind(): void {}
 
   override enter(machine: Machine): void {
     const { keyPositions, keyRegisters } = this.shape;
@@ -240,9 +241,12 @@ class DerivedStep extends Step {
     if (this.#whole) this.#cursor = rows.find(key) + 1;
     else if (keyPositions.length === 0) this.#cursor = rows.count;
     else {
-      this.#index ??= rows.index(keyPositions);
-      this.#cursor =
-        keyPositions.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
+      if (this.#indexed !== rows) {
+        this.#index = rows.index(keyPositions);
+        this.#indexed = rows;
+      }
+      const index = this.#index as ChainIndex;
+      this.#cursor = keyPositions.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
     }
   }
 
@@ -572,7 +576,10 @@ export class Machine implements Consumer {
 
   /** A row that was there has come back, or has a lesser height. */
   #improve(target: Derived, row: number): void {
-    if (target.support !== null) this.#justify(target.support, row);
+    if (target.support !== null) {
+      if (target.rows.hasRisen) target.support.cameBack(row);
+      this.#justify(target.support, row);
+    }
     if (row >= target.claimed) return;
     target.again.push(row);
     this.#parts.work.add(target, phases.join);

@@ -57,7 +57,7 @@ export function tellAbove(set: TableSet, support: Support): void {
       if (target.derived.level > level) kill(set, target, at);
     });
     for (const watcher of watchers) concern(set, watcher, rows.columns, row);
-    if (isDead) support.lost?.(row);
+    if (isDead && support.wasHeld(row)) support.lost?.(row);
   }
   if (watchers.length === 0) return;
   const tell = (row: number): void => {

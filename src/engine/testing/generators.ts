@@ -27,6 +27,10 @@ export interface Flavour {
   readonly scopes: boolean;
   readonly validity: boolean;
   readonly disabledRules: boolean;
+  /** Rules conclude from relations that come earlier in the vocabulary, and say of those what waits for them. */
+  readonly layered: boolean;
+  /** Updates are of facts, but for a few: what is derived lives long. */
+  readonly steadyRules: boolean;
 }
 
 /** Positive rules over unscoped facts; switch features on from here. */
@@ -44,6 +48,8 @@ export const plainFlavour: Flavour = {
   scopes: false,
   validity: false,
   disabledRules: false,
+  layered: false,
+  steadyRules: false,
 };
 
 /** The whole language. */
@@ -223,10 +229,33 @@ function atomOf({ predicate, args, negated }: Atom): Atom {
   return { predicate, args, negated };
 }
 
+/**
+ * A rule whose head comes after all that it reads, but for itself: many together make a tall tower of recursions,
+ * absences over them and aggregates over those.
+ */
+function randomLayeredRule(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Rule {
+  const { relations } = vocabulary;
+  const top = 1 + prng.below(relations.length - 1);
+  const own: Vocabulary = { ...vocabulary, relations: relations.slice(top, top + 1) };
+  const lower: Vocabulary = { ...vocabulary, relations: relations.slice(0, top) };
+  for (;;) {
+    const body: Literal[] = [randomAtom(prng, lower, flavour, variables)];
+    for (const from of [own, lower])
+      if (prng.chance(0.4)) body.push(randomAtom(prng, from, flavour, variables));
+    if (flavour.defaultNegation && prng.chance(0.5))
+      body.push({ ...randomAtom(prng, lower, flavour, variables), naf: true });
+    if (flavour.aggregates && prng.chance(0.4)) body.push(randomAggregate(prng, lower, flavour, 1));
+    if (prng.chance(0.3)) body.push(...randomExtras(prng, lower, flavour));
+    const head = atomOf(randomAtom(prng, own, flavour, [...variables, '?n']));
+    if (ruleProblems({ head, body }).length === 0) return { head, body: shuffle(prng, body) };
+  }
+}
+
 /** A rule that is safe; whether it fits the others is for the caller to see. */
 export function randomRule(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Rule {
   const recursion = prng.chance(0.35) ? randomRecursion(prng, vocabulary) : null;
   if (recursion !== null) return recursion;
+  if (flavour.layered && vocabulary.relations.length > 1) return randomLayeredRule(prng, vocabulary, flavour);
   for (;;) {
     const atoms: Literal[] = Array.from({ length: 1 + prng.below(3) }, () =>
       randomAtom(prng, vocabulary, flavour, variables),
@@ -342,6 +371,10 @@ export function randomUpdate(
   const places = [...current.rules.keys()].filter((index) => current.rules[index] !== null);
   if (choice < 40 && stored.length > 0) return { kind: 'retract', fact: prng.pick(stored) };
   if (choice < 46 && flavour.validity) return { kind: 'time', time: current.time + prng.below(2) };
+  if (choice >= 46 && choice < 60 && flavour.steadyRules && prng.chance(0.9))
+    return flavour.validity && prng.chance(0.5)
+      ? { kind: 'time', time: current.time + prng.below(3) }
+      : { kind: 'assert', fact: randomFact(prng, vocabulary, flavour) };
   if (choice < 52) {
     const rule = randomRuleBeside(prng, vocabulary, flavour, presentRules(current));
     if (rule !== null) return { kind: 'addRule', rule };

@@ -172,18 +172,23 @@ function expectProofs(answer: Answer, body: readonly Literal[], model: NaiveMode
 
 const isLong = process.env['LONG'] === '1';
 const firstSeed = Number(process.env['SEED'] ?? 1);
+/** No further seed is begun after so many milliseconds. */
+const mostMs = Number(process.env['FUZZ_MS'] ?? Number.POSITIVE_INFINITY);
 
 /**
- * Runs the case of every seed: `few` of them, `many` with LONG=1; SEED and SEEDS choose others. An error names its
- * seed. The oracle tries everything with everything: a few cases that are too much for it are left out.
+ * Runs the case of every seed: `few` of them, `many` with LONG=1; SEED and SEEDS choose others, and FUZZ_MS for how
+ * long. An error names its seed. The oracle tries everything with everything: a few cases that are too much for it are
+ * left out.
  */
 export async function overSeeds(
   { name, few, many }: { readonly name: string; readonly few: number; readonly many: number },
   runCase: (seed: number) => Promise<void>,
 ): Promise<void> {
   const seeds = Number(process.env['SEEDS'] ?? (isLong ? many : few));
+  const startedAt = performance.now();
   let skipped = 0;
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
+    if (performance.now() - startedAt > mostMs) break;
     try {
       await runCase(seed);
     } catch (error) {

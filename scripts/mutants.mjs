@@ -1,0 +1,207 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { clauses, probes, variants } from './mutants/clauses.mjs';
+import { Refusal, root, runCommand } from './prepare.mjs';
+import { runProgram } from './run-program.mjs';
+
+/**
+ * `npm run test:mutants`: whether every clause of truth maintenance has a random test that fails without it.
+ *
+ * Each clause (scripts/mutants/clauses.mjs) is taken away in a copy of the engine, and the fuzz that is named for it
+ * runs there until it fails. One that goes unnoticed is a failure, and so is a fuzz that fails where nothing was taken
+ * away and only limits are low. Kept: the tree is never edited; the copy lies in the system's folder for what is
+ * temporary, and is removed.
+ *
+ *   --only <text>    the clauses whose name contains it
+ *   --seconds <n>    how long each fuzz may look for a case (30); a fifth of it where nothing was taken away
+ */
+
+/** @typedef {import('./mutants/clauses.mjs').Clause} Clause */
+/** @typedef {import('./mutants/clauses.mjs').Edit} Edit */
+/** @typedef {{killed: boolean, by: string, seconds: number}} Outcome by: what failed, and at which seed */
+
+/** A fuzz that has gone on for so long after its time does not come to an end. */
+const graceSeconds = 60;
+
+/**
+ * Runs all clauses, or those that are asked for.
+ * @param {{only?: string | null, seconds?: number}} [options]
+ * @returns {Promise<import('./check.mjs').Verdict>}
+ */
+export async function mutants({ only = null, seconds = 30 } = {}) {
+  console.log('\n== clauses of truth maintenance');
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-mutants-'));
+  try {
+    const isWanted = (/** @type {string} */ name) => only === null || name.includes(only);
+    const wanted = clauses.filter(({ clause }) => isWanted(clause));
+    const whole = Object.entries(variants)
+      .filter(([variant, edits]) => edits.length > 0 && isWanted(asItIs(variant)))
+      .map(([variant]) => variant);
+    if (wanted.length + whole.length === 0) throw new Refusal(`No clause is called ${only ?? ''}.`);
+    // Whoever works on the tree meanwhile changes nothing here.
+    cpSync(join(root, 'src/engine'), join(folder, 'engine'), { recursive: true });
+    let failed = 0;
+    for (const variant of whole) failed += await intact(folder, variant, seconds);
+    for (const clause of wanted) {
+      const outcome = await without(folder, clause, seconds);
+      if (!outcome.killed) failed++;
+      print(outcome.killed ? 'noticed' : 'UNNOTICED', clause.clause, outcome);
+    }
+    return { name: 'clauses of truth maintenance', passed: wanted.length + whole.length - failed, failed };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * All fuzz of the engine as it is, with the limits of the variant. (With the limits that it has it runs in `npm test`.)
+ * @param {string} folder
+ * @param {string} variant
+ * @param {number} seconds
+ * @returns {Promise<number>} 1 where it fails
+ */
+async function intact(folder, variant, seconds) {
+  copyEngine(folder, variant, []);
+  const startedAt = performance.now();
+  for (const probe of Object.keys(probes)) {
+    const outcome = await run(folder, probe, seconds / 5);
+    if (!outcome.killed) continue;
+    print('FAILED', asItIs(variant), outcome);
+    return 1;
+  }
+  print('passed', asItIs(variant), {
+    killed: false,
+    by: '',
+    seconds: (performance.now() - startedAt) / 1000,
+  });
+  return 0;
+}
+
+/** @param {string} variant */
+function asItIs(variant) {
+  return `the engine as it is, limits: ${variant}`;
+}
+
+/**
+ * The fuzz without the clause: the probes named for it, one after the other, until one fails.
+ * @param {string} folder
+ * @param {Clause} clause
+ * @param {number} seconds
+ * @returns {Promise<Outcome>}
+ */
+async function without(folder, clause, seconds) {
+  copyEngine(folder, clause.variant ?? 'roomy', [clause]);
+  let spent = 0;
+  for (const probe of clause.by) {
+    const outcome = await run(folder, probe, seconds);
+    spent += outcome.seconds;
+    if (outcome.killed) return { ...outcome, seconds: spent };
+  }
+  return { killed: false, by: clause.by.join(', '), seconds: spent };
+}
+
+/**
+ * A fresh copy of the engine in the folder, with the edits of the variant and these.
+ * @param {string} folder
+ * @param {string} variant
+ * @param {readonly Edit[]} edits
+ */
+function copyEngine(folder, variant, edits) {
+  rmSync(join(folder, 'src'), { recursive: true, force: true });
+  cpSync(join(folder, 'engine'), join(folder, 'src/engine'), { recursive: true });
+  for (const name of ['package.json', 'vitest.config.ts']) cpSync(join(root, name), join(folder, name));
+  rmSync(join(folder, 'node_modules'), { force: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
+  const always = variants[variant];
+  if (always === undefined) throw new Error(`there is no variant ${variant}`);
+  for (const { file, from, to } of [...always, ...edits]) {
+    const path = join(folder, 'src/engine', file);
+    const parts = readFileSync(path, 'utf8').split(from);
+    if (parts.length !== 2)
+      throw new Refusal(`${parts.length - 1} times in ${file}, once expected:\n${from}`);
+    writeFileSync(path, parts.join(to));
+  }
+}
+
+/**
+ * Runs one probe in the folder: a kind of fuzz, and perhaps one flavour of it.
+ * @param {string} folder
+ * @param {string} probe as `kind` or `kind flavour`
+ * @param {number} seconds
+ * @returns {Promise<Outcome>}
+ */
+async function run(folder, probe, seconds) {
+  const [kind, flavour] = /** @type {[string, string | undefined]} */ (probe.split(' '));
+  const fuzz = probes[kind];
+  if (fuzz === undefined) throw new Error(`there is no probe ${kind}`);
+  const titles = flavour === undefined ? fuzz.titles : `${fuzz.titles}.*\\(${flavour}\\)`;
+  const report = join(folder, 'report.json');
+  rmSync(report, { force: true });
+  const startedAt = performance.now();
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const select = ['--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
+  const show = ['--bail=1', '--testTimeout=0', '--reporter=json', `--outputFile.json=${report}`];
+  const { late, output } = await runProgram(process.execPath, [vitest, 'run', ...select, ...show], {
+    folder,
+    environment: { ...process.env, SEED: '1', SEEDS: '1000000', FUZZ_MS: String(seconds * 1000) },
+    limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
+  });
+  const spent = (performance.now() - startedAt) / 1000;
+  if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent };
+  return { ...readReport(report, kind, output), seconds: spent };
+}
+
+/**
+ * What failed, by the message that the fuzz gives. Anything else that fails is no proof of anything.
+ * @param {string} report
+ * @param {string} kind
+ * @param {string} output
+ * @returns {{killed: boolean, by: string}}
+ */
+function readReport(report, kind, output) {
+  /** @type {{numPassedTests: number, testResults: {assertionResults: {status: string, failureMessages: string[]}[]}[]}} */
+  let result;
+  try {
+    result = JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    throw new Refusal(`The fuzz did not run:\n${output}`);
+  }
+  const tests = result.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failure = tests.find(({ status }) => status === 'failed');
+  if (failure === undefined) {
+    if (result.numPassedTests > 0) return { killed: false, by: 'nothing' };
+    throw new Refusal(`The fuzz did not run:\n${output}`);
+  }
+  const [message = ''] = failure.failureMessages;
+  const found = /^(?:Error: )?(\w+), seed (\d+): (.*)/.exec(message);
+  if (found === null) throw new Refusal(`The fuzz failed for another reason:\n${message}`);
+  return { killed: true, by: `${kind} ${found[1]}, seed ${found[2]}: ${found[3]?.slice(0, 90)}` };
+}
+
+/**
+ * @param {string} verdict
+ * @param {string} name
+ * @param {Outcome} outcome
+ */
+function print(verdict, name, { by, seconds }) {
+  console.log(`${verdict.padEnd(9)}  ${name.padEnd(70)}  ${seconds.toFixed(0).padStart(3)} s  ${by}`);
+}
+
+if (resolve(process.argv[1] ?? '') === fileURLToPath(import.meta.url)) {
+  await runCommand(async () => {
+    /** @type {{only: string | null, seconds: number}} */
+    const options = { only: null, seconds: 30 };
+    const given = process.argv.slice(2);
+    for (let at = 0; at < given.length; at += 2) {
+      const value = given[at + 1];
+      if (given[at] === '--only' && value !== undefined) options.only = value;
+      else if (given[at] === '--seconds' && Number(value) > 0) options.seconds = Number(value);
+      else throw new Refusal(`Unknown argument ${given[at]}. Known: --only <text>, --seconds <n>.`);
+    }
+    const { passed, failed } = await mutants(options);
+    console.log(`${passed} passed, ${failed} failed`);
+    if (failed > 0) process.exitCode = 1;
+  });
+}

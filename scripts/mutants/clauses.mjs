@@ -1,0 +1,689 @@
+/**
+ * The clauses of truth maintenance, each as the edit that takes it away and the fuzz that notices.
+ *
+ * An edit replaces a text that stands exactly once in a file of src/engine. Kept: what an edit makes still loads, so
+ * that what fails is an answer and not the program.
+ */
+
+/** @typedef {{file: string, from: string, to: string}} Edit */
+/**
+ * @typedef {object} ClauseProperties
+ * @property {string} clause what holds no more
+ * @property {readonly string[]} by the probes that notice, the quickest first: `kind` or `kind flavour`
+ * @property {string} [variant] the limits it is taken away under; `roomy` when absent
+ * @typedef {Edit & ClauseProperties} Clause
+ */
+
+/**
+ * Kinds of fuzz: where the tests stand, what their titles begin with, how many flavours there are.
+ * @type {Record<string, {file: string, titles: string, flavours: number}>}
+ */
+export const probes = {
+  kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
+  meanwhile: { file: 'solve/upkeep.fuzz.ts', titles: 'tables are kept true whatever', flavours: 3 },
+  answers: { file: 'engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
+  written: { file: 'engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
+  dependents: { file: 'engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
+};
+
+/**
+ * Limits under which a clause is taken away: as they are, or so low that small cases reach them.
+ * @type {Record<string, readonly Edit[]>}
+ */
+export const variants = {
+  roomy: [],
+  tight: [
+    { file: 'solve/upkeep.ts', from: 'const fewKilled = 1000;', to: 'const fewKilled = 3;' },
+    { file: 'solve/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
+    {
+      file: 'solve/evaluation.ts',
+      from: 'const stepsBetweenLooks = 8192;',
+      to: 'const stepsBetweenLooks = 5;',
+    },
+    { file: 'solve/reasoner.ts', from: 'const fewChanges = 10_000;', to: 'const fewChanges = 6;' },
+    { file: 'solve/reasoner.ts', from: 'rows.deadCount > 1000 &&', to: 'rows.deadCount > 3 &&' },
+    { file: 'facts/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
+  ],
+};
+
+const upkeep = 'solve/upkeep.ts';
+const support = 'solve/support.ts';
+const machine = 'solve/machine.ts';
+const compileRule = 'solve/compile-rule.ts';
+const bodyCompiler = 'solve/body-compiler.ts';
+const derived = 'solve/derived.ts';
+const reasoner = 'solve/reasoner.ts';
+const question = 'solve/question.ts';
+const tuples = 'facts/tuples.ts';
+const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;';
+const joins = ['kept joins', 'kept strata'];
+const strata = ['kept strata'];
+const instants = ['kept instants', 'kept time'];
+const meanwhile = ['meanwhile joins', 'meanwhile strata', 'meanwhile time'];
+
+/** @type {readonly Clause[]} */
+const killing = [
+  {
+    clause: 'what rests on a fact that went is killed',
+    file: upkeep,
+    from: 'else justifications.dependentsOfFact(number, (target, at) => kill(set, target, at));',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'what rests on the dead of its own level is killed',
+    file: upkeep,
+    from: 'if (target.derived.level === derived.level) kill(set, target, at);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'the cascade is complete before anything is looked at again',
+    file: derived,
+    from: phases,
+    to: phases.replace('kill: 0, check: 1', 'kill: 1, check: 0'),
+    by: strata,
+  },
+  {
+    clause: 'a level joins before it tells those above: phases',
+    file: derived,
+    from: phases,
+    to: phases.replace('join: 3, tell: 4', 'join: 4, tell: 3'),
+    by: joins,
+  },
+  {
+    clause: 'a level looks for other reasons before it tells those above: phases',
+    file: derived,
+    from: phases,
+    to: 'export const phases = { kill: 0, check: 2, stored: 3, join: 4, tell: 1 } as const;',
+    by: joins,
+  },
+  {
+    clause: 'the lowest level comes first',
+    file: derived,
+    from: 'if (a.item.level !== b.item.level) return a.item.level < b.item.level;',
+    to: '',
+    by: strata,
+  },
+  {
+    clause: 'what was killed is looked at for another reason',
+    file: upkeep,
+    from: 'for (const row of killed) support.doubtful.push(row);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'where heights count, a row that one rule revived is looked at by the others',
+    file: machine,
+    from: 'if (rows.heights === null && !rows.isDead(row)) continue;',
+    to: 'if (!rows.isDead(row)) continue;',
+    by: joins,
+  },
+  {
+    clause: 'where heights count, every instance of a rule is looked at',
+    file: compileRule,
+    from: 'return this.#machine(null, target.rows.heights === null);',
+    to: 'return this.#machine(null, true);',
+    by: joins,
+  },
+  {
+    clause: 'a rule that was cut looks at what waits when it looks for another reason',
+    file: compileRule,
+    from: 'this.#joinCheapestFirst(atoms, demand.support !== null, null);',
+    to: 'this.#joinCheapestFirst(atoms, false, null);',
+    by: strata,
+  },
+];
+
+/** @type {readonly Clause[]} */
+const telling = [
+  {
+    clause: 'levels above are told of what died',
+    file: upkeep,
+    from: 'if (target.derived.level > level) kill(set, target, at);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'levels above are told of what came back higher',
+    file: upkeep,
+    from: 'if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;',
+    to: 'if (!isDead) continue;',
+    by: joins,
+  },
+  {
+    clause: 'a row that died has its level told',
+    file: upkeep,
+    from: 'set.work.add(derived, phases.tell);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'a death that was told is settled',
+    file: upkeep,
+    from: 'if (isDead) rows.bury(row);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'watchers are told of what died',
+    file: upkeep,
+    from: '    for (const watcher of watchers) concern(set, watcher, rows.columns, row);\n    if (isDead',
+    to: '    if (isDead',
+    by: strata,
+  },
+  {
+    clause: 'watchers are told of what rose',
+    file: upkeep,
+    from: 'for (const row of risen) tell(row);',
+    to: '',
+    by: strata,
+  },
+  {
+    clause: 'watchers are told of what is new',
+    file: upkeep,
+    from: 'for (let row = support.told; row < rows.count; row++) if (!rows.isDead(row)) tell(row);',
+    to: '',
+    by: strata,
+  },
+  {
+    clause: 'watchers are told of heights that changed',
+    file: machine,
+    from: '(rows.hasRisen || rows.heights !== null)',
+    to: 'rows.hasRisen',
+    by: strata,
+  },
+  {
+    clause: 'watchers are told of what rose where there are no heights',
+    file: machine,
+    from: '(rows.hasRisen || rows.heights !== null)',
+    to: 'rows.heights !== null',
+    by: strata,
+  },
+  {
+    clause: 'a relation with watchers has its news told',
+    file: machine,
+    from: 'work.add(target.derived, phases.tell);',
+    to: '',
+    by: strata,
+  },
+  {
+    clause: 'an absence of what is derived is watched',
+    file: bodyCompiler,
+    from: "else present(barrier.rows.support, 'what is kept reads what is kept').watchers.push(watcher);",
+    to: "else if (barrier.kind === 'group') barrier.rows.support?.watchers.push(watcher);",
+    by: strata,
+  },
+  {
+    clause: 'a group is watched',
+    file: bodyCompiler,
+    from: "else present(barrier.rows.support, 'what is kept reads what is kept').watchers.push(watcher);",
+    to: "else if (barrier.kind !== 'group') barrier.rows.support?.watchers.push(watcher);",
+    by: strata,
+  },
+  {
+    clause: 'an absence of what is stored is watched',
+    file: bodyCompiler,
+    from: 'if (barrier === undefined) this.#set.watchStored(relationOf(literal as AtomLiteral), watcher);',
+    to: 'if (barrier === undefined) this.#set.watchStored("nothing", watcher);',
+    by: strata,
+  },
+  {
+    clause: 'an absence of what is stored waits, to be found when a fact comes',
+    file: bodyCompiler,
+    from: 'isAbsence(literal) && (this.#isKept || this.#set.isDerived(view, relationOf(literal)))',
+    to: 'isAbsence(literal) && this.#set.isDerived(view, relationOf(literal))',
+    by: strata,
+  },
+  {
+    clause: 'what is tested again loses what it concluded',
+    file: upkeep,
+    from: '  set.justifications.dependents(support, row, (target, at) => kill(set, target, at));\n  waits',
+    to: '  waits',
+    by: strata,
+  },
+  {
+    clause: 'what lost its conclusion is tested again',
+    file: upkeep,
+    from: '  waits.again.push(row);\n',
+    to: '',
+    by: strata,
+  },
+];
+
+/** @type {readonly Clause[]} */
+const joining = [
+  {
+    clause: 'a row that came back is joined again',
+    file: machine,
+    from: 'target.again.push(row);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'a row that comes back while it is being joined is joined again',
+    file: machine,
+    from: 'if (row >= target.claimed) return;',
+    to: 'if (row >= target.done) return;',
+    by: joins,
+  },
+  {
+    clause: 'stored facts that came are joined',
+    file: upkeep,
+    from: 'news.rows.push(row);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'stored facts that came are of the view of the rule',
+    file: machine,
+    from: "if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;",
+    to: '',
+    by: ['kept time'],
+  },
+  {
+    clause: 'dead rows start no join',
+    file: machine,
+    from: '      if (rows.isDead(row)) continue;\n      if (!this.matches(rows.columns, row, machine.registers)) continue;',
+    to: '      if (!this.matches(rows.columns, row, machine.registers)) continue;',
+    by: strata,
+  },
+  {
+    clause: 'dead rows are in no join',
+    file: machine,
+    from: 'if (row >= limit || (dead !== null && dead[row] !== 0)) continue;',
+    to: 'if (row >= limit) continue;',
+    by: joins,
+  },
+  {
+    clause: 'a dead row is not found',
+    file: tuples,
+    from: 'return row >= 0 && this.isDead(row) ? -1 : row;',
+    to: 'return row;',
+    by: joins,
+  },
+  {
+    clause: 'dead rows are in no group',
+    file: 'solve/barrier-steps.ts',
+    from: 'if (rows.isDead(row)) return;',
+    to: '',
+    by: strata,
+  },
+  {
+    clause: 'dead rows are no answers',
+    file: question,
+    from: 'if (rows.isDead(row)) return false;',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'dead rows are in the groups of no proof',
+    file: 'solve/proof.ts',
+    from: 'if (rows.isDead(row)) return;',
+    to: '',
+    by: strata,
+  },
+  {
+    clause: 'a row that comes back has the height of its new reason',
+    file: tuples,
+    from: '(isDead || height < (this.heights.of[row] as number))',
+    to: '(height < (this.heights.of[row] as number))',
+    by: joins,
+  },
+];
+
+/** @type {readonly Clause[]} */
+const justifying = [
+  {
+    clause: 'a row that came back or fell has its new reason',
+    file: machine,
+    from: '      this.#justify(target.support, row);\n    }\n    if (row >= target.claimed) return;',
+    to: '    }\n    if (row >= target.claimed) return;',
+    by: joins,
+  },
+  {
+    clause: 'a new reason takes the place of the old one',
+    file: support,
+    from: 'support.since[row] = this.count;',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'reasons of old count no more',
+    file: support,
+    from: 'place >= (target.since[row] as number) && ',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'what is dead is not killed again',
+    file: support,
+    from: ' && !rows.isDead(row)) visit',
+    to: ') visit',
+    by: joins,
+  },
+  {
+    clause: 'reasons of rows that are no more count no more',
+    file: support,
+    from: 'row < rows.count && ',
+    to: '',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'reasons are forgotten with the rows of a table',
+    file: derived,
+    from: 'derived.support?.clear();',
+    to: '',
+    variant: 'tight',
+    by: strata,
+  },
+  {
+    clause: 'a stored fact that started a join is a reason',
+    file: machine,
+    from: `      if (this.pass()) return true;
+    }
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const relation = this.#relation as StoredRelation;
+    justifications.addFact(relation.number[this.row] as number, target, row);
+  }`,
+    to: `      if (this.pass()) return true;
+    }
+    return false;
+  }`,
+    by: joins,
+  },
+  {
+    clause: 'a stored fact that was joined is a reason',
+    file: machine,
+    from: `    this.#cursor = 0;
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const relation = this.#relation as StoredRelation;
+    justifications.addFact(relation.number[this.row] as number, target, row);
+  }`,
+    to: `    this.#cursor = 0;
+    return false;
+  }`,
+    by: joins,
+  },
+  {
+    clause: 'a derived row that started a join is a reason',
+    file: machine,
+    from: `      if (this.pass()) return true;
+    }
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const { support } = this.source;`,
+    to: `      if (this.pass()) return true;
+    }
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const support: Support | null = null;`,
+    by: joins,
+  },
+  {
+    clause: 'a derived row that was joined is a reason',
+    file: machine,
+    from: `    this.#cursor = 0;
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const { support } = this.source;`,
+    to: `    this.#cursor = 0;
+    return false;
+  }
+
+  override justify(justifications: Justifications, target: Support, row: number): void {
+    const support: Support | null = null;`,
+    by: joins,
+  },
+];
+
+/** @type {readonly Clause[]} */
+const noting = [
+  {
+    clause: 'what a fact no longer says is no news: it is seen, or it went',
+    file: upkeep,
+    from: 'if (row >= 0 && sees(reader, relation, row))',
+    to: 'if (row >= 0 && relation.isAlive(row))',
+    by: instants,
+  },
+  {
+    clause: 'a fact of which nothing is left is not seen',
+    file: upkeep,
+    from: 'if (row >= 0 && sees(reader, relation, row))',
+    to: 'if (sees(reader, relation, row))',
+    variant: 'tight',
+    by: ['kept instants'],
+  },
+  {
+    clause: 'an instant at which a validity begins is a change',
+    file: 'facts/fact-store.ts',
+    from: 'for (const instant of [from, until])',
+    to: 'for (const instant of [until])',
+    by: instants,
+  },
+  {
+    clause: 'an instant at which a validity ends is a change',
+    file: 'facts/fact-store.ts',
+    from: 'for (const instant of [from, until])',
+    to: 'for (const instant of [from])',
+    by: instants,
+  },
+  {
+    clause: 'what passes is a change',
+    file: reasoner,
+    from: '    this.#lastChange.time = time;\n    this.#changed(facts);',
+    to: '    this.#lastChange.time = time;',
+    by: instants,
+  },
+  {
+    clause: 'a change is noted while a question is at the tables, whatever they read so far',
+    file: reasoner,
+    from: '(used = set.owner !== null || set.reads(key))',
+    to: '(used = set.reads(key))',
+    by: ['meanwhile joins', 'written joins'],
+  },
+  {
+    clause: 'an absence of what is stored makes its changes ones to note',
+    file: 'solve/table-set.ts',
+    from: 'return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);',
+    to: 'return this.#storedNews.has(relation);',
+    by: ['kept absences', 'meanwhile time'],
+  },
+  {
+    clause: 'a constant that the dictionary comes to know has one id',
+    file: reasoner,
+    from: 'if (row >= 0 && set.constants.clashes(relation, row)) {',
+    to: 'if (row < -1) {',
+    by: ['kept made', 'kept numbers'],
+  },
+  {
+    clause: 'tables that a question is at are taken by nobody else',
+    file: reasoner,
+    from: 'if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {',
+    to: 'if (reader.version !== this.version || reader.hidden !== null) {',
+    by: meanwhile,
+  },
+  {
+    clause: 'a question of an earlier state takes tables of its own',
+    file: reasoner,
+    from: 'if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {',
+    to: 'if (shared.set.owner !== null || reader.hidden !== null) {',
+    by: meanwhile,
+  },
+  {
+    clause: 'what was tried and not made changes no shared table',
+    file: reasoner,
+    from: 'if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {',
+    to: 'if (shared.set.owner !== null || reader.version !== this.version) {',
+    by: ['dependents plain'],
+  },
+];
+
+/** @type {readonly Clause[]} */
+const dropping = [
+  {
+    clause: 'tables are dropped where too much died',
+    file: reasoner,
+    from: '        this.#drop(set, this.#reachedBy(changed));\n        this.#missLosses();\n      }',
+    to: '        this.#missLosses();\n      }',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'all that a change reaches is dropped where too much died',
+    file: reasoner,
+    from: '        this.#drop(set, this.#reachedBy(changed));\n        this.#missLosses();\n      }',
+    to: `        this.#drop(set, new Set([...this.#reachedBy(changed)].slice(0, 2)));
+        this.#missLosses();
+      }`,
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'who watches for losses is told of tables that are dropped',
+    file: reasoner,
+    from: '        this.#drop(set, this.#reachedBy(changed));\n        this.#missLosses();\n      }',
+    to: '        this.#drop(set, this.#reachedBy(changed));\n      }',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'what is given up is given up: no work is left',
+    file: upkeep,
+    from: '  set.work.clear();\n  set.forgetNews();',
+    to: '  set.forgetNews();',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'what is given up is given up: no news is left',
+    file: upkeep,
+    from: '  set.work.clear();\n  set.forgetNews();',
+    to: '  set.work.clear();',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'what is given up is given up: what is dying stays, to be known',
+    file: upkeep,
+    from: 'for (const { row } of support.fallen) support.derived.rows.spare(row);',
+    to: '',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'a join looks at the rows that a dropped table holds now',
+    file: machine,
+    from: 'if (this.#indexed !== rows) {',
+    to: 'if (this.#indexed === null) {',
+    variant: 'tight',
+    by: ['kept time', 'kept joins'],
+  },
+  {
+    clause: 'a table that was dropped has answered nothing',
+    file: 'solve/table-set.ts',
+    from: '    for (const extra of table.extra) clear(extra);\n    table.settled = 0;',
+    to: '    for (const extra of table.extra) clear(extra);',
+    variant: 'tight',
+    by: meanwhile,
+  },
+  {
+    clause: 'with a table goes what its rules need beside it',
+    file: 'solve/table-set.ts',
+    from: '    for (const extra of table.extra) clear(extra);\n    table.settled = 0;',
+    to: '    table.settled = 0;',
+    variant: 'tight',
+    by: strata,
+  },
+  {
+    clause: 'with worn tables go those that read them',
+    file: reasoner,
+    from: 'if (worn.size > 0) this.#drop(set, this.reached(worn));',
+    to: 'if (worn.size > 0) this.#drop(set, worn);',
+    variant: 'tight',
+    by: joins,
+  },
+];
+
+/** @type {readonly Clause[]} */
+const answering = [
+  {
+    clause: 'what a question that was refused on the way left is dropped',
+    file: reasoner,
+    from: 'if (!isSettled || this.bytes > this.#memoryBytes) this.#renew(shared);',
+    to: 'if (this.bytes > this.#memoryBytes) this.#renew(shared);',
+    by: joins,
+  },
+  {
+    clause: 'a table has answered what is settled alone',
+    file: question,
+    from: 'if (row >= 0 && row < table.settled) return { table, ...asked };',
+    to: 'if (row >= 0) return { table, ...asked };',
+    by: meanwhile,
+  },
+  {
+    clause: 'a table answers in its own view alone',
+    file: question,
+    from: 'if (viewKey(table.view) !== viewKey(view)) continue;',
+    to: '',
+    by: ['kept time'],
+  },
+  {
+    clause: 'a table answers only who binds all that it is asked by',
+    file: question,
+    from: 'if (!table.boundPositions.every((position) => positions.includes(position))) continue;',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'a table with changes to take in answers nothing',
+    file: reasoner,
+    from: 'if (isInFlux || changed.length > 0) return null;',
+    to: 'if (isInFlux) return null;',
+    by: joins,
+  },
+  {
+    clause: 'a table that is being made true answers nothing',
+    file: reasoner,
+    from: 'if (isInFlux || changed.length > 0) return null;',
+    to: 'if (changed.length > 0) return null;',
+    by: meanwhile,
+  },
+  {
+    clause: 'an answer of an earlier state is not taken from tables of this one',
+    file: reasoner,
+    from: 'if (reader.version !== this.version || reader.hidden !== null) return null;\n    if (isInFlux',
+    to: 'if (reader.hidden !== null) return null;\n    if (isInFlux',
+    by: joins,
+  },
+  {
+    clause: 'what is lost is known to who watches',
+    file: upkeep,
+    from: 'if (isDead && support.table !== null && support.wasHeld(row)) set.lost?.(support.table, row);',
+    to: '',
+    by: joins,
+  },
+];
+
+export const clauses = [
+  ...killing,
+  ...telling,
+  ...joining,
+  ...justifying,
+  ...noting,
+  ...dropping,
+  ...answering,
+];
