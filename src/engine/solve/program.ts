@@ -37,6 +37,8 @@ export class Program {
   readonly #unscoped = new Map<string, ViewRule[]>();
   readonly #scoped = new Map<string, { kept: KeptRule; order: number }[]>();
   readonly #readers = new Map<string, Set<string>>();
+  /** By the relation that rules conclude, those that they read. */
+  readonly #reads = new Map<string, Set<string>>();
   readonly #reached = new Map<string, ReadonlySet<string>>();
   readonly #components = new Map<string, Map<string, number>>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
@@ -66,6 +68,9 @@ export class Program {
         let readers = this.#readers.get(relation);
         if (readers === undefined) this.#readers.set(relation, (readers = new Set()));
         readers.add(head);
+        let reads = this.#reads.get(head);
+        if (reads === undefined) this.#reads.set(head, (reads = new Set()));
+        reads.add(relation);
       }
     }
   }
@@ -140,6 +145,13 @@ export class Program {
     if (from.size === 1 && only !== undefined) return new Set(this.reached(only));
     for (const each of from) for (const reader of this.#readers.get(each) ?? []) from.add(reader);
     return from;
+  }
+
+  /** The relations themselves and all that rules conclude them from, however far. */
+  below(relations: Iterable<string>): Set<string> {
+    const below = new Set(relations);
+    for (const each of below) for (const read of this.#reads.get(each) ?? []) below.add(read);
+    return below;
   }
 
   /** Two relations are mutually recursive in a view exactly when their components are equal. */

@@ -115,6 +115,8 @@ export class Reasoner {
   onBug: (error: unknown) => void = (error) => {
     throw error;
   };
+  /** True where a table may be no known one; see `Table.isKnown`. */
+  #hasUnknown = false;
   readonly #losses = new Set<Losses>();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
@@ -161,6 +163,7 @@ export class Reasoner {
       else {
         this.#tellLosses(set, affected);
         set.take(program, affected);
+        this.#hasUnknown = true;
         shared.trueTo = this.version;
       }
     }
@@ -290,7 +293,7 @@ export class Reasoner {
       for (const relation of relations)
         for (const table of set.tablesOf(relation)) {
           const { rows } = table.rows;
-          if (rows.live === 0) continue;
+          if (rows.live === 0 || !table.isKnown) continue;
           const demand = plainRows(table.demand.rows, set.constants).rows;
           const demanded = { boundPositions: table.boundPositions, demand: { rows: demand } };
           const isCertain = upkeep === null && !doubtful.has(relation);
@@ -424,6 +427,7 @@ export class Reasoner {
     const to = reader.version;
     const losses = new Losses(true, () => {});
     set.lost = (table, row) => {
+      if (!table.isKnown) return;
       losses.add(table, row, set.constants);
       for (const each of this.#losses) {
         each.add(table, row, set.constants);
@@ -441,8 +445,9 @@ export class Reasoner {
       } else {
         abandon(set);
         // Some of these rows have gone: subscribers are told to read again, and retractions find out.
+        this.#tellLosses(set, reached);
         for (const table of this.#tablesOf(set, reached)) {
-          this.known.add(table, plainRows(table.rows.rows, set.constants).rows);
+          if (table.isKnown) this.known.add(table, plainRows(table.rows.rows, set.constants).rows);
           set.reset(table);
         }
       }
@@ -465,6 +470,7 @@ export class Reasoner {
   /** One page of the answers to a question, ordered by the texts of their arguments. */
   async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
     pacer.look();
+    if (reader.overlay === null) this.#noteAsked(asked);
     // Begun together they come to hold the same state.
     if (page.withProof) this.#beginUpkeep(reader);
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
@@ -482,6 +488,17 @@ export class Reasoner {
       return { proof: await builder.prove(matches, rows, page.withAlternatives), facts: builder.facts };
     });
     return { matches, page: rows, isTruncated, proof };
+  }
+
+  /** What the question needs is known from here on. */
+  #noteAsked(asked: Question): void {
+    if (!this.#hasUnknown) return;
+    const below = this.#program.below(relationsRead(asked.body));
+    this.#hasUnknown = false;
+    for (const { set } of this.#both)
+      for (const table of set.tables.values())
+        if (below.has(table.relation)) table.isKnown = true;
+        else if (!table.isKnown) this.#hasUnknown = true;
   }
 
   /** The answers where a shared table has them all already, else null. */
@@ -556,7 +573,7 @@ export class Reasoner {
       const { set } = shared;
       const holds = this.#holdsFor(reader, shared);
       for (const table of set.tables.values())
-        if (table.rows.rows.live > 0 && holds(table.relation))
+        if (table.isKnown && table.rows.rows.live > 0 && holds(table.relation))
           found.push({ table, ...plainRows(table.rows.rows, set.constants) });
     }
     return found;
@@ -684,7 +701,7 @@ export class Reasoner {
     if (this.#losses.size === 0) return;
     for (const relation of relations)
       for (const table of set.tablesOf(relation))
-        for (const losses of this.#losses) losses.drop(table, set.constants);
+        if (table.isKnown) for (const losses of this.#losses) losses.drop(table, set.constants);
   }
 
   #drop(set: TableSet, relations: ReadonlySet<string>): void {
@@ -701,6 +718,7 @@ export class Reasoner {
 
   /** The rows of a table that is given up hold, and are kept true no longer. */
   #keep(table: Table, set: TableSet): void {
+    if (!table.isKnown) return;
     const { rows } = plainRows(table.rows.rows, set.constants);
     this.known.add(table, rows);
     this.withdrawals.unwatch(table, rows);
@@ -742,7 +760,7 @@ export class Reasoner {
       if (upkeep !== null) this.#tooMuch(trueTo);
       const reached = new Set([...this.reached(heads), ...this.#reachedBy(changed)]);
       for (const table of this.#tablesOf(set, reached))
-        this.withdrawals.unwatch(table, plainRows(table.rows.rows, set.constants).rows);
+        if (table.isKnown) this.withdrawals.unwatch(table, plainRows(table.rows.rows, set.constants).rows);
       this.withdrawals.doubt(reached);
     }
     return this.withdrawals.isPending;

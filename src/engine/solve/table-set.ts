@@ -154,6 +154,7 @@ export class TableSet implements TableSpace {
       rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
+      isKnown: true,
       removals: [],
     };
     if (this.isKept) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
@@ -193,6 +194,7 @@ export class TableSet implements TableSpace {
     this.program = program;
     this.#derivedAtoms = new WeakMap();
     for (const table of this.tables.values()) {
+      table.isKnown = false;
       const change = program.level(table.view, table.relation) - table.rows.level;
       for (const derived of [table.demand, table.rows, ...table.extra]) derived.level += change;
     }

@@ -27,6 +27,8 @@ export interface Table extends Relation {
   readonly rules: BuiltRule[];
   /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
+  /** False where nothing that was asked since the rules last changed needed it: its rows are no known conclusions. */
+  isKnown: boolean;
   /** What takes its rules away from the relations that start them. */
   readonly removals: (() => void)[];
 }
