@@ -38,7 +38,7 @@ export class MemoryBudget {
     if (own !== null && this.#held.has(own)) this.#held.set(own, bytes);
     let total = bytes;
     for (const [holder, held] of this.#held) if (holder !== own) total += held;
-    for (const [holder, held] of [...this.#held]) {
+    for (const [holder, held] of this.#held) {
       if (total <= this.limit) return true;
       if (bytes > this.limit) return false;
       if (holder === own || !holder.evict()) continue;

@@ -354,21 +354,20 @@ for (const name of ['joins', 'strata', 'time'])
       const time = vi
         .spyOn(performance, 'now')
         .mockImplementation(() => (now += restless.chance(0.2) ? 6 : 0));
-      let asked: Promise<void> | null = null;
+      const asked: Promise<void>[] = [];
       let isQuiet = false;
       const kept: KeptCase = new KeptCase(start, async () => {
         if (isQuiet) return;
         if (restless.chance(0.1)) kept.apply(randomUpdate(restless, start.vocabulary, flavour, kept.current));
         // Nobody waits for it here: it may wait for what pauses now.
-        if (asked === null && restless.chance(0.1))
-          asked = askAndCompare(kept, restless, start.vocabulary, flavour);
+        if (asked.length === 0 && restless.chance(0.1))
+          asked.push(askAndCompare(kept, restless, start.vocabulary, flavour));
       });
       try {
         for (let round = 0; round < 20; round++) {
           change(kept, prng, start.vocabulary, flavour);
           if (prng.chance(0.7)) await askAndCompare(kept, prng, start.vocabulary, flavour);
-          await asked;
-          asked = null;
+          await Promise.all(asked.splice(0));
           isQuiet = true;
           await lookAtBoth(kept, prng, start.vocabulary, flavour);
           isQuiet = false;
