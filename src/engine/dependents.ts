@@ -8,7 +8,7 @@ import { type Candidates, isCandidate, plainRows, tupleAt } from './solve/known-
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
 import { viewKey } from './solve/reader.ts';
 import type { TableSet } from './solve/table-set.ts';
-import type { Relation } from './solve/table.ts';
+import type { Relation, Table } from './solve/table.ts';
 
 /**
  * Dependents of a retraction: conclusions that held before it and no longer hold.
@@ -149,18 +149,28 @@ async function collectLost(
 ): Promise<void> {
   const { view, predicate, arity, negated, rows, count } = candidate;
   const of: Relation = { view, predicate, arity, negated };
-  const { boundPositions, demand: wanted } = candidate.table ?? demandFor(candidate);
-  const table = set.table(of, boundPositions);
-  const key = new Int32Array(boundPositions.length);
-  for (let row = 0; row < wanted.rows.count; row++)
-    demand(set, table, within(set, tupleAt(wanted.rows, row, key)));
-  await settle(set, reader, pacer);
+  let table = wholeTable(candidate, set);
+  if (table === null) {
+    const { boundPositions, demand: wanted } = candidate.table ?? demandFor(candidate);
+    table = set.table(of, boundPositions);
+    const key = new Int32Array(boundPositions.length);
+    for (let row = 0; row < wanted.rows.count; row++)
+      demand(set, table, within(set, tupleAt(wanted.rows, row, key)));
+    await settle(set, reader, pacer);
+  }
   const tuple = new Int32Array(arity);
   for (let row = 0; row < count; row++) {
     if (!isCandidate(candidate, row)) continue;
     if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) note(candidate, tuple, lost);
     if ((row & 0xfff) === 0xfff) await pacer.breathe();
   }
+}
+
+/** A table that has all there is of the candidates' relation, if there is one. */
+function wholeTable({ view, relation }: Candidates, set: TableSet): Table | null {
+  const isWhole = (table: Table): boolean =>
+    table.boundPositions.length === 0 && table.demand.settled > 0 && viewKey(table.view) === viewKey(view);
+  return set.tablesOf(relation).find(isWhole) ?? null;
 }
 
 /** For which arguments candidates that stood in several tables are derived again. */
