@@ -670,6 +670,20 @@ const answering = [
     by: joins,
   },
   {
+    clause: 'what never held is no loss',
+    file: support,
+    from: 'return row < this.#held && !this.#back.has(row);',
+    to: 'return true;',
+    by: ['kept strata', 'kept joins'],
+  },
+  {
+    clause: 'what came back and died again is no loss',
+    file: support,
+    from: 'return row < this.#held && !this.#back.has(row);',
+    to: 'return row < this.#held;',
+    by: ['kept strata', 'kept joins'],
+  },
+  {
     clause: 'what is lost is known to who watches',
     file: upkeep,
     from: 'if (isDead && support.table !== null && support.wasHeld(row)) set.lost?.(support.table, row);',
