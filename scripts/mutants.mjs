@@ -72,7 +72,7 @@ async function intact(folder, variant, seconds) {
   copyEngine(folder, variant, []);
   const startedAt = performance.now();
   for (const probe of Object.keys(probes)) {
-    const outcome = await run(folder, probe, seconds / 5);
+    const outcome = await run(folder, variant, probe, seconds / 5);
     if (!outcome.killed) continue;
     print('FAILED', asItIs(variant), outcome);
     return 1;
@@ -100,13 +100,13 @@ async function without(folder, clause, seconds) {
   copyEngine(folder, variant, [clause]);
   let spent = 0;
   for (const probe of clause.by) {
-    const outcome = await run(folder, probe, seconds);
+    const outcome = await run(folder, variant, probe, seconds);
     spent += outcome.seconds;
     if (!outcome.killed) continue;
     if (outcome.failed === null) return { ...outcome, seconds: spent };
     const { flavour, seed } = outcome.failed;
     copyEngine(folder, variant, []);
-    const again = await run(folder, `${probe.split(' ')[0]} ${flavour}`, seconds, seed);
+    const again = await run(folder, variant, `${probe.split(' ')[0]} ${flavour}`, seconds, seed);
     if (!again.killed) return { ...outcome, seconds: spent };
     return { ...outcome, killed: false, by: `with the clause too: ${outcome.by}`, seconds: spent };
   }
@@ -139,12 +139,13 @@ function copyEngine(folder, variant, edits) {
 /**
  * Runs one probe in the folder: a kind of fuzz, and perhaps one flavour of it.
  * @param {string} folder
+ * @param {string} variant
  * @param {string} probe as `kind` or `kind flavour`
  * @param {number} seconds for each flavour
  * @param {number | null} [seed] the only one
  * @returns {Promise<Outcome>}
  */
-async function run(folder, probe, seconds, seed = null) {
+async function run(folder, variant, probe, seconds, seed = null) {
   const [kind, flavour] = /** @type {[string, string | undefined]} */ (probe.split(' '));
   const fuzz = probes[kind];
   if (fuzz === undefined) throw new Error(`there is no probe ${kind}`);
@@ -162,6 +163,7 @@ async function run(folder, probe, seconds, seed = null) {
       SEED: String(seed ?? 1),
       SEEDS: seed === null ? '1000000' : '1',
       FUZZ_MS: String(seconds * 1000),
+      LIMITS: variant === 'tight' ? 'low' : 'as they are',
     },
     limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
   });

@@ -82,7 +82,7 @@ const killing = [
     file: derived,
     from: phases,
     to: phases.replace('kill: 0, check: 1', 'kill: 1, check: 0'),
-    by: strata,
+    by: joins,
   },
   {
     clause: 'a level joins before it tells those above: phases',
@@ -681,7 +681,7 @@ const answering = [
     file: support,
     from: 'return row < this.#held && !this.#back.has(row);',
     to: 'return row < this.#held;',
-    by: ['kept strata', 'kept joins'],
+    by: ['kept numbers', 'kept strata'],
   },
   {
     clause: 'what is lost is known to who watches',
