@@ -156,17 +156,23 @@ async function run(folder, variant, probe, seconds, seed = null) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const select = ['--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
   const show = ['--bail=1', '--testTimeout=0', '--reporter=json', `--outputFile.json=${report}`];
-  const { late, output } = await runProgram(process.execPath, [vitest, 'run', ...select, ...show], {
-    folder,
-    environment: {
-      ...process.env,
-      SEED: String(seed ?? 1),
-      SEEDS: seed === null ? '1000000' : '1',
-      FUZZ_MS: String(seconds * 1000),
-      LIMITS: variant === 'tight' ? 'low' : 'as they are',
+  const { late, interrupted, output } = await runProgram(
+    process.execPath,
+    [vitest, 'run', ...select, ...show],
+    {
+      folder,
+      environment: {
+        ...process.env,
+        SEED: String(seed ?? 1),
+        SEEDS: seed === null ? '1000000' : '1',
+        FUZZ_MS: String(seconds * 1000),
+        LIMITS: variant === 'tight' ? 'low' : 'as they are',
+      },
+      limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
+      survive: true,
     },
-    limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
-  });
+  );
+  if (interrupted) throw new Refusal('Interrupted.');
   const spent = (performance.now() - startedAt) / 1000;
   if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent, failed: null };
   return { ...readReport(report, kind, output), seconds: spent };
