@@ -20,7 +20,13 @@ import { runProgram } from './run-program.mjs';
 
 /** @typedef {import('./mutants/clauses.mjs').Clause} Clause */
 /** @typedef {import('./mutants/clauses.mjs').Edit} Edit */
-/** @typedef {{killed: boolean, by: string, seconds: number}} Outcome by: what failed, and at which seed */
+/**
+ * @typedef {object} Outcome
+ * @property {boolean} killed
+ * @property {string} by what failed, and at which seed
+ * @property {number} seconds
+ * @property {{flavour: string, seed: number} | null} failed the case; null where none failed, or one came to no end
+ */
 
 /** A fuzz that has gone on for so long after its time does not come to an end. */
 const graceSeconds = 60;
@@ -66,16 +72,13 @@ async function intact(folder, variant, seconds) {
   copyEngine(folder, variant, []);
   const startedAt = performance.now();
   for (const probe of Object.keys(probes)) {
-    const outcome = await run(folder, probe, seconds / 5);
+    const outcome = await run(folder, variant, probe, seconds / 5);
     if (!outcome.killed) continue;
     print('FAILED', asItIs(variant), outcome);
     return 1;
   }
-  print('passed', asItIs(variant), {
-    killed: false,
-    by: '',
-    seconds: (performance.now() - startedAt) / 1000,
-  });
+  const spent = (performance.now() - startedAt) / 1000;
+  print('passed', asItIs(variant), { by: '', seconds: spent });
   return 0;
 }
 
@@ -85,21 +88,29 @@ function asItIs(variant) {
 }
 
 /**
- * The fuzz without the clause: the probes named for it, one after the other, until one fails.
+ * The fuzz without the clause: the probes named for it, one after the other, until one fails. The case that failed
+ * must not fail with the clause.
  * @param {string} folder
  * @param {Clause} clause
  * @param {number} seconds
  * @returns {Promise<Outcome>}
  */
 async function without(folder, clause, seconds) {
-  copyEngine(folder, clause.variant ?? 'roomy', [clause]);
+  const variant = clause.variant ?? 'roomy';
+  copyEngine(folder, variant, [clause]);
   let spent = 0;
   for (const probe of clause.by) {
-    const outcome = await run(folder, probe, seconds);
+    const outcome = await run(folder, variant, probe, seconds);
     spent += outcome.seconds;
-    if (outcome.killed) return { ...outcome, seconds: spent };
+    if (!outcome.killed) continue;
+    if (outcome.failed === null) return { ...outcome, seconds: spent };
+    const { flavour, seed } = outcome.failed;
+    copyEngine(folder, variant, []);
+    const again = await run(folder, variant, `${probe.split(' ')[0]} ${flavour}`, seconds, seed);
+    if (!again.killed) return { ...outcome, seconds: spent };
+    return { ...outcome, killed: false, by: `with the clause too: ${outcome.by}`, seconds: spent };
   }
-  return { killed: false, by: clause.by.join(', '), seconds: spent };
+  return { killed: false, by: clause.by.join(', '), seconds: spent, failed: null };
 }
 
 /**
@@ -128,11 +139,13 @@ function copyEngine(folder, variant, edits) {
 /**
  * Runs one probe in the folder: a kind of fuzz, and perhaps one flavour of it.
  * @param {string} folder
+ * @param {string} variant
  * @param {string} probe as `kind` or `kind flavour`
- * @param {number} seconds
+ * @param {number} seconds for each flavour
+ * @param {number | null} [seed] the only one
  * @returns {Promise<Outcome>}
  */
-async function run(folder, probe, seconds) {
+async function run(folder, variant, probe, seconds, seed = null) {
   const [kind, flavour] = /** @type {[string, string | undefined]} */ (probe.split(' '));
   const fuzz = probes[kind];
   if (fuzz === undefined) throw new Error(`there is no probe ${kind}`);
@@ -143,13 +156,25 @@ async function run(folder, probe, seconds) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const select = ['--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
   const show = ['--bail=1', '--testTimeout=0', '--reporter=json', `--outputFile.json=${report}`];
-  const { late, output } = await runProgram(process.execPath, [vitest, 'run', ...select, ...show], {
-    folder,
-    environment: { ...process.env, SEED: '1', SEEDS: '1000000', FUZZ_MS: String(seconds * 1000) },
-    limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
-  });
+  const { late, interrupted, output } = await runProgram(
+    process.execPath,
+    [vitest, 'run', ...select, ...show],
+    {
+      folder,
+      environment: {
+        ...process.env,
+        SEED: String(seed ?? 1),
+        SEEDS: seed === null ? '1000000' : '1',
+        FUZZ_MS: String(seconds * 1000),
+        LIMITS: variant === 'tight' ? 'low' : 'as they are',
+      },
+      limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
+      survive: true,
+    },
+  );
+  if (interrupted) throw new Refusal('Interrupted.');
   const spent = (performance.now() - startedAt) / 1000;
-  if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent };
+  if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent, failed: null };
   return { ...readReport(report, kind, output), seconds: spent };
 }
 
@@ -158,7 +183,7 @@ async function run(folder, probe, seconds) {
  * @param {string} report
  * @param {string} kind
  * @param {string} output
- * @returns {{killed: boolean, by: string}}
+ * @returns {Omit<Outcome, 'seconds'>}
  */
 function readReport(report, kind, output) {
   /** @type {{numPassedTests: number, testResults: {assertionResults: {status: string, failureMessages: string[]}[]}[]}} */
@@ -171,19 +196,21 @@ function readReport(report, kind, output) {
   const tests = result.testResults.flatMap(({ assertionResults }) => assertionResults);
   const failure = tests.find(({ status }) => status === 'failed');
   if (failure === undefined) {
-    if (result.numPassedTests > 0) return { killed: false, by: 'nothing' };
+    if (result.numPassedTests > 0) return { killed: false, by: 'nothing', failed: null };
     throw new Refusal(`The fuzz did not run:\n${output}`);
   }
   const [message = ''] = failure.failureMessages;
   const found = /^(?:Error: )?(\w+), seed (\d+): (.*)/.exec(message);
   if (found === null) throw new Refusal(`The fuzz failed for another reason:\n${message}`);
-  return { killed: true, by: `${kind} ${found[1]}, seed ${found[2]}: ${found[3]?.slice(0, 90)}` };
+  const [, flavour = '', seed = '', what = ''] = found;
+  const by = `${kind} ${flavour}, seed ${seed}: ${what.slice(0, 90)}`;
+  return { killed: true, by, failed: { flavour, seed: Number(seed) } };
 }
 
 /**
  * @param {string} verdict
  * @param {string} name
- * @param {Outcome} outcome
+ * @param {Pick<Outcome, 'by' | 'seconds'>} outcome
  */
 function print(verdict, name, { by, seconds }) {
   console.log(`${verdict.padEnd(9)}  ${name.padEnd(70)}  ${seconds.toFixed(0).padStart(3)} s  ${by}`);

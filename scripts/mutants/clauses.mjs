@@ -82,7 +82,7 @@ const killing = [
     file: derived,
     from: phases,
     to: phases.replace('kill: 0, check: 1', 'kill: 1, check: 0'),
-    by: strata,
+    by: joins,
   },
   {
     clause: 'a level joins before it tells those above: phases',
@@ -668,6 +668,20 @@ const answering = [
     from: 'if (reader.version !== this.version || reader.hidden !== null) return null;\n    if (isInFlux',
     to: 'if (reader.hidden !== null) return null;\n    if (isInFlux',
     by: joins,
+  },
+  {
+    clause: 'what never held is no loss',
+    file: support,
+    from: 'return row < this.#held && !this.#back.has(row);',
+    to: 'return true;',
+    by: ['kept strata', 'kept joins'],
+  },
+  {
+    clause: 'what came back and died again is no loss',
+    file: support,
+    from: 'return row < this.#held && !this.#back.has(row);',
+    to: 'return row < this.#held;',
+    by: ['kept numbers', 'kept strata'],
   },
   {
     clause: 'what is lost is known to who watches',

@@ -240,19 +240,23 @@ export class Reasoner {
     if (this.withdrawals.bytes > this.#memory.limit / 4) this.withdrawals.evict();
   }
 
+  /**
+   * Notes the facts for the set, unless it reads none of them and nobody can use it in the state that they changed: a
+   * question about that state may yet have it read them.
+   */
   #noteChanged(shared: SharedSet, numbers: readonly number[]): void {
     const { set, changed } = shared;
-    if (set.tables.size === 0) return;
-    const isUsed = new Map<string, boolean>();
+    if (set.tables.size === 0 && set.owner === null) return;
+    const keys = new Set<string>();
     for (const number of numbers) {
       const { relation, row } = this.facts.versionOf(number);
-      const key = relationKey(relation.predicate, relation.arity, relation.negated);
-      let used = isUsed.get(key);
-      if (used === undefined) isUsed.set(key, (used = set.owner !== null || set.reads(key)));
-      if (used) changed.push(number);
+      keys.add(relationKey(relation.predicate, relation.arity, relation.negated));
       // The dictionary has come to know a constant that the set made for itself: one text would have two ids.
       if (row >= 0 && set.constants.clashes(relation, row)) return this.#replace(shared, numbers);
     }
+    const isAtRest = set.owner === null && changed.length === 0;
+    if (isAtRest && ![...keys].some((key) => set.reads(key))) return;
+    for (const number of numbers) changed.push(number);
     if (changed.length > fewChanges && changed.length > set.rowCount && set.owner === null)
       this.#dropChanged(shared, changed);
   }
