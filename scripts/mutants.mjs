@@ -48,6 +48,15 @@ export async function mutants({ only = null, seconds = 30 } = {}) {
     if (wanted.length + whole.length === 0) throw new Refusal(`No clause is called ${only ?? ''}.`);
     // Whoever works on the tree meanwhile changes nothing here.
     cpSync(join(root, 'src/engine'), join(folder, 'engine'), { recursive: true });
+    const strange = [...Object.values(variants).flat(), ...clauses].filter(({ file, from }) => {
+      return readFileSync(join(folder, 'engine', file), 'utf8').split(from).length !== 2;
+    });
+    if (strange.length > 0) {
+      const each = strange.map(({ file, from }) => `${file}:\n${from}`);
+      throw new Refusal(
+        `What an edit replaces has to stand once in the file, and does not:\n${each.join('\n')}`,
+      );
+    }
     let failed = 0;
     for (const variant of whole) failed += await intact(folder, variant, seconds);
     for (const clause of wanted) {
@@ -129,10 +138,7 @@ function copyEngine(folder, variant, edits) {
   if (always === undefined) throw new Error(`there is no variant ${variant}`);
   for (const { file, from, to } of [...always, ...edits]) {
     const path = join(folder, 'src/engine', file);
-    const parts = readFileSync(path, 'utf8').split(from);
-    if (parts.length !== 2)
-      throw new Refusal(`${parts.length - 1} times in ${file}, once expected:\n${from}`);
-    writeFileSync(path, parts.join(to));
+    writeFileSync(path, readFileSync(path, 'utf8').split(from).join(to));
   }
 }
 
@@ -166,7 +172,7 @@ async function run(folder, variant, probe, seconds, seed = null) {
         SEED: String(seed ?? 1),
         SEEDS: seed === null ? '1000000' : '1',
         FUZZ_MS: String(seconds * 1000),
-        LIMITS: variant === 'tight' ? 'low' : 'as they are',
+        LIMITS: variant === 'roomy' ? 'as they are' : 'low',
       },
       limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
       survive: true,

@@ -33,21 +33,24 @@ export const probes = {
 export const variants = {
   roomy: [],
   tight: [
-    { file: 'solve/upkeep.ts', from: 'const fewKilled = 1000;', to: 'const fewKilled = 3;' },
+    { file: 'solve/upkeep.ts', from: 'const fewKilled = 20_000;', to: 'const fewKilled = 3;' },
     { file: 'solve/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
     {
       file: 'solve/evaluation.ts',
-      from: 'const stepsBetweenLooks = 8192;',
-      to: 'const stepsBetweenLooks = 5;',
+      from: 'export const stepsBetweenLooks = 1024;',
+      to: 'export const stepsBetweenLooks = 5;',
     },
     { file: 'solve/reasoner.ts', from: 'const fewChanges = 10_000;', to: 'const fewChanges = 6;' },
     { file: 'solve/reasoner.ts', from: 'rows.deadCount > 1000 &&', to: 'rows.deadCount > 3 &&' },
     { file: 'facts/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
   ],
+  'few killed': [{ file: 'solve/upkeep.ts', from: 'const fewKilled = 20_000;', to: 'const fewKilled = 3;' }],
+  'few rows at once': [{ file: 'solve/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' }],
 };
 
 const upkeep = 'solve/upkeep.ts';
-const support = 'solve/support.ts';
+const keepTrue = 'solve/keep-true.ts';
+const justifications = 'solve/justifications.ts';
 const machine = 'solve/machine.ts';
 const compileRule = 'solve/compile-rule.ts';
 const bodyCompiler = 'solve/body-compiler.ts';
@@ -65,7 +68,7 @@ const meanwhile = ['meanwhile joins', 'meanwhile strata', 'meanwhile time'];
 const killing = [
   {
     clause: 'what rests on a fact that went is killed',
-    file: upkeep,
+    file: keepTrue,
     from: 'else justifications.dependentsOfFact(number, (target, at) => kill(set, target, at));',
     to: '',
     by: joins,
@@ -210,22 +213,22 @@ const telling = [
   {
     clause: 'an absence of what is derived is watched',
     file: bodyCompiler,
-    from: "else present(barrier.rows.support, 'what is kept reads what is kept').watchers.push(watcher);",
-    to: "else if (barrier.kind === 'group') barrier.rows.support?.watchers.push(watcher);",
+    from: '    watchers.push(watcher);',
+    to: "    if (barrier.kind !== 'group') return;\n    watchers.push(watcher);",
     by: strata,
   },
   {
     clause: 'a group is watched',
     file: bodyCompiler,
-    from: "else present(barrier.rows.support, 'what is kept reads what is kept').watchers.push(watcher);",
-    to: "else if (barrier.kind !== 'group') barrier.rows.support?.watchers.push(watcher);",
+    from: '    watchers.push(watcher);',
+    to: "    if (barrier.kind === 'group') return;\n    watchers.push(watcher);",
     by: strata,
   },
   {
     clause: 'an absence of what is stored is watched',
     file: bodyCompiler,
-    from: 'if (barrier === undefined) this.#set.watchStored(relationOf(literal as AtomLiteral), watcher);',
-    to: 'if (barrier === undefined) this.#set.watchStored("nothing", watcher);',
+    from: 'this.#removals.push(this.#set.watchStored(relationOf(literal as AtomLiteral), watcher));',
+    to: '',
     by: strata,
   },
   {
@@ -269,7 +272,7 @@ const joining = [
   },
   {
     clause: 'stored facts that came are joined',
-    file: upkeep,
+    file: keepTrue,
     from: 'news.rows.push(row);',
     to: '',
     by: joins,
@@ -305,7 +308,7 @@ const joining = [
   {
     clause: 'dead rows are in no group',
     file: 'solve/barrier-steps.ts',
-    from: 'if (rows.isDead(row)) return;',
+    from: 'if (rows.isDead(row)) continue;',
     to: '',
     by: strata,
   },
@@ -330,6 +333,32 @@ const joining = [
     to: '(height < (this.heights.of[row] as number))',
     by: joins,
   },
+  {
+    clause: 'a join that broke off goes on where it was',
+    file: machine,
+    from: `          this.isStalled = false;
+          this.#level = level;
+          return 0;`,
+    to: '          this.isStalled = false;',
+    variant: 'few rows at once',
+    by: joins,
+  },
+  {
+    clause: 'an absence is not decided before all rows were looked at',
+    file: 'solve/barrier-steps.ts',
+    from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
+    to: '    this.#isOver = true;\n    return',
+    variant: 'few rows at once',
+    by: ['kept absences', 'kept strata'],
+  },
+  {
+    clause: 'an aggregate has no value before all rows were taken',
+    file: 'solve/barrier-steps.ts',
+    from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    const',
+    to: '    this.#isOver = true;\n    const',
+    variant: 'few rows at once',
+    by: strata,
+  },
 ];
 
 /** @type {readonly Clause[]} */
@@ -343,28 +372,28 @@ const justifying = [
   },
   {
     clause: 'a new reason takes the place of the old one',
-    file: support,
+    file: justifications,
     from: 'support.since[row] = this.count;',
     to: '',
     by: joins,
   },
   {
     clause: 'reasons of old count no more',
-    file: support,
+    file: justifications,
     from: 'place >= (target.since[row] as number) && ',
     to: '',
     by: joins,
   },
   {
     clause: 'what is dead is not killed again',
-    file: support,
+    file: justifications,
     from: ' && !rows.isDead(row)) visit',
     to: ') visit',
     by: joins,
   },
   {
     clause: 'reasons of rows that are no more count no more',
-    file: support,
+    file: justifications,
     from: 'row < rows.count && ',
     to: '',
     variant: 'tight',
@@ -399,7 +428,7 @@ const justifying = [
   {
     clause: 'a stored fact that was joined is a reason',
     file: machine,
-    from: `    this.#cursor = 0;
+    from: `    while (added.advance(machine)) if (this.pass()) return true;
     return false;
   }
 
@@ -407,7 +436,7 @@ const justifying = [
     const relation = this.#relation as StoredRelation;
     justifications.addFact(relation.number[this.row] as number, target, row);
   }`,
-    to: `    this.#cursor = 0;
+    to: `    while (added.advance(machine)) if (this.pass()) return true;
     return false;
   }`,
     by: joins,
@@ -454,14 +483,14 @@ const justifying = [
 const noting = [
   {
     clause: 'what a fact no longer says is no news: it is seen, or it went',
-    file: upkeep,
+    file: keepTrue,
     from: 'if (row >= 0 && sees(reader, relation, row))',
     to: 'if (row >= 0 && relation.isAlive(row))',
     by: instants,
   },
   {
     clause: 'a fact of which nothing is left is not seen',
-    file: upkeep,
+    file: keepTrue,
     from: 'if (row >= 0 && sees(reader, relation, row))',
     to: 'if (sees(reader, relation, row))',
     variant: 'tight',
@@ -484,16 +513,24 @@ const noting = [
   {
     clause: 'what passes is a change',
     file: reasoner,
-    from: '    this.#lastChange.time = time;\n    this.#changed(facts);',
-    to: '    this.#lastChange.time = time;',
+    from: 'Math.max(this.#lastChange.time, time);\n    this.#changed(facts);',
+    to: 'Math.max(this.#lastChange.time, time);',
     by: instants,
   },
   {
     clause: 'a change is noted while a question is at the tables, whatever they read so far',
     file: reasoner,
-    from: '(used = set.owner !== null || set.reads(key))',
-    to: '(used = set.reads(key))',
+    from: 'const isAtRest = set.owner === null && changed.length === 0;',
+    to: 'const isAtRest = changed.length === 0;',
     by: ['meanwhile joins', 'written joins'],
+  },
+  {
+    clause:
+      'a change is noted where a question about the state before may use the tables, whatever they read so far',
+    file: reasoner,
+    from: 'const isAtRest = set.owner === null && changed.length === 0;',
+    to: 'const isAtRest = set.owner === null;',
+    by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
   },
   {
     clause: 'an absence of what is stored makes its changes ones to note',
@@ -505,29 +542,36 @@ const noting = [
   {
     clause: 'a constant that the dictionary comes to know has one id',
     file: reasoner,
-    from: 'if (row >= 0 && set.constants.clashes(relation, row)) {',
-    to: 'if (row < -1) {',
+    from: 'if (row >= 0 && set.constants.clashes(relation, row)) ',
+    to: 'if (row < -1) ',
     by: ['kept made', 'kept numbers'],
   },
   {
     clause: 'tables that a question is at are taken by nobody else',
     file: reasoner,
-    from: 'if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {',
-    to: 'if (reader.version !== this.version || reader.hidden !== null) {',
+    from: 'if (set.owner !== null || reader.version !== shared.trueTo)',
+    to: 'if (reader.version !== shared.trueTo)',
+    by: meanwhile,
+  },
+  {
+    clause: 'tables that a question is at are not made true meanwhile',
+    file: reasoner,
+    from: 'if (present !== null || changed.length === 0 || set.owner !== null) return;',
+    to: 'if (present !== null || changed.length === 0) return;',
     by: meanwhile,
   },
   {
     clause: 'a question of an earlier state takes tables of its own',
     file: reasoner,
-    from: 'if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {',
-    to: 'if (shared.set.owner !== null || reader.hidden !== null) {',
+    from: 'if (set.owner !== null || reader.version !== shared.trueTo)',
+    to: 'if (set.owner !== null)',
     by: meanwhile,
   },
   {
     clause: 'what was tried and not made changes no shared table',
     file: reasoner,
-    from: 'if (shared.set.owner !== null || reader.version !== this.version || reader.hidden !== null) {',
-    to: 'if (shared.set.owner !== null || reader.version !== this.version) {',
+    from: '    if (reader.overlay !== null) {\n      const { program',
+    to: '    if (reader.version < -1) {\n      const { program',
     by: ['dependents plain'],
   },
 ];
@@ -537,26 +581,32 @@ const dropping = [
   {
     clause: 'tables are dropped where too much died',
     file: reasoner,
-    from: '        this.#drop(set, this.#reachedBy(changed));\n        this.#missLosses();\n      }',
-    to: '        this.#missLosses();\n      }',
+    from: '          set.reset(table);',
+    to: '',
     variant: 'tight',
     by: joins,
   },
   {
     clause: 'all that a change reaches is dropped where too much died',
     file: reasoner,
-    from: '        this.#drop(set, this.#reachedBy(changed));\n        this.#missLosses();\n      }',
-    to: `        this.#drop(set, new Set([...this.#reachedBy(changed)].slice(0, 2)));
-        this.#missLosses();
-      }`,
+    from: 'for (const table of this.#tablesOf(set, reached)) {',
+    to: 'for (const table of this.#tablesOf(set, new Set([...reached].slice(0, 2)))) {',
     variant: 'tight',
     by: joins,
   },
   {
     clause: 'who watches for losses is told of tables that are dropped',
     file: reasoner,
-    from: '        this.#drop(set, this.#reachedBy(changed));\n        this.#missLosses();\n      }',
-    to: '        this.#drop(set, this.#reachedBy(changed));\n      }',
+    from: 'if (this.#losses.size === 0) return;',
+    to: 'if (this.#losses.size >= 0) return;',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'what many changes reach is dropped where they are not taken in one by one',
+    file: reasoner,
+    from: '    this.#drop(shared.set, reached);\n',
+    to: '',
     variant: 'tight',
     by: joins,
   },
@@ -594,17 +644,17 @@ const dropping = [
   },
   {
     clause: 'a table that was dropped has answered nothing',
-    file: 'solve/table-set.ts',
-    from: '    for (const extra of table.extra) clear(extra);\n    table.settled = 0;',
-    to: '    for (const extra of table.extra) clear(extra);',
+    file: derived,
+    from: '  derived.settled = 0;\n',
+    to: '',
     variant: 'tight',
     by: meanwhile,
   },
   {
     clause: 'with a table goes what its rules need beside it',
     file: 'solve/table-set.ts',
-    from: '    for (const extra of table.extra) clear(extra);\n    table.settled = 0;',
-    to: '    table.settled = 0;',
+    from: 'for (const extra of table.extra) clear(extra);',
+    to: '',
     variant: 'tight',
     by: strata,
   },
@@ -623,14 +673,14 @@ const answering = [
   {
     clause: 'what a question that was refused on the way left is dropped',
     file: reasoner,
-    from: 'if (!isSettled || this.bytes > this.#memoryBytes) this.#renew(shared);',
-    to: 'if (this.bytes > this.#memoryBytes) this.#renew(shared);',
+    from: 'if (!isSettled || !this.#memory.fits(set.bytes, holder)) {',
+    to: 'if (!this.#memory.fits(set.bytes, holder)) {',
     by: joins,
   },
   {
     clause: 'a table has answered what is settled alone',
     file: question,
-    from: 'if (row >= 0 && row < table.settled) return { table, ...asked };',
+    from: 'if (row >= 0 && row < table.demand.settled) return { table, ...asked };',
     to: 'if (row >= 0) return { table, ...asked };',
     by: meanwhile,
   },
@@ -651,42 +701,49 @@ const answering = [
   {
     clause: 'a table with changes to take in answers nothing',
     file: reasoner,
-    from: 'if (isInFlux || changed.length > 0) return null;',
-    to: 'if (isInFlux) return null;',
+    from: '!doubtful.has(relation) && upkeep?.reached',
+    to: 'upkeep?.reached',
     by: joins,
   },
   {
     clause: 'a table that is being made true answers nothing',
     file: reasoner,
-    from: 'if (isInFlux || changed.length > 0) return null;',
-    to: 'if (changed.length > 0) return null;',
+    from: ' && upkeep?.reached.has(relation) !== true;',
+    to: ';',
+    by: meanwhile,
+  },
+  {
+    clause: 'a table that is being made true answers nothing of the state it was in',
+    file: reasoner,
+    from: 'if (upkeep === null && trueTo === reader.version) return () => true;',
+    to: 'if (trueTo === reader.version) return () => true;',
     by: meanwhile,
   },
   {
     clause: 'an answer of an earlier state is not taken from tables of this one',
     file: reasoner,
-    from: 'if (reader.version !== this.version || reader.hidden !== null) return null;\n    if (isInFlux',
-    to: 'if (reader.hidden !== null) return null;\n    if (isInFlux',
+    from: '    if (reader.version !== this.version) return () => false;\n',
+    to: '',
     by: joins,
   },
   {
     clause: 'what never held is no loss',
-    file: support,
+    file: derived,
     from: 'return row < this.#held && !this.#back.has(row);',
     to: 'return true;',
     by: ['kept strata', 'kept joins'],
   },
   {
     clause: 'what came back and died again is no loss',
-    file: support,
+    file: derived,
     from: 'return row < this.#held && !this.#back.has(row);',
     to: 'return row < this.#held;',
-    by: ['kept numbers', 'kept strata'],
+    by: ['kept strata', 'kept joins'],
   },
   {
     clause: 'what is lost is known to who watches',
     file: upkeep,
-    from: 'if (isDead && support.table !== null && support.wasHeld(row)) set.lost?.(support.table, row);',
+    from: 'if (isDead && support.wasHeld(row)) support.lost?.(row);',
     to: '',
     by: joins,
   },

@@ -343,38 +343,47 @@ for (const [name, flavour] of Object.entries(flavours))
     }),
   );
 
-for (const name of ['joins', 'strata', 'time'])
-  test(`tables are kept true whatever changes while a question is at them (${name})`, { timeout }, () => {
-    const flavour = flavours[name] as Flavour;
-    return overSeeds({ name, few: 6, many: 2000 }, async (seed) => {
-      const prng = new Prng(seed);
-      const start = randomCase(prng, flavour);
-      const restless = new Prng(seed + 1);
-      let now = 0;
-      const time = vi
-        .spyOn(performance, 'now')
-        .mockImplementation(() => (now += restless.chance(0.2) ? 6 : 0));
-      const asked: Promise<void>[] = [];
-      let isQuiet = false;
-      const kept: KeptCase = new KeptCase(start, async () => {
-        if (isQuiet) return;
-        if (restless.chance(0.1)) kept.apply(randomUpdate(restless, start.vocabulary, flavour, kept.current));
-        // Nobody waits for it here: it may wait for what pauses now.
-        if (asked.length === 0 && restless.chance(0.1))
-          asked.push(askAndCompare(kept, restless, start.vocabulary, flavour));
-      });
-      try {
-        for (let round = 0; round < 20; round++) {
-          change(kept, prng, start.vocabulary, flavour);
-          if (prng.chance(0.7)) await askAndCompare(kept, prng, start.vocabulary, flavour);
-          await Promise.all(asked);
-          isQuiet = true;
-          await lookAtBoth(kept, prng, start.vocabulary, flavour);
-          isQuiet = false;
-          asked.length = 0;
-        }
-      } finally {
-        time.mockRestore();
-      }
-    });
+/** Questions and changes in the pauses of others, and in between a look at what is kept. */
+async function changeMeanwhile(flavour: Flavour, seed: number): Promise<void> {
+  const prng = new Prng(seed);
+  const start = randomCase(prng, flavour);
+  const restless = new Prng(seed + 1);
+  let now = 0;
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += restless.chance(0.2) ? 6 : 0));
+  const asked: Promise<void>[] = [];
+  let isQuiet = false;
+  const kept: KeptCase = new KeptCase(start, async () => {
+    if (isQuiet) return;
+    if (restless.chance(0.1)) kept.apply(randomUpdate(restless, start.vocabulary, flavour, kept.current));
+    // Nobody waits for it here: it may wait for what pauses now.
+    if (asked.length === 0 && restless.chance(0.1))
+      asked.push(askAndCompare(kept, restless, start.vocabulary, flavour));
   });
+  try {
+    for (let round = 0; round < 20; round++) {
+      change(kept, prng, start.vocabulary, flavour);
+      if (prng.chance(0.7)) await askAndCompare(kept, prng, start.vocabulary, flavour);
+      await Promise.all(asked);
+      isQuiet = true;
+      await lookAtBoth(kept, prng, start.vocabulary, flavour);
+      isQuiet = false;
+      asked.length = 0;
+    }
+  } finally {
+    time.mockRestore();
+  }
+}
+
+for (const name of ['joins', 'strata', 'time'])
+  test(`tables are kept true whatever changes while a question is at them (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 6, many: 2000 }, (seed) => changeMeanwhile(flavours[name] as Flavour, seed)),
+  );
+
+// A change that a set of tables did not read yet was not noted, though a question about the state before could use it.
+test.each([
+  ['time', 80_001],
+  ['strata', 80_005],
+  ['joins', 80_015],
+])('tables are kept true in a case that once failed (%s %i)', (name, seed) =>
+  changeMeanwhile(flavours[name] as Flavour, seed),
+);
