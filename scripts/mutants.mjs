@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clauses, probes, variants } from './mutants/clauses.mjs';
+import { clauses, losingTables, probes, variants } from './mutants/clauses.mjs';
 import { Refusal, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
@@ -81,7 +81,7 @@ async function intact(folder, variant, seconds) {
   copyEngine(folder, variant, []);
   const startedAt = performance.now();
   for (const probe of Object.keys(probes)) {
-    const outcome = await run(folder, probe, seconds / 5);
+    const outcome = await run(folder, variant, probe, seconds / 5);
     if (!outcome.killed) continue;
     print('FAILED', asItIs(variant), outcome);
     return 1;
@@ -109,13 +109,13 @@ async function without(folder, clause, seconds) {
   copyEngine(folder, variant, [clause]);
   let spent = 0;
   for (const probe of clause.by) {
-    const outcome = await run(folder, probe, seconds);
+    const outcome = await run(folder, variant, probe, seconds);
     spent += outcome.seconds;
     if (!outcome.killed) continue;
     if (outcome.failed === null) return { ...outcome, seconds: spent };
     const { flavour, seed } = outcome.failed;
     copyEngine(folder, variant, []);
-    const again = await run(folder, `${probe.split(' ')[0]} ${flavour}`, seconds, seed);
+    const again = await run(folder, variant, `${probe.split(' ')[0]} ${flavour}`, seconds, seed);
     if (!again.killed) return { ...outcome, seconds: spent };
     return { ...outcome, killed: false, by: `with the clause too: ${outcome.by}`, seconds: spent };
   }
@@ -145,12 +145,13 @@ function copyEngine(folder, variant, edits) {
 /**
  * Runs one probe in the folder: a kind of fuzz, and perhaps one flavour of it.
  * @param {string} folder
+ * @param {string} variant
  * @param {string} probe as `kind` or `kind flavour`
  * @param {number} seconds for each flavour
  * @param {number | null} [seed] the only one
  * @returns {Promise<Outcome>}
  */
-async function run(folder, probe, seconds, seed = null) {
+async function run(folder, variant, probe, seconds, seed = null) {
   const [kind, flavour] = /** @type {[string, string | undefined]} */ (probe.split(' '));
   const fuzz = probes[kind];
   if (fuzz === undefined) throw new Error(`there is no probe ${kind}`);
@@ -159,18 +160,26 @@ async function run(folder, probe, seconds, seed = null) {
   rmSync(report, { force: true });
   const startedAt = performance.now();
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const select = ['--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
+  // Vitest would write its configuration into node_modules, where another run may remove it.
+  const select = ['--configLoader=runner', '--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
   const show = ['--bail=1', '--testTimeout=0', '--reporter=json', `--outputFile.json=${report}`];
-  const { late, output } = await runProgram(process.execPath, [vitest, 'run', ...select, ...show], {
-    folder,
-    environment: {
-      ...process.env,
-      SEED: String(seed ?? 1),
-      SEEDS: seed === null ? '1000000' : '1',
-      FUZZ_MS: String(seconds * 1000),
+  const { late, interrupted, output } = await runProgram(
+    process.execPath,
+    [vitest, 'run', ...select, ...show],
+    {
+      folder,
+      environment: {
+        ...process.env,
+        SEED: String(seed ?? 1),
+        SEEDS: seed === null ? '1000000' : '1',
+        FUZZ_MS: String(seconds * 1000),
+        LIMITS: losingTables.has(variant) ? 'low' : 'as they are',
+      },
+      limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
+      survive: true,
     },
-    limit: (seconds * fuzz.flavours + graceSeconds) * 1000,
-  });
+  );
+  if (interrupted) throw new Refusal('Interrupted.');
   const spent = (performance.now() - startedAt) / 1000;
   if (late) return { killed: true, by: `${probe}: comes to no end`, seconds: spent, failed: null };
   return { ...readReport(report, kind, output), seconds: spent };
