@@ -352,7 +352,7 @@ const joining = [
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
     to: '    this.#isOver = true;\n    return',
     variant: 'few rows at once',
-    by: ['answers absence', 'answers rich', 'answers steady'],
+    by: ['answers steady'],
   },
   {
     clause: 'an aggregate has no value before all rows were taken',
@@ -621,14 +621,6 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'what is given up is given up: what is dying stays, to be known',
-    file: upkeep,
-    from: 'for (const { row } of support.fallen) support.derived.rows.spare(row);',
-    to: '',
-    variant: 'tight',
-    by: joins,
-  },
-  {
     clause: 'a join looks at the rows that a dropped table holds now',
     file: machine,
     from: 'if (this.#indexed !== rows) {',
@@ -704,13 +696,6 @@ const answering = [
     file: reasoner,
     from: ' && upkeep?.reached.has(relation) !== true;',
     to: ';',
-    by: meanwhile,
-  },
-  {
-    clause: 'a table that is being made true answers nothing of the state it was in',
-    file: reasoner,
-    from: 'if (upkeep === null && trueTo === reader.version) return () => true;',
-    to: 'if (trueTo === reader.version) return () => true;',
     by: meanwhile,
   },
   {
