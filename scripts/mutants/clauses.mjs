@@ -26,9 +26,6 @@ export const probes = {
   dependents: { file: 'engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
 };
 
-/** The variants in which small cases lose tables that are kept true otherwise. */
-export const losingTables = new Set(['tight', 'few killed']);
-
 /**
  * Limits under which a clause is taken away: as they are, or so low that small cases reach them.
  * @type {Record<string, readonly Edit[]>}
@@ -520,11 +517,12 @@ const noting = [
     by: ['meanwhile joins', 'written joins'],
   },
   {
-    clause: 'a change is noted while earlier ones wait, whatever the tables read so far',
+    clause:
+      'a change is noted where a question about the state before may use the tables, whatever they read so far',
     file: reasoner,
     from: 'const isAtRest = set.owner === null && changed.length === 0;',
     to: 'const isAtRest = set.owner === null;',
-    by: meanwhile,
+    by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
   },
   {
     clause: 'an absence of what is stored makes its changes ones to note',
