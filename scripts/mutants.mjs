@@ -160,7 +160,8 @@ async function run(folder, variant, probe, seconds, seed = null) {
   rmSync(report, { force: true });
   const startedAt = performance.now();
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const select = ['--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
+  // Vitest would write its configuration into node_modules, where another run may remove it.
+  const select = ['--configLoader=runner', '--root', folder, '-t', titles, `src/engine/${fuzz.file}`];
   const show = ['--bail=1', '--testTimeout=0', '--reporter=json', `--outputFile.json=${report}`];
   const { late, interrupted, output } = await runProgram(
     process.execPath,

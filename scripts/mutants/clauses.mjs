@@ -229,14 +229,14 @@ const telling = [
     file: bodyCompiler,
     from: 'this.#removals.push(this.#set.watchStored(relationOf(literal as AtomLiteral), watcher));',
     to: '',
-    by: strata,
+    by: ['kept absences', 'kept strata'],
   },
   {
     clause: 'an absence of what is stored waits, to be found when a fact comes',
     file: bodyCompiler,
     from: 'isAbsence(literal) && (this.#isKept || this.#set.isDerived(view, relationOf(literal)))',
     to: 'isAbsence(literal) && this.#set.isDerived(view, relationOf(literal))',
-    by: strata,
+    by: ['kept absences', 'kept strata'],
   },
   {
     clause: 'what is tested again loses what it concluded',
@@ -349,7 +349,7 @@ const joining = [
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
     to: '    this.#isOver = true;\n    return',
     variant: 'few rows at once',
-    by: ['kept absences', 'kept strata'],
+    by: ['answers steady'],
   },
   {
     clause: 'an aggregate has no value before all rows were taken',
@@ -489,14 +489,6 @@ const noting = [
     by: instants,
   },
   {
-    clause: 'a fact of which nothing is left is not seen',
-    file: keepTrue,
-    from: 'if (row >= 0 && sees(reader, relation, row))',
-    to: 'if (sees(reader, relation, row))',
-    variant: 'tight',
-    by: ['kept instants'],
-  },
-  {
     clause: 'an instant at which a validity begins is a change',
     file: 'facts/fact-store.ts',
     from: 'for (const instant of [from, until])',
@@ -627,14 +619,6 @@ const dropping = [
     by: joins,
   },
   {
-    clause: 'what is given up is given up: what is dying stays, to be known',
-    file: upkeep,
-    from: 'for (const { row } of support.fallen) support.derived.rows.spare(row);',
-    to: '',
-    variant: 'tight',
-    by: joins,
-  },
-  {
     clause: 'a join looks at the rows that a dropped table holds now',
     file: machine,
     from: 'if (this.#indexed !== rows) {',
@@ -713,13 +697,6 @@ const answering = [
     by: meanwhile,
   },
   {
-    clause: 'a table that is being made true answers nothing of the state it was in',
-    file: reasoner,
-    from: 'if (upkeep === null && trueTo === reader.version) return () => true;',
-    to: 'if (trueTo === reader.version) return () => true;',
-    by: meanwhile,
-  },
-  {
     clause: 'an answer of an earlier state is not taken from tables of this one',
     file: reasoner,
     from: '    if (reader.version !== this.version) return () => false;\n',
@@ -738,7 +715,7 @@ const answering = [
     file: derived,
     from: 'return row < this.#held && !this.#back.has(row);',
     to: 'return row < this.#held;',
-    by: ['kept strata', 'kept joins'],
+    by: ['kept numbers', 'kept strata'],
   },
   {
     clause: 'what is lost is known to who watches',
