@@ -245,6 +245,42 @@ test('a dry run answers as the real call would, and changes nothing', async () =
   ]);
 });
 
+test('what is derived to tell of all dependents is not known afterwards', async () => {
+  const { tellAll, teach, results, forget, engine, caller } = await openSession();
+  await teach('q(?x) :- p(?x)');
+  await teach('r(?x, ?y) :- q(?x), ?y = ?x + 1');
+  await tellAll(['p(1)', 'p(2)', 'p(3)', 'p(4)']);
+  const all = { dependents: 'all' };
+  const conclusions = ['q(1)', 'r(1, 2)'];
+  expect((await forget('p(1)', { ...all, dryRun: true })).dependents).toEqual(conclusions);
+  expect((await forget('p(1)')).dependents).toEqual([]);
+  expect((await forget('p(2)', all)).dependents).toEqual(['q(2)', 'r(2, 3)']);
+  expect((await forget('p(3)')).dependents).toEqual([]);
+  expect((await engine.rules(caller)).map(({ fired }) => fired)).toEqual([0, 0]);
+  // What is known stays so beside it.
+  await results('q(4)');
+  expect((await forget('p(4)', { ...all, dryRun: true })).dependents).toEqual(['q(4)', 'r(4, 5)']);
+  expect((await forget('p(4)')).dependents).toEqual(['q(4)']);
+});
+
+test('a retraction that is tried makes nothing known and no rule count', async () => {
+  const { tellAll, tell, teach, results, forget, engine, caller } = await openSession();
+  await teach('q(?x) :- p(?x), s(?x)');
+  await teach('r(?x) :- q(?x)');
+  await teach('q(?x) :- other(?x)');
+  await tellAll(['p(a)', 's(a)', 'p(b)', 's(b)']);
+  await results('r(a)');
+  // The tables are in doubt then: what they hold is looked at in the state before, too.
+  await tell('other(c)');
+  const fired = (await engine.rules(caller)).map((rule) => rule.fired);
+  for (const dependents of ['known', 'all']) {
+    const tried = await forget('p(a)', { dependents, dryRun: true });
+    expect(tried.dependents).toEqual(['q(a)', 'r(a)']);
+  }
+  expect((await engine.rules(caller)).map((rule) => rule.fired)).toEqual(fired);
+  expect((await forget('p(b)')).dependents).toEqual([]);
+});
+
 test('a dry run of what is absent is absent', async () => {
   const { forget, tell } = await openSession();
   await tell('p(a)');
