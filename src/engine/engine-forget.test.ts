@@ -204,6 +204,22 @@ test('conclusions with constants that only inference makes are dependents as any
   ]);
 });
 
+test('what was known stays known where so much of it goes at once that its tables are dropped', async () => {
+  const { engine, caller, teach, ask, forget, tell } = await openSession();
+  await teach('q(?x) :- p(?x), not off(a)');
+  const names = Array.from({ length: 20_001 }, (_, at) => `n${at}`);
+  await engine.tellAll(
+    caller,
+    names.map((name) => ({ ...factInput('p(a)'), args: [name] })),
+  );
+  await ask('q(?x)', { limit: 1 });
+  await tell('off(a)');
+  // Has the tables made true.
+  await engine.predicates(caller);
+  await forget('off(a)');
+  expect((await forget('p(n7)')).dependents).toEqual(['q(n7)']);
+});
+
 test('of many dependents the first hundred are rendered and all are counted', async () => {
   const { engine, caller, teach, results, forget, tell } = await openSession();
   await teach('q(?x, ?y) :- all(?x), p(?y)');

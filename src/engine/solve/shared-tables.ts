@@ -241,11 +241,7 @@ export class SharedTables implements Holder {
       } else {
         abandon(set);
         // Some of these rows have gone: subscribers are told to read again, and retractions find out.
-        this.#tellLosses(reached);
-        for (const table of this.#tablesOf(reached)) {
-          if (table.isKnown) keeper.known.add(table, plainRows(table.rows.rows, set.constants).rows);
-          set.reset(table);
-        }
+        this.#drop(reached, false);
       }
       isSettled = true;
     } catch (error) {
@@ -280,7 +276,7 @@ export class SharedTables implements Holder {
     const { upkeep } = this;
     if (upkeep !== null) this.#tooMuch(this.trueTo);
     upkeep?.ending.abort();
-    for (const table of this.set.tables.values()) this.#keep(table);
+    for (const table of this.set.tables.values()) this.#keep(table, true);
     this.#keeper.withdrawals.doubt(this.#keeper.reachedBy([...this.#changed, ...numbers]));
     this.#renew();
   }
@@ -310,16 +306,17 @@ export class SharedTables implements Holder {
 
   #dropChanged(): void {
     const reached = this.doubtful();
-    this.#drop(reached);
+    this.#drop(reached, true);
     this.#keeper.withdrawals.doubt(reached);
     this.#changed = [];
   }
 
-  /** Drops tables most of whose rows are dead, and a whole set most of whose justifications are garbage. */
+  /** Drops tables most of whose rows are dead, or most of what waits or is grouped for their rules. */
   #dropWorn(): void {
     const worn = new Set<string>();
-    for (const table of this.set.tables.values()) if (isWorn(table.rows.rows)) worn.add(table.relation);
-    if (worn.size > 0) this.#drop(this.#keeper.reached(worn));
+    for (const { relation, rows, extra } of this.set.tables.values())
+      if ([rows, ...extra].some((each) => isWorn(each.rows))) worn.add(relation);
+    if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);
   }
 
   /** Tells who watches that these tables will be dropped. */
@@ -332,10 +329,11 @@ export class SharedTables implements Holder {
         if (table.isKnown) for (const losses of watching) losses.drop(table, set.constants);
   }
 
-  #drop(relations: ReadonlySet<string>): void {
+  /** Gives up the tables of these relations; `isTrue` where their rows hold, as far as changes were taken in. */
+  #drop(relations: ReadonlySet<string>, isTrue: boolean): void {
     this.#tellLosses(relations);
     for (const table of this.#tablesOf(relations)) {
-      this.#keep(table);
+      this.#keep(table, isTrue);
       this.set.reset(table);
     }
   }
@@ -344,12 +342,12 @@ export class SharedTables implements Holder {
     return [...relations].flatMap((relation) => [...this.set.tablesOf(relation)]);
   }
 
-  /** The rows of a table that is given up hold, and are kept true no longer. */
-  #keep(table: Table): void {
+  /** The rows of a table that is given up are known, and kept true no longer; where they hold, their loss is to be told. */
+  #keep(table: Table, isTrue: boolean): void {
     if (!table.isKnown) return;
     const { rows } = plainRows(table.rows.rows, this.set.constants);
     this.#keeper.known.add(table, rows);
-    this.#keeper.withdrawals.unwatch(table, rows);
+    if (isTrue) this.#keeper.withdrawals.unwatch(table, rows);
   }
 
   /**
