@@ -21,6 +21,8 @@ const caller: Caller = {
   database: 'default',
   tenant: 'bench',
   client: null,
+  transaction: null,
+  idempotency: null,
   requestId: 'bench',
   signal: new AbortController().signal,
 };

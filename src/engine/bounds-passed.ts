@@ -1,5 +1,5 @@
 import type { FactStore } from './facts/fact-store.ts';
-import type { FactChange } from './state.ts';
+import type { FactChange } from './report.ts';
 
 /**
  * What the passing of time changed for who reads, told in the words of writes: a stored fact whose validity ended, or

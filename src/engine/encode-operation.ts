@@ -1,5 +1,5 @@
 import type { Slices } from './base/slices.ts';
-import type { Operation } from './state.ts';
+import type { Operation } from './operation.ts';
 
 /**
  * A large operation as the log will hold it, written in slices: JSON.stringify of very many facts would hold the

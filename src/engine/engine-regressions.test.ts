@@ -15,6 +15,8 @@ const caller: Caller = {
   database: 'default',
   tenant: 't',
   client: null,
+  transaction: null,
+  idempotency: null,
   requestId: 'regression',
   signal: new AbortController().signal,
 };

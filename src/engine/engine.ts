@@ -1,4 +1,14 @@
-import type { ChangeData, ChangeKind, CreatedDatabase, DatabaseList } from './contract/administration.ts';
+import type {
+  ChangeData,
+  ChangeKind,
+  Cleared,
+  CreatedDatabase,
+  CreatedTenant,
+  DatabaseList,
+  DeletedDatabase,
+  SnapshotTaken,
+  TenantList,
+} from './contract/administration.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -31,6 +41,17 @@ import type {
   StoredRule,
   ValidateResult,
 } from './contract/rules.ts';
+import type {
+  DiffInput,
+  Forked,
+  ForkInput,
+  Merged,
+  MergeInput,
+  ScopeDeleted,
+  ScopeDiff,
+  ScopeList,
+} from './contract/scopes.ts';
+import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import type { Caller } from './base/caller.ts';
 
 /**
@@ -58,8 +79,24 @@ export interface EngineCounters {
 }
 
 /**
+ * The writes of one transaction. Each is checked at once, as the write itself would be, and seen by nobody else; a
+ * refusal has rolled the whole transaction back. Refused with TransactionNotFound where it is unknown or another
+ * caller's, with Conflict where it has ended.
+ */
+export interface TransactionWrites {
+  tell(fact: FactInput & { ifGeneration: number | null }): Promise<Pending>;
+  tellAll(facts: readonly FactInput[]): Promise<Pending>;
+  forget(input: RetractInput): Promise<Pending>;
+  forgetById(id: string): Promise<Pending>;
+  teach(rule: RuleInput): Promise<Pending>;
+  updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
+  forgetRule(id: string): Promise<Pending>;
+}
+
+/**
  * The engine: knowledge that is durable, asked with inference. Every call takes the caller, refuses with an
- * EngineError, and every write resolves after it is durable. All times are epoch milliseconds.
+ * EngineError, and every write resolves after it is durable. All times are epoch milliseconds. Questions see the writes of
+ * the transaction that the caller names; writes to it go to `within`.
  */
 export interface Engine {
   tell(caller: Caller, fact: FactInput & { ifGeneration: number | null }): Promise<FactOutcome>;
@@ -81,8 +118,28 @@ export interface Engine {
   explain(caller: Caller, input: ExplainInput): Promise<Explanation>;
   whatIf(caller: Caller, input: WhatIfInput): Promise<WhatIfResult>;
   trace(caller: Caller, input: TraceInput): Promise<Trace>;
+  begin(caller: Caller): Promise<TransactionBegun>;
+  /** Where writes become part of the transaction that the caller names. */
+  within(caller: Caller): TransactionWrites;
+  /** Rolls the transaction that the caller names back, where it is open and the caller's: a write in it was refused. */
+  abandon(caller: Caller): void;
+  commit(caller: Caller, id: string, dryRun: boolean): Promise<Committed>;
+  rollback(caller: Caller, id: string): Promise<RolledBack>;
+  scopes(caller: Caller): Promise<ScopeList>;
+  fork(caller: Caller, input: ForkInput): Promise<Forked>;
+  diff(caller: Caller, input: DiffInput): Promise<ScopeDiff>;
+  merge(caller: Caller, input: MergeInput): Promise<Merged>;
+  deleteScope(caller: Caller, name: string): Promise<ScopeDeleted>;
   databases(caller: Caller): Promise<DatabaseList>;
   createDatabase(caller: Caller, name: string): Promise<CreatedDatabase>;
+  deleteDatabase(caller: Caller, name: string): Promise<DeletedDatabase>;
+  nukeDatabase(caller: Caller, name: string): Promise<Cleared>;
+  tenants(caller: Caller, database: string): Promise<TenantList>;
+  createTenant(caller: Caller, database: string, name: string): Promise<CreatedTenant>;
+  deleteTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
+  nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
+  /** Writes a snapshot of the present state, and lets go of what of the log it covers. */
+  snapshot(): Promise<SnapshotTaken>;
   /** True where the database exists; the surfaces refuse an unknown one before they look at the body. */
   hasDatabase(name: string): boolean;
   /**

@@ -8,7 +8,7 @@ import type { Pacer } from './solve/evaluation.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
 import type { Losses } from './solve/losses.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
-import type { Operation } from './state.ts';
+import type { Operation } from './operation.ts';
 
 /** What a retraction takes with it, for the retraction that was made and for one that is only tried. */
 

@@ -3,7 +3,7 @@ export type { Caller } from './base/caller.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
 export { Slices } from './base/slices.ts';
-export type { Change, Engine, EngineCounters } from './engine.ts';
+export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 export { openEngine } from './open-engine.ts';
 export { parseProgram, type Statement } from './logic/parse.ts';
 export { renderAtom, renderRule } from './logic/print.ts';

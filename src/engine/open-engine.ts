@@ -1,7 +1,9 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Engine } from './engine.ts';
 import { KnowledgeEngine } from './knowledge-engine.ts';
-import { apply, type Operation, operationVersion, State } from './state.ts';
+import { apply } from './apply.ts';
+import { type Operation, operationVersion } from './operation.ts';
+import { State } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import { openFileBackend } from './storage/file-backend.ts';
 import type { FolderLock } from './storage/lock-file.ts';

@@ -8,7 +8,8 @@ import { ruleIdentity } from './logic/identity.ts';
 import { parseRule } from './logic/parse.ts';
 import { checkStratified, dependenciesOf } from './logic/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
-import type { Report, RuleToKeep } from './state.ts';
+import type { RuleToKeep } from './operation.ts';
+import type { Report } from './report.ts';
 
 /**
  * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
@@ -78,7 +79,7 @@ export function countsAlike(before: KeptRule, now: KeptRule | null): boolean {
 
 /** The answer to a write of a rule. */
 export function ruleOutcome(report: Report): RuleOutcome {
-  const { kept, status } = present(report.rule, 'a write of a rule reports it');
+  const { kept, status } = present(report.rules[0], 'a write of a rule reports it');
   assert(status !== 'retracted', 'a rule was written');
   return { status, rule: kept.text, id: kept.id, generation: report.generation };
 }

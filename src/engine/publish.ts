@@ -2,7 +2,7 @@ import type { ChangeData, ChangeKind } from './contract/administration.ts';
 import type { Change } from './engine.ts';
 import type { FactStore } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
-import type { FactChange, Report } from './state.ts';
+import type { FactChange, Report } from './report.ts';
 
 /**
  * What subscribers are told of a change, and by which ids. A write of very many facts is told as one `reset`: whoever follows reads
@@ -40,11 +40,12 @@ export interface Origin {
 
 /** The changes that a write made itself. */
 export function changesOf(report: Report, origin: Origin): Change[] {
-  const { database, tenant, rule } = report;
+  const { database, tenant, rules } = report;
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
   const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, origin);
-  if (rule?.isChange === true) {
-    const { id, text, scope } = rule.kept;
+  for (const { kept, isChange } of rules) {
+    if (!isChange) continue;
+    const { id, text, scope } = kept;
     changes.push(change('rule.changed', tenant, origin, { id, rule: text, scope }));
   }
   return changes;

@@ -12,7 +12,10 @@ import { queryFacts } from './query.ts';
 import { KeptListings } from './kept-listings.ts';
 import { Program } from './solve/program.ts';
 import { Reasoner } from './solve/reasoner.ts';
-import { apply, type DatabaseState, type Operation, operationVersion, type Report, State } from './state.ts';
+import { apply } from './apply.ts';
+import { type Operation, operationVersion } from './operation.ts';
+import type { Report } from './report.ts';
+import { type DatabaseState, State } from './state.ts';
 import type { SupposedOperation } from './suppose.ts';
 import { suppose } from './testing/supposed.ts';
 import {
@@ -140,9 +143,10 @@ class Live {
     if (this.known.repeats(update)) return;
     const operation = this.known.operation(update);
     const report = operation === null ? null : this.#write(operation);
-    if (update.kind === 'addRule') this.known.ids.set(update.rule.rule, report?.rule?.kept.id as string);
+    if (update.kind === 'addRule') this.known.ids.set(update.rule.rule, report?.rules[0]?.kept.id as string);
     applyUpdate(this.known.current, update);
-    if (report?.rule !== null && report !== null) this.reasoner.use(new Program(this.#database.rules.all()));
+    if (report !== null && report.rules.length > 0)
+      this.reasoner.use(new Program(this.#database.rules.all()));
     else if (report !== null) {
       const numbers = report.changes.map(({ fact }) => fact.relation.number[fact.row] as number);
       this.reasoner.touched(numbers, report.generation);

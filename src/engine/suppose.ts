@@ -10,7 +10,8 @@ import { checkFits, checkReplaces, requireRule } from './prepare-rules.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
 import { Program, type RelationShape } from './solve/program.ts';
 import type { PinnedReader } from './solve/reasoner.ts';
-import { changedRule, type Operation, type RuleToKeep, teachRule } from './state.ts';
+import { changedRule, teachRule } from './apply-rules.ts';
+import type { Operation, RuleOperation, RuleToKeep } from './operation.ts';
 
 /**
  * Operations supposed: the state as it would be after them, to be read and then let go.
@@ -19,7 +20,9 @@ import { changedRule, type Operation, type RuleToKeep, teachRule } from './state
  * would be refused for is refused here. Nothing stored, nothing derived and no rule is touched, and nobody else sees
  * any of it. What is asked afterwards fills tables of its own, so it costs what the questions need and no more.
  */
-export type SupposedOperation = Exclude<Operation, { kind: 'createDatabase' }>;
+export type SupposedOperation =
+  | RuleOperation
+  | Extract<Operation, { kind: 'assert' | 'retract' | 'retractById' }>;
 
 export interface Supposed {
   /** Reads the state as it would be. It holds as long as the one it was made of. */

@@ -10,7 +10,8 @@ import {
   factToStore,
   ValidityCheck,
 } from './prepare-facts.ts';
-import type { Operation, Report } from './state.ts';
+import type { Operation } from './operation.ts';
+import type { Report } from './report.ts';
 import type { FactStore, FactToStore } from './facts/fact-store.ts';
 
 /** A write of facts, ready for the lane: the operation, and the check where it can fail on what is stored. */

@@ -3,7 +3,11 @@ import { EngineError } from './base/errors.ts';
 import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { Slices } from './base/slices.ts';
-import { applying, type Operation, operationVersion, type Report, type Slice, type State } from './state.ts';
+import { applying } from './apply.ts';
+import type { Slice } from './apply-slices.ts';
+import { type Operation, operationVersion } from './operation.ts';
+import type { Report } from './report.ts';
+import type { State } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import type { Log } from './storage/log.ts';
 

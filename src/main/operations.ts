@@ -11,7 +11,8 @@ import type {
   OperationOutput,
   Operations,
 } from '../engine/contract/operations.ts';
-import type { Caller, Change, Engine } from '../engine/index.ts';
+import type { Pending } from '../engine/contract/transactions.ts';
+import type { Caller, Change, Engine, TransactionWrites } from '../engine/index.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
@@ -23,33 +24,60 @@ export interface ServiceState {
 
 type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
-  : (caller: Caller, input: OperationInput<Name>) => OperationOutput<Name> | Promise<OperationOutput<Name>>;
+  : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
+
+type Output<Name extends OperationName> =
+  | OperationOutput<Name>
+  | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
 
 export type Handlers = { readonly [Name in OperationName]: Handler<Name> };
 
 export function createHandlers(service: ServiceState): Handlers {
+  /** The transaction that a write is to become part of; null where the caller names none. */
+  const within = (caller: Caller): TransactionWrites | null =>
+    caller.transaction === null ? null : service.engine.within(caller);
   return {
-    assertFact: (caller, { body }) => service.engine.tell(caller, body),
-    assertFacts: (caller, { body }) => service.engine.tellAll(caller, body.facts),
-    retract: (caller, { body }) => service.engine.forget(caller, body),
-    retractPattern: (caller, { body }) => service.engine.forgetPattern(caller, body),
+    assertFact: (caller, { body }) => within(caller)?.tell(body) ?? service.engine.tell(caller, body),
+    assertFacts: (caller, { body }) =>
+      within(caller)?.tellAll(body.facts) ?? service.engine.tellAll(caller, body.facts),
+    retract: (caller, { body }) => within(caller)?.forget(body) ?? service.engine.forget(caller, body),
+    retractPattern: (caller, { body }) =>
+      within(caller)?.forget(body) ?? service.engine.forgetPattern(caller, body),
     query: (caller, { body }) => service.engine.query(caller, body),
     listFacts: (caller, { query }) => service.engine.facts(caller, query),
     getFact: (caller, { params }) => service.engine.fact(caller, params.id),
-    deleteFact: (caller, { params }) => service.engine.forgetById(caller, params.id),
+    deleteFact: (caller, { params }) =>
+      within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
     listPredicates: (caller) => service.engine.predicates(caller),
-    assertRule: (caller, { body }) => service.engine.teach(caller, body),
+    assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
     listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),
-    updateRule: (caller, { params, body }) => service.engine.updateRule(caller, params.id, body),
-    deleteRule: (caller, { params }) => service.engine.forgetRule(caller, params.id),
+    updateRule: (caller, { params, body }) =>
+      within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
+    deleteRule: (caller, { params }) =>
+      within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
     ask: (caller, { body }) => service.engine.ask(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
     trace: (caller, { body }) => service.engine.trace(caller, body),
+    beginTransaction: (caller) => service.engine.begin(caller),
+    commitTransaction: (caller, { params, body }) => service.engine.commit(caller, params.id, body.dryRun),
+    rollbackTransaction: (caller, { params }) => service.engine.rollback(caller, params.id),
+    listScopes: (caller) => service.engine.scopes(caller),
+    forkScope: (caller, { body }) => service.engine.fork(caller, body),
+    diffScopes: (caller, { body }) => service.engine.diff(caller, body),
+    mergeScopes: (caller, { body }) => service.engine.merge(caller, body),
+    deleteScope: (caller, { params }) => service.engine.deleteScope(caller, params.name),
     listDatabases: (caller) => service.engine.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
+    deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),
+    nukeDatabase: (caller, { params }) => service.engine.nukeDatabase(caller, params.name),
+    listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
+    createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
+    deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
+    nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
+    takeSnapshot: () => service.engine.snapshot(),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
     events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),

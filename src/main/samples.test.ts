@@ -17,6 +17,8 @@ const caller: Caller = {
   database: 'default',
   tenant: 'default',
   client: null,
+  transaction: null,
+  idempotency: null,
   requestId: 'sample',
   signal: new AbortController().signal,
 };

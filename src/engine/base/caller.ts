@@ -13,7 +13,17 @@ export interface Caller {
   readonly tenant: string;
   /** Name of the client program, such as an MCP client's; null where it did not say. */
   readonly client: string | null;
+  /** The transaction that the call is to be part of; null: none. */
+  readonly transaction: string | null;
+  /** What makes a repeated write be answered as the first one was; null: nothing. */
+  readonly idempotency: Idempotency | null;
   readonly requestId: string;
   /** Aborts when the client has gone: its question is cancelled, its writes are not. */
   readonly signal: AbortSignal;
+}
+
+/** A key that the client chose for one write, and a digest of the request that tells it from another one. */
+export interface Idempotency {
+  readonly key: string;
+  readonly fingerprint: string;
 }

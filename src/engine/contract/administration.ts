@@ -1,6 +1,6 @@
 /** Databases, health and the stream of changes on the wire. */
 import { z } from 'zod';
-import { databaseNameSchema, generationSchema, timeSchema } from './fields.ts';
+import { databaseNameSchema, generationSchema, tenantNameSchema, timeSchema } from './fields.ts';
 
 export const createDatabaseSchema = z.strictObject({ name: databaseNameSchema });
 export const createdDatabaseSchema = z.object({ name: z.string(), createdAt: timeSchema });
@@ -12,6 +12,41 @@ export const databaseListSchema = z.object({
   ),
 });
 export type DatabaseList = z.output<typeof databaseListSchema>;
+
+/** `DELETE /databases/:name`. */
+export const databaseParams = z.strictObject({ name: databaseNameSchema });
+export const deletedDatabaseSchema = z.object({
+  name: z.string(),
+  status: z.literal('deleted'),
+  facts: z.int(),
+  rules: z.int(),
+});
+export type DeletedDatabase = z.output<typeof deletedDatabaseSchema>;
+
+export const tenantParams = z.strictObject({ name: databaseNameSchema, id: tenantNameSchema });
+export const createTenantSchema = z.strictObject({ name: tenantNameSchema });
+export const createdTenantSchema = z.object({ name: z.string(), createdAt: timeSchema });
+export type CreatedTenant = z.output<typeof createdTenantSchema>;
+export const tenantListSchema = z.object({
+  tenants: z.array(z.object({ name: z.string(), createdAt: timeSchema, facts: z.int() })),
+});
+export type TenantList = z.output<typeof tenantListSchema>;
+
+/** What a deletion or a nuke took away. */
+export const clearedSchema = z.object({
+  status: z.enum(['deleted', 'nuked']),
+  facts: z.int(),
+  rules: z.int(),
+  generation: generationSchema,
+});
+export type Cleared = z.output<typeof clearedSchema>;
+
+export const snapshotTakenSchema = z.object({
+  position: z.int().describe('Sequence of the last record that it covers'),
+  bytes: z.int(),
+  elapsedMs: z.number(),
+});
+export type SnapshotTaken = z.output<typeof snapshotTakenSchema>;
 
 export const healthSchema = z.object({ status: z.literal('ok'), version: z.string(), uptimeMs: z.number() });
 

@@ -33,6 +33,8 @@ export function testCaller(changes: Partial<Caller> = {}): Caller {
     database: 'default',
     tenant: 'tenant',
     client: null,
+    transaction: null,
+    idempotency: null,
     requestId: 'request',
     signal: new AbortController().signal,
     ...changes,

@@ -15,6 +15,8 @@ const caller: Caller = {
   database: 'default',
   tenant: 'tenant',
   client: null,
+  transaction: null,
+  idempotency: null,
   requestId: 'writer',
   signal: new AbortController().signal,
 };

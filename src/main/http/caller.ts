@@ -59,7 +59,15 @@ export function callerFor(
   client: string | null = null,
 ): Caller {
   const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
-  return { ...identity, ...place, client, requestId: request.id, signal };
+  return {
+    ...identity,
+    ...place,
+    client,
+    transaction: null,
+    idempotency: null,
+    requestId: request.id,
+    signal,
+  };
 }
 
 export function databaseNotFound(name: string): EngineError {

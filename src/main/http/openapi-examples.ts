@@ -25,6 +25,11 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   trace: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 1000 },
   aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
   explain: { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' },
+  commitTransaction: { dryRun: true },
+  forkScope: { source: 'plan', target: 'plan-b' },
+  diffScopes: { source: 'plan-b', target: 'plan' },
+  mergeScopes: { source: 'plan-b', target: 'plan', strategy: 'SOURCE_WINS', dryRun: true },
+  createTenant: { name: 'acme' },
   whatIf: {
     assert: [{ predicate: 'parent', args: ['carol', 'dave'] }],
     retract: [{ predicate: 'parent', args: ['alice', 'bob'] }],

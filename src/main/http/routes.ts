@@ -18,20 +18,6 @@ import type { HttpHost } from './host.ts';
 import { sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 
-/** Operations that take a transaction; on the others its header is refused. */
-const transactional: ReadonlySet<OperationName> = new Set([
-  'assertFact',
-  'assertFacts',
-  'assertRule',
-  'retract',
-  'retractPattern',
-  'updateRule',
-  'deleteRule',
-  'deleteFact',
-  'ask',
-  'query',
-]);
-
 export function addOperationRoutes(
   app: FastifyInstance,
   host: HttpHost,
@@ -88,7 +74,7 @@ async function answerOperation(
   const spec: OperationSpec = operations[name];
   const bytes = await bytesOf(host, request);
   const params = checkParams(name, request.params);
-  const place = placeOf(host, name, spec, request);
+  const place = placeOf(host, spec, request);
   const query = parseQuery(request.raw.url ?? '');
   const input = { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
   if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
@@ -112,7 +98,6 @@ async function answerOperation(
 /** Database and tenant by the headers, as far as the operation looks at them. */
 function placeOf(
   host: HttpHost,
-  name: OperationName,
   spec: OperationSpec,
   request: FastifyRequest,
 ): { database: string; tenant: string } {
@@ -122,7 +107,8 @@ function placeOf(
     spec.tenant,
   );
   if (spec.tenant && request.headers['x-transaction-id'] !== undefined) {
-    if (transactional.has(name)) throw new EngineError('TransactionNotFound', 'there is no such transaction');
+    if (spec.transaction !== undefined)
+      throw new EngineError('TransactionNotFound', 'there is no such transaction');
     throw new EngineError('ValidationException', 'header X-Transaction-ID has no meaning here', {
       errors: [{ path: 'X-Transaction-ID', message: 'has no meaning here' }],
     });

@@ -12,6 +12,8 @@ const opener: Caller = {
   database: 'default',
   tenant: 'default',
   client: null,
+  transaction: null,
+  idempotency: null,
   requestId: 'r',
   signal: new AbortController().signal,
 };

@@ -1,0 +1,444 @@
+import { boundsPassed } from './bounds-passed.ts';
+import { BackgroundUpkeep } from './background-upkeep.ts';
+import { present } from './base/assert.ts';
+import type { Caller } from './base/caller.ts';
+import type { Clock } from './base/clock.ts';
+import { EngineError } from './base/errors.ts';
+import type { BrowseContext } from './browse.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { FactUses } from './context/fact-uses.ts';
+import type { Change, EngineCounters } from './engine.ts';
+import { type FactRow, FactStore } from './facts/fact-store.ts';
+import type { Dependents, Known } from './forget.ts';
+import { KeptListings } from './kept-listings.ts';
+import { relationOf } from './logic/terms.ts';
+import { countsAlike } from './prepare-rules.ts';
+import {
+  changesOf,
+  factChanges,
+  type Origin,
+  resetChange,
+  ToldGeneration,
+  withdrawalsOf,
+} from './publish.ts';
+import type { Limits, Pause } from './solve/evaluation.ts';
+import { MemoryBudget } from './solve/memory-budget.ts';
+import { Program } from './solve/program.ts';
+import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
+import type { Claim, Hold } from './solve/withdrawals.ts';
+import type { Tallies } from './solve/table-set.ts';
+import type { Operation } from './operation.ts';
+import type { Report } from './report.ts';
+import type { DatabaseState, State, TenantState } from './state.ts';
+import type { LogRecord } from './storage/codec.ts';
+import { ValidityTimer } from './validity-timer.ts';
+import type { LaneWatcher } from './write-lane.ts';
+
+/**
+ * The state as it is worked with: a program for the rules of each database, a reasoner for each tenant that was asked,
+ * and the feed of changes.
+ *
+ * All of it hangs on the state and can be thrown away. Whoever reads gets a pinned reader, which sees one generation at
+ * one time until it has ended; every change is taken in in the turn in which it is made (`applying`, `applied`), and so
+ * is every instant at which a validity begins or ends (`pass`), before anybody reads after it.
+ */
+export interface LiveParts {
+  readonly state: State;
+  readonly clock: Clock;
+  readonly memoryBytes: number;
+  readonly pause: Pause;
+  /** Told of an error inside that no caller hears of: a bug. */
+  readonly onBug: (error: unknown) => void;
+}
+
+export type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'>;
+
+export const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
+
+/** A look at the state right before a write, kept until what holds after it has been compared. */
+export interface Watch {
+  /** To be called in the turn of the write, before it. */
+  readonly before: () => void;
+  readonly seen: () => { readonly context: BrowseContext; readonly known: Known; readonly hold: Hold };
+  /** What was found has been told: it is told by nobody else. */
+  readonly told: (found: Dependents) => void;
+  readonly end: () => void;
+}
+
+/** Of the memory for what is derived, the part that listings may take. */
+const partOfListings = 8;
+
+export class LiveState implements LaneWatcher {
+  readonly #parts: LiveParts;
+  readonly #feed = new ChangeFeed();
+  readonly #memory: MemoryBudget;
+  readonly #listings: KeptListings;
+  readonly #reasoners = new Map<TenantState, Reasoner>();
+  readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
+  readonly #timer: ValidityTimer;
+  /** Relations that changed and could not be compacted then, since someone may still have read what was. */
+  readonly #uncompacted = new Map<TenantState, Set<string>>();
+  readonly #told = new Map<DatabaseState, ToldGeneration>();
+  readonly #origins = new WeakMap<Report, Origin>();
+  readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
+  /** How often each rule concluded something new, by database. */
+  readonly #tallies = new Map<DatabaseState, Tallies>();
+  readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
+  /** The latest time that anybody was shown. */
+  #shown = 0;
+  #isClosed = false;
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#memory = new MemoryBudget(parts.memoryBytes);
+    this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
+    // What ended or began before the start is told to nobody.
+    const start = this.showTime();
+    for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
+    // Other numbers than an earlier process can have given.
+    for (const database of parts.state.databases.values())
+      this.#told.set(database, new ToldGeneration(database.name, database.generation, start));
+    this.#timer = new ValidityTimer({
+      clock: parts.clock,
+      next: () => this.#nextBoundary(),
+      reached: () => this.#passAll(),
+    });
+  }
+
+  /** Refuses from now on; resolves when nothing is worked out in the background any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer.close();
+    await Promise.all(Array.from(this.#upkeep.values(), (upkeep) => upkeep.close()));
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Reads in a state that stays as it is until `read` has ended. `about` are relations whose conclusions it is about,
+   * null for any.
+   */
+  async reading<Result>(
+    caller: Caller,
+    limits: ReadLimits,
+    read: (context: BrowseContext) => Promise<Result>,
+    about: readonly string[] | null = [],
+  ): Promise<Result> {
+    const context = await this.#whenTrue(caller, limits, about);
+    context.reasoner.readers++;
+    try {
+      return await read(context);
+    } catch (error) {
+      throw context.pacer.withElapsed(error);
+    } finally {
+      context.reasoner.readers--;
+    }
+  }
+
+  /**
+   * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
+   * after. The state is kept until `end`.
+   */
+  watch(caller: Caller, limits: ReadLimits, look: (context: BrowseContext) => Known): Watch {
+    let seen: { context: BrowseContext; known: Known; hold: Hold } | null = null;
+    let claim: Omit<Claim, 'version'> | null = null;
+    return {
+      before: () => {
+        const context = this.pin(caller, limits);
+        const { reasoner } = context;
+        reasoner.readers++;
+        seen = { context, known: look(context), hold: reasoner.withdrawals.hold(reasoner.version + 1) };
+      },
+      seen: () => present(seen, 'the write was applied'),
+      told: ({ atoms, isComplete }) => {
+        claim = { atoms: new Set(atoms), isComplete };
+      },
+      end: () => {
+        if (seen === null) return;
+        const { reasoner } = seen.context;
+        reasoner.readers--;
+        seen.known.losses?.end();
+        reasoner.withdrawals.release(seen.hold, claim);
+        reasoner.onLeft();
+      },
+    };
+  }
+
+  /**
+   * The context after a write: its generation and these rules, at the time of the one before. `version` is the one
+   * that a change of facts made.
+   */
+  after(before: BrowseContext, generation: number, program: Program, version?: number): BrowseContext {
+    const { reasoner, reader } = before;
+    const after = reasoner.reader(generation, reader.time, program);
+    return { ...before, reader: version === undefined ? after : { ...after, version } };
+  }
+
+  pin(caller: Caller, limits: ReadLimits): BrowseContext {
+    const database = this.database(caller);
+    const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
+    const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
+    const { timeoutMs, maxDerivations, patienceMs = Number.POSITIVE_INFINITY } = limits;
+    return {
+      database,
+      tenant,
+      reasoner,
+      reader: this.#readerOf(database, tenant, caller.tenant),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, signal: caller.signal }),
+      listings: this.#listings,
+    };
+  }
+
+  database(caller: Caller): DatabaseState {
+    return this.#parts.state.database(caller.database);
+  }
+
+  storeOf(caller: Caller): () => FactStore | null {
+    return () => this.#parts.state.databases.get(caller.database)?.tenants.get(caller.tenant)?.facts ?? null;
+  }
+
+  programOf(database: DatabaseState): Program {
+    const { version } = database.rules;
+    let known = this.#programs.get(database);
+    if (known?.version !== version) {
+      known = { version, program: new Program(database.rules.all()) };
+      this.#programs.set(database, known);
+    }
+    return known.program;
+  }
+
+  talliesOf(database: DatabaseState): Tallies {
+    let tallies = this.#tallies.get(database);
+    if (tallies === undefined) this.#tallies.set(database, (tallies = new Map()));
+    return tallies;
+  }
+
+  /** A question counts once for every fact it used. Uses by questions are no writes. */
+  async noteUses({ database, tenant, reader, pacer }: BrowseContext, used: Iterable<FactRow>): Promise<void> {
+    let noted = 0;
+    for (const fact of used) {
+      tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+      if ((++noted & 0x3ff) === 0) await pacer.breathe();
+    }
+  }
+
+  /** Visible time: never before what anybody was shown, nor before logical time. */
+  showTime(): number {
+    this.#shown = Math.max(this.#shown, this.#now());
+    return this.#shown;
+  }
+
+  refuseClosed(): void {
+    if (this.#isClosed)
+      throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
+  }
+
+  /** Told after the change itself, when the conclusions that it withdrew are known. */
+  publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
+    const origin = this.#origins.get(report);
+    if (origin === undefined) return;
+    for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
+  }
+
+  changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
+    this.refuseClosed();
+    const { database: name, tenant, signal } = caller;
+    const concerns = (change: Change): boolean =>
+      change.database === name && (change.tenant === null || change.tenant === tenant);
+    const reset = (): Change => resetChange(name, tenant, this.database(caller).generation, this.showTime());
+    return this.#feed.stream(concerns, lastEventId, reset, signal);
+  }
+
+  subscribe(listener: (change: Change) => void): () => void {
+    return this.#feed.subscribe(listener);
+  }
+
+  counters(): Omit<EngineCounters, 'records' | 'commits'> {
+    const time = this.showTime();
+    let stored = 0;
+    for (const database of this.#parts.state.databases.values())
+      for (const tenant of database.tenants.values())
+        stored += tenant.facts.countStored(database.generation, time);
+    let rulesFired = 0;
+    for (const tallies of this.#tallies.values())
+      for (const tally of tallies.values()) rulesFired += tally.fired;
+    return { ...this.#counters, rulesFired, facts: stored };
+  }
+
+  /** Validities that ended before a write are told before it. */
+  applying({ database: name, time, operation }: LogRecord): void {
+    const about = operation as Operation;
+    if (!('tenant' in about)) return;
+    const database = this.#parts.state.database(name);
+    const tenant = database.tenants.get(about.tenant);
+    if (tenant !== undefined) this.#pass(database, tenant, about.tenant, time);
+  }
+
+  /** What every change sets going, in the turn it is made. */
+  applied(record: LogRecord, report: Report): void {
+    const { database, tenant, touched } = report;
+    const origin = this.#originOf(record, report);
+    for (const change of report.changes)
+      if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
+      else this.#counters.factsRetracted++;
+    const state = tenant === null ? undefined : database.tenants.get(tenant);
+    const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
+    if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
+    for (const change of changesOf(report, origin)) this.#feed.publish(change);
+    if (state !== undefined && report.changes.length > 0) {
+      this.#upkeep.get(state)?.changed(origin);
+      this.#timer.expect(state.facts.boundaries.next);
+    }
+    this.#rulesChanged(report, origin);
+    if (state !== undefined) this.#compact(state, touched, report.generation);
+  }
+
+  /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
+  #compact(tenant: TenantState, touched: Iterable<string>, generation: number): void {
+    const left = this.#uncompacted.get(tenant) ?? new Set();
+    for (const relation of touched) left.add(relation);
+    this.#uncompacted.set(tenant, left);
+    const reasoner = this.#reasoners.get(tenant);
+    if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
+    tenant.facts.compact(left, generation);
+    left.clear();
+  }
+
+  /** The generation that the write made, with its time and request. */
+  #originOf({ time, requestId }: LogRecord, report: Report): Origin {
+    const { database, generation } = report;
+    let told = this.#told.get(database);
+    if (told?.generation !== generation) {
+      told = new ToldGeneration(database.name, generation);
+      this.#told.set(database, told);
+    }
+    const origin = { told, time, requestId };
+    this.#origins.set(report, origin);
+    return origin;
+  }
+
+  /** Has the tenants' conclusions looked at that changes of rules can have withdrawn. */
+  #rulesChanged({ database, rules }: Report, origin: Origin): void {
+    const heads = new Set<string>();
+    for (const { kept, before, isChange } of rules) {
+      if (!isChange || (before !== null && countsAlike(before, database.rules.get(kept.id)))) continue;
+      for (const each of before === null ? [kept] : [kept, before]) heads.add(relationOf(each.rule.head));
+    }
+    if (heads.size === 0) return;
+    for (const tenant of database.tenants.values()) {
+      const reasoner = this.#reasoners.get(tenant);
+      if (reasoner?.doubtConcluded([...heads]) !== true) continue;
+      reasoner.use(this.programOf(database));
+      this.#upkeep.get(tenant)?.changed(origin);
+    }
+  }
+
+  /** Pins a reader for the caller when no upkeep is under way that conclusions of these relations wait for. */
+  async #whenTrue(
+    caller: Caller,
+    limits: ReadLimits,
+    about: readonly string[] | null,
+  ): Promise<BrowseContext> {
+    this.refuseClosed();
+    const first = this.pin(caller, limits);
+    const { pacer, reader } = first;
+    let context = first;
+    for (;;) {
+      const { reasoner } = context;
+      const upkeep = reasoner.upkeepOf(about);
+      if (upkeep === null) return context;
+      if (!(await waitFor(upkeep.done, pacer))) return { ...this.pin(caller, limits), pacer };
+      this.refuseClosed();
+      // The state that the tables hold now will do where it is not from before the call.
+      if (upkeep.reader.version >= reader.version && reasoner.isShared(upkeep.reader))
+        return { ...context, reader: upkeep.reader };
+      await pacer.rest();
+      this.refuseClosed();
+      context = { ...this.pin(caller, limits), pacer };
+    }
+  }
+
+  /** A reader of the tenant's state as it is now. */
+  #readerOf(database: DatabaseState, tenant: TenantState, name: string): PinnedReader {
+    const time = this.showTime();
+    const reasoner = this.#reasonerOf(database, tenant, name);
+    this.#pass(database, tenant, name, time);
+    return reasoner.reader(database.generation, time);
+  }
+
+  /** Notices the validities of a tenant that began or ended up to this time, and tells of them. */
+  #pass(database: DatabaseState, tenant: TenantState, name: string, time: number): void {
+    const { boundaries } = tenant.facts;
+    const since = boundaries.next;
+    if (since > time) return;
+    const passed = [...boundaries.takeUntil(time)];
+    const told = present(this.#told.get(database), 'a database with facts has a generation');
+    const origin = { told, time, requestId: null };
+    const changes = factChanges(
+      tenant.facts,
+      name,
+      boundsPassed(tenant.facts, passed, database.generation, { since, time }),
+      origin,
+    );
+    for (const change of changes) this.#feed.publish(change);
+    this.#reasoners.get(tenant)?.passed(passed, time);
+    this.#upkeep.get(tenant)?.changed(origin);
+  }
+
+  #passAll(): void {
+    const time = this.showTime();
+    for (const { database, tenant, name } of this.everyTenant()) this.#pass(database, tenant, name, time);
+  }
+
+  #nextBoundary(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { tenant } of this.everyTenant()) next = Math.min(next, tenant.facts.boundaries.next);
+    return next;
+  }
+
+  *everyTenant(): Generator<{ database: DatabaseState; tenant: TenantState; name: string }> {
+    for (const database of this.#parts.state.databases.values())
+      for (const [name, tenant] of database.tenants) yield { database, tenant, name };
+  }
+
+  /** Reasoners are kept for tenants that exist; another is answered from nothing, and leaves nothing behind. */
+  #reasonerOf(database: DatabaseState, tenant: TenantState, name: string): Reasoner {
+    const program = this.programOf(database);
+    let reasoner = this.#reasoners.get(tenant);
+    if (reasoner !== undefined) {
+      if (reasoner.program !== program) reasoner.use(program);
+      return reasoner;
+    }
+    const { pause, onBug } = this.#parts;
+    reasoner = new Reasoner(tenant.facts, program, this.talliesOf(database), pause, this.#memory);
+    reasoner.onBug = onBug;
+    if (database.tenants.get(name) !== tenant) return reasoner;
+    this.#reasoners.set(tenant, reasoner);
+    const upkeep = new BackgroundUpkeep(reasoner, {
+      pin: () => this.#readerOf(database, tenant, name),
+      tell: (atoms, origin) => {
+        for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
+      },
+      settled: () => this.#compact(tenant, [], database.generation),
+      onBug,
+    });
+    this.#upkeep.set(tenant, upkeep);
+    return reasoner;
+  }
+
+  #now(): number {
+    return Math.max(this.#parts.clock.now(), this.#parts.state.time);
+  }
+}
+
+function emptyTenant(): TenantState {
+  const store = new FactStore(0);
+  return { facts: store, uses: new FactUses(store) };
+}
+
+/** The numbers of the stored facts that a write changed. */
+function numbersOf({ changes }: Report): number[] {
+  return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
+}

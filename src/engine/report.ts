@@ -1,0 +1,44 @@
+import type { ChangeKind } from './contract/administration.ts';
+import type { FactRow } from './facts/fact-store.ts';
+import type { KeptRule } from './facts/rule-store.ts';
+import type { DatabaseState } from './state.ts';
+
+/** What one row of a write became. */
+export interface FactChange {
+  readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted'>;
+  readonly fact: FactRow;
+}
+
+/** What the write of one rule became. */
+export interface RuleChange {
+  readonly kept: KeptRule;
+  /** The rule as it was, null where there was none. */
+  readonly before: KeptRule | null;
+  readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
+  /** A rule taught again is `unchanged`, and may have been enabled or named all the same. */
+  readonly isChange: boolean;
+}
+
+/** What applying a record came to: whatever feeds on changes works from it. */
+export interface Report {
+  readonly database: DatabaseState;
+  /** null: not about one tenant. */
+  readonly tenant: string | null;
+  readonly generation: number;
+  readonly asserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly changes: readonly FactChange[];
+  /** The version of the last fact that was asserted, updated or found unchanged. */
+  readonly fact: FactRow | null;
+  /** Relations whose stored facts changed. */
+  readonly touched: ReadonlySet<string>;
+  readonly rules: readonly RuleChange[];
+}
+
+/** A report while it is made. */
+export type Draft = { -readonly [Key in keyof Report]: Report[Key] } & {
+  changes: FactChange[];
+  touched: Set<string>;
+  rules: RuleChange[];
+};

@@ -1,0 +1,106 @@
+import type { Caller } from './base/caller.ts';
+import type { BrowseContext } from './browse.ts';
+import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
+import type { FactRow } from './facts/fact-store.ts';
+import {
+  type Dependents,
+  dependentsAmong,
+  dependentsAmongAll,
+  dependentsPart,
+  type Known,
+  knownBefore,
+  noDependents,
+  patternOf,
+  relationsAbout,
+  relationsOf,
+} from './forget.ts';
+import { defaultLimits, type LiveState } from './live-state.ts';
+import { FactOverlay } from './solve/fact-overlay.ts';
+import type { PinnedReader } from './solve/reasoner.ts';
+import type { Operation } from './operation.ts';
+import type { Report } from './report.ts';
+import type { Write } from './write-lane.ts';
+
+/** What a write needs beside its operation: the state to look at, and the way in. */
+export interface Writer {
+  readonly live: LiveState;
+  /** Resolves after the write is durable and applied. */
+  readonly write: (write: Write) => Promise<Report>;
+}
+
+/** Retracts what the operation names, and says what that took with it. */
+export async function retract(
+  { live, write }: Writer,
+  caller: Caller,
+  operation: Operation,
+  ways: Pick<RetractInput, 'dependents' | 'timeoutMs'>,
+  check: ((time: number) => void) | undefined,
+): Promise<RetractPatternOutcome> {
+  const limits = { ...defaultLimits, timeoutMs: ways.timeoutMs };
+  const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
+    ways.dependents === 'known'
+      ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
+      : { candidates: [], losses: null },
+  );
+  try {
+    const wanted = { caller, database: caller.database, operation, before: watch.before };
+    const report = await write(check === undefined ? wanted : { ...wanted, check });
+    const { context, known, hold } = watch.seen();
+    const retracted = report.changes.map((change) => change.fact);
+    const after = live.after(context, report.generation, context.reader.program, hold.version);
+    const found = await dependentsOf(live, context, after, known, retracted, ways, caller);
+    live.publishWithdrawn(caller, report, found.atoms);
+    if (retracted.length > 0)
+      watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
+    return {
+      status: retracted.length > 0 ? 'retracted' : 'absent',
+      retracted: retracted.length,
+      ...dependentsPart(found),
+      generation: report.generation,
+    };
+  } finally {
+    watch.end();
+  }
+}
+
+/** What `retract` would answer; nothing is changed. */
+export async function tryRetract(
+  live: LiveState,
+  caller: Caller,
+  input: RetractInput,
+  check: (time: number) => void,
+): Promise<RetractPatternOutcome> {
+  return live.reading(caller, { ...defaultLimits, timeoutMs: input.timeoutMs }, async (before) => {
+    const { reasoner, reader } = before;
+    check(reader.time);
+    const overlay = new FactOverlay(reader);
+    // In one turn, as the write would be: time is limited for finding dependents alone.
+    const retracted = [...overlay.retract(patternOf(input))];
+    const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+    const known = { candidates, losses: null };
+    const after = { ...before, reader: { ...reader, overlay } };
+    return {
+      status: retracted.length > 0 ? 'retracted' : 'absent',
+      retracted: retracted.length,
+      ...dependentsPart(await dependentsOf(live, before, after, known, retracted, input, caller)),
+      generation: reader.generation,
+      dryRun: true,
+    };
+  });
+}
+
+async function dependentsOf(
+  live: LiveState,
+  before: BrowseContext,
+  after: BrowseContext,
+  known: Known,
+  retracted: readonly FactRow[],
+  ways: Pick<RetractInput, 'dependents'>,
+  caller: Caller,
+): Promise<Dependents> {
+  if (retracted.length === 0) return noDependents;
+  const now = (): PinnedReader => live.pin(caller, defaultLimits).reader;
+  return ways.dependents === 'known'
+    ? dependentsAmong(after, before, known, retracted, now)
+    : dependentsAmongAll(after, before, retracted);
+}
