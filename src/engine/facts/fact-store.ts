@@ -1,9 +1,10 @@
-import { present } from '../base/assert.ts';
+import { assert, present } from '../base/assert.ts';
+import type { Slices } from '../base/slices.ts';
 import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
-import { EndedFacts, endRememberedFor } from './ended-facts.ts';
+import { EndedFacts, endRememberedFor, type PinnedEnds } from './ended-facts.ts';
 import {
   type FactPattern,
   type FactRow,
@@ -12,7 +13,7 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
-import { FactNumbers } from './fact-numbers.ts';
+import { FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { ScopeNames } from './scope-names.ts';
 import { StoredRelation } from './stored-relation.ts';
 
@@ -45,6 +46,31 @@ export interface Bounds {
   readonly until: number;
 }
 
+/** The facts of a tenant at one moment: see `FactStore.pin`. */
+export interface PinnedFacts {
+  readonly createdAt: number;
+  readonly dictionary: Dictionary;
+  readonly constants: number;
+  /** By their numbers, from 1 on. */
+  readonly scopes: readonly string[];
+  /** By their numbers. */
+  readonly relations: readonly { readonly relation: StoredRelation; readonly rows: number }[];
+  readonly numbers: FactNumbers;
+  readonly count: number;
+  readonly writes: number;
+  readonly ended: PinnedEnds;
+}
+
+/** What a store of facts is restored from. */
+export interface KeptFacts {
+  readonly createdAt: number;
+  readonly dictionary: Dictionary;
+  readonly scopes: readonly string[];
+  readonly relations: readonly StoredRelation[];
+  readonly numbers: NumberedFacts;
+  readonly ended: PinnedEnds;
+}
+
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
@@ -58,14 +84,56 @@ export class FactStore {
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
   readonly #scopes = new ScopeNames();
-  readonly #numbers = new FactNumbers();
+  readonly #numbers: FactNumbers;
   /** By their numbers, which stay when a relation is compacted. */
   readonly #relationList: StoredRelation[] = [];
   readonly #relationNumbers = new Map<StoredRelation, number>();
 
-  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary()) {
+  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary(), numbers = new FactNumbers()) {
     this.createdAt = createdAt;
     this.dictionary = dictionary;
+    this.#numbers = numbers;
+  }
+
+  /**
+   * A store of facts that were kept apart, ready to be read and written. `time` is the logical time they were kept at:
+   * instants at which a validity begins or ends after it are to come.
+   */
+  static async restored(kept: KeptFacts, time: number, slices: Slices): Promise<FactStore> {
+    const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
+    for (const scope of kept.scopes) store.#scopes.intern(scope);
+    for (const relation of kept.relations) {
+      const { predicate, arity, negated } = relation;
+      store.#place(relationKey(predicate, arity, negated), relation);
+      for (let row = 0; row < relation.count; row++) {
+        if ((row & 0x3fff) === 0x3fff) await slices.breathe();
+        if (!relation.isAlive(row)) continue;
+        const { from, until } = boundsOf(relation, row);
+        store.#noteBounds(relation.number[row] as number, from, until, time);
+      }
+    }
+    store.#ended.restore(kept.ended);
+    return store;
+  }
+
+  /**
+   * What there is now, to be read later while writes go on, in a turn in which no write is half done. What it names
+   * is read there up to the counts that are given; a version that died later was alive then.
+   */
+  pin(): PinnedFacts {
+    const { dictionary } = this;
+    assert(dictionary instanceof Dictionary, 'what is pinned has a dictionary of its own');
+    return {
+      createdAt: this.createdAt,
+      dictionary,
+      constants: dictionary.size,
+      scopes: this.#scopes.names.slice(1) as string[],
+      relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
+      numbers: this.#numbers,
+      count: this.#numbers.count,
+      writes: this.#numbers.writes,
+      ended: this.#ended.pin(),
+    };
   }
 
   /** Facts that count as stored at this time, in this generation, the last one: alive, their validity not ended. */
@@ -163,11 +231,7 @@ export class FactStore {
   /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
   boundsOf(fact: FactToStore, time: number): Bounds {
     const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
-    if (known === null || !this.isStored(known, time)) return openBounds;
-    return {
-      from: known.relation.validFrom?.[known.row] ?? Number.NEGATIVE_INFINITY,
-      until: known.relation.validUntil?.[known.row] ?? Number.POSITIVE_INFINITY,
-    };
+    return known === null || !this.isStored(known, time) ? openBounds : boundsOf(known.relation, known.row);
   }
 
   /**
@@ -355,14 +419,18 @@ export class FactStore {
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
     const key = relationKey(predicate, arity, negated);
-    let relation = this.relations.get(key);
-    if (relation === undefined) {
-      relation = new StoredRelation(predicate, arity, negated);
-      this.relations.set(key, relation);
-      this.#relationNumbers.set(relation, this.#relationList.length);
-      this.#relationList.push(relation);
-    }
+    const known = this.relations.get(key);
+    if (known !== undefined) return known;
+    const relation = new StoredRelation(predicate, arity, negated);
+    this.#place(key, relation);
     return relation;
+  }
+
+  /** Gives a relation its number. */
+  #place(key: string, relation: StoredRelation): void {
+    this.relations.set(key, relation);
+    this.#relationNumbers.set(relation, this.#relationList.length);
+    this.#relationList.push(relation);
   }
 
   #numberOf(relation: StoredRelation): number {
@@ -376,6 +444,14 @@ function numberOf({ relation, row }: FactRow): number {
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {
   return relationKey(predicate, arity, negated);
+}
+
+/** The bounds of validity of a version. */
+function boundsOf(relation: StoredRelation, row: number): Bounds {
+  return {
+    from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+    until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 /** The bounds of validity that a fact gives, the kept ones where it gives none. */

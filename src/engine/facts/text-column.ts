@@ -18,17 +18,19 @@ export class TextColumn {
   }
 
   add(text: string): void {
-    let piece = this.#pieces.at(-1);
-    if (piece === undefined || piece.count === textsInPiece)
-      this.#pieces.push((piece = { arena: new Uint8Array(1024), ends: new Uint32Array(64), count: 0 }));
-    const start = piece.count === 0 ? 0 : (piece.ends[piece.count - 1] as number);
-    const most = start + text.length * 3;
-    if (most > piece.arena.length)
-      piece.arena = enlarged(piece.arena, new Uint8Array(Math.max(most, piece.arena.length * 2)));
-    if (piece.count === piece.ends.length)
-      piece.ends = enlarged(piece.ends, new Uint32Array(piece.ends.length * 2));
+    const piece = this.#pieceFor(text.length * 3);
+    const start = endOf(piece);
     const { written } = encoder.encodeInto(text, piece.arena.subarray(start));
     piece.ends[piece.count++] = start + written;
+    this.#count++;
+  }
+
+  /** Adds a text that is given as UTF-8. */
+  addUtf8(text: Uint8Array): void {
+    const piece = this.#pieceFor(text.length);
+    const start = endOf(piece);
+    piece.arena.set(text, start);
+    piece.ends[piece.count++] = start + text.length;
     this.#count++;
   }
 
@@ -44,10 +46,17 @@ export class TextColumn {
     return arena.subarray(at === 0 ? 0 : (ends[at - 1] as number), ends[at] as number);
   }
 
-  /** Adds a piece whole: the UTF-8 of so many texts, and where each ends. The last one before it must be full. */
-  addPiece(arena: Uint8Array, ends: Uint32Array): void {
-    this.#pieces.push({ arena, ends, count: ends.length });
-    this.#count += ends.length;
+  /** The piece for one more text of at most so many bytes. */
+  #pieceFor(bytes: number): Piece {
+    let piece = this.#pieces.at(-1);
+    if (piece === undefined || piece.count === textsInPiece)
+      this.#pieces.push((piece = { arena: new Uint8Array(1024), ends: new Uint32Array(64), count: 0 }));
+    const most = endOf(piece) + bytes;
+    if (most > piece.arena.length)
+      piece.arena = enlarged(piece.arena, new Uint8Array(Math.max(most, piece.arena.length * 2)));
+    if (piece.count === piece.ends.length)
+      piece.ends = enlarged(piece.ends, new Uint32Array(piece.ends.length * 2));
+    return piece;
   }
 }
 
@@ -59,11 +68,15 @@ interface Piece {
 }
 
 /** Every piece but the last has so many texts. */
-export const textsInPiece = 16_384;
+const textsInPiece = 16_384;
 
 const encoder = new TextEncoder();
 /** A text may begin with U+FEFF: that is no byte order mark here. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function endOf({ ends, count }: Piece): number {
+  return count === 0 ? 0 : (ends[count - 1] as number);
+}
 
 function enlarged<Column extends Uint8Array | Uint32Array>(from: Column, to: Column): Column {
   to.set(from);
