@@ -1,6 +1,6 @@
 import { assert } from './base/assert.ts';
 import { applyCommit } from './apply-commit.ts';
-import { forgetRule, teach, updateRule } from './apply-rules.ts';
+import { applyRule } from './apply-rules.ts';
 import { deleteScope, forkScope, mergeScopes } from './apply-scopes.ts';
 import { retractAll, storeFacts } from './apply-facts.ts';
 import type { Prepared, Slice } from './apply-slices.ts';
@@ -77,11 +77,9 @@ function* preparedIn(
         return fact !== null && facts.isStored(fact, record.time) ? [fact] : [];
       });
     case 'teach':
-      return () => void draft.rules.push(teach(database, operation.rule, record));
     case 'updateRule':
-      return () => void draft.rules.push(updateRule(database, operation.id, operation.rule, record));
     case 'forgetRule':
-      return () => void draft.rules.push(forgetRule(database, operation.id, record));
+      return () => void draft.rules.push(applyRule(database, operation, record));
     case 'commit':
       return yield* applyCommit(database, operation, record, draft);
     case 'forkScope':

@@ -47,14 +47,14 @@ import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { isPositiveAtom, relationOf } from './logic/terms.ts';
 import { checkUnchanged } from './prepare-facts.ts';
-import { checkFits, checkReplaces, requireRule, ruleOutcome, ruleToKeep } from './prepare-rules.ts';
+import { checkRuleOperation, requireRule, ruleOutcome, ruleToKeep } from './prepare-rules.ts';
 import { queryFacts } from './query.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import { relationsRead } from './solve/program.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from './scopes.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, RuleOperation } from './operation.ts';
 import type { Report } from './report.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
@@ -185,23 +185,15 @@ export class KnowledgeEngine implements Engine {
   }
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
-    const rule = ruleToKeep(input);
-    const operation: Operation = { kind: 'teach', rule };
-    const check = (): void => {
-      if (rule.rule !== null) checkFits(this.#live.database(caller).rules, rule.rule, rule.scope, null);
-    };
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
+    const check = (): void => checkRuleOperation(this.#live.database(caller), operation);
     const report = await this.#write({ caller, database: caller.database, operation, check });
     return ruleOutcome(report);
   }
 
   async updateRule(caller: Caller, id: string, input: rules.RuleUpdate): Promise<rules.RuleOutcome> {
-    const rule = ruleToKeep(input);
-    const check = (): void => {
-      const database = this.#live.database(caller);
-      requireRule(database, id);
-      if (rule.rule !== null) checkReplaces(database.rules, rule.rule, rule.scope, id);
-    };
-    const operation: Operation = { kind: 'updateRule', id, rule };
+    const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToKeep(input) };
+    const check = (): void => checkRuleOperation(this.#live.database(caller), operation);
     return ruleOutcome(await this.#write({ caller, database: caller.database, operation, check }));
   }
 

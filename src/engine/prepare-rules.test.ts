@@ -36,6 +36,7 @@ test('a rule is refused exactly where it makes a cycle that the whole of the rul
         name: null,
         description: null,
         createdAt: 0,
+        changedIn: 0,
         ...about,
       };
       const [cycle] = negativeCycles([...store.all(), kept]);
@@ -60,7 +61,7 @@ test('a rule is refused exactly where it makes a cycle that the whole of the rul
 test('a rule may come in the place of one that it could not stand beside', () => {
   const store = new RuleStore();
   const atom = (predicate: string, naf = false) => ({ predicate, args: ['?x'], negated: false, naf });
-  const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0 };
+  const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };
   const rule = { head: atom('p'), body: [atom('base'), atom('q', true)] };
   store.put({ id: 'r1', rule, text: renderRule(rule), identity: '1', ...about });
   const other = { head: atom('q'), body: [atom('p')] };

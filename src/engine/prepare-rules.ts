@@ -8,7 +8,7 @@ import { ruleIdentity } from './logic/identity.ts';
 import { parseRule } from './logic/parse.ts';
 import { checkStratified, dependenciesOf } from './logic/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
-import type { RuleToKeep } from './operation.ts';
+import type { RuleOperation, RuleToKeep } from './operation.ts';
 import type { Report } from './report.ts';
 
 /**
@@ -60,7 +60,7 @@ export function requireRule(
 }
 
 /** Refuses to put a rule in the place of the one with this id where another is the same, or where it does not fit. */
-export function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null, id: string): void {
+function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null, id: string): void {
   const other = rules.same(ruleIdentity(rule), scope);
   if (other !== null && other.id !== id)
     throw new EngineError(
@@ -68,6 +68,19 @@ export function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null
       `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
     );
   checkFits(rules, rule, scope, id);
+}
+
+/** Refuses what the rules of the database do not allow. */
+export function checkRuleOperation(
+  database: { readonly name: string; readonly rules: RuleStore },
+  operation: RuleOperation,
+): void {
+  const { rules } = database;
+  if (operation.kind !== 'teach') requireRule(database, operation.id);
+  if (operation.kind === 'forgetRule' || operation.rule.rule === null) return;
+  const { rule, scope } = operation.rule;
+  if (operation.kind === 'teach') checkFits(rules, rule, scope, null);
+  else checkReplaces(rules, rule, scope, operation.id);
 }
 
 /** True where the rule as it is now concludes what it concluded before; null: it is no more. */

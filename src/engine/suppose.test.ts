@@ -9,7 +9,7 @@ import { parseAtom, parseRule } from './logic/parse.ts';
 import { KeptListings } from './kept-listings.ts';
 import { Program } from './solve/program.ts';
 import { Reasoner } from './solve/reasoner.ts';
-import { teachRule } from './apply-rules.ts';
+import { changeRules } from './apply-rules.ts';
 import { DatabaseState } from './state.ts';
 import type { SupposedOperation } from './suppose.ts';
 import { suppose } from './testing/supposed.ts';
@@ -42,7 +42,12 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
   const generation = database.advance(0, 'request');
   const store = new FactStore(0);
   for (const fact of facts) store.store(fact, generation, 0);
-  for (const [at, rule] of rules.entries()) teachRule(database.rules, ruleOf(rule), `r${at + 1}`, 0);
+  for (const [at, rule] of rules.entries())
+    changeRules(
+      database.rules,
+      { kind: 'teach', rule: ruleOf(rule) },
+      { id: `r${at + 1}`, time: 0, generation },
+    );
   const program = new Program(database.rules.all());
   const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), new MemoryBudget(1e9));
   const limits = { timeoutMs: 60_000, maxDerivations: 1e9, signal: new AbortController().signal };

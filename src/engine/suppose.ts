@@ -6,12 +6,12 @@ import type { FactPattern, FactToStore } from './facts/fact-store.ts';
 import type { RuleStore } from './facts/rule-store.ts';
 import { relationKey } from './logic/terms.ts';
 import { checkValidity } from './prepare-facts.ts';
-import { checkFits, checkReplaces, requireRule } from './prepare-rules.ts';
+import { checkRuleOperation } from './prepare-rules.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
 import { Program, type RelationShape } from './solve/program.ts';
 import type { PinnedReader } from './solve/reasoner.ts';
-import { changedRule, teachRule } from './apply-rules.ts';
-import type { Operation, RuleOperation, RuleToKeep } from './operation.ts';
+import { changeRules } from './apply-rules.ts';
+import type { Operation, RuleOperation } from './operation.ts';
 
 /**
  * Operations supposed: the state as it would be after them, to be read and then let go.
@@ -64,11 +64,9 @@ export class Supposition {
       case 'retractById':
         return this.#retractById(operation.id);
       case 'teach':
-        return this.#teach(operation.rule);
       case 'updateRule':
-        return this.#updateRule(operation.id, operation.rule);
       case 'forgetRule':
-        return this.#forgetRule(operation.id);
+        return this.#changeRules(operation);
     }
   }
 
@@ -102,29 +100,13 @@ export class Supposition {
     this.#touch(predicate, arity, negated);
   }
 
-  #teach(wanted: RuleToKeep): void {
-    const rule = present(wanted.rule, 'a rule that is taught is given');
-    const rules = this.#ownRules();
-    checkFits(rules, rule, wanted.scope, null);
-    teachRule(rules, wanted, `supposed-${++this.#taught}`, this.#context.reader.time);
-    this.#touchHead(rule);
-  }
-
-  #updateRule(id: string, wanted: RuleToKeep): void {
-    const rules = this.#ownRules();
-    const kept = requireRule({ name: this.#context.database.name, rules }, id);
-    if (wanted.rule !== null) checkReplaces(rules, wanted.rule, wanted.scope, id);
-    const next = changedRule(kept, wanted) ?? kept;
-    rules.put(next);
-    this.#touchHead(kept.rule);
-    this.#touchHead(next.rule);
-  }
-
-  #forgetRule(id: string): void {
-    const rules = this.#ownRules();
-    const kept = requireRule({ name: this.#context.database.name, rules }, id);
-    rules.remove(kept);
-    this.#touchHead(kept.rule);
+  #changeRules(operation: RuleOperation): void {
+    const rules = present(this.#rules, 'rules were copied for operations about them');
+    checkRuleOperation({ name: this.#context.database.name, rules }, operation);
+    const { time, generation } = this.#context.reader;
+    const origin = { id: `supposed-${++this.#taught}`, time, generation };
+    const { kept, before } = changeRules(rules, operation, origin);
+    for (const { rule } of before === null ? [kept] : [before, kept]) this.#touchHead(rule);
   }
 
   #reader(): PinnedReader {
@@ -144,9 +126,5 @@ export class Supposition {
 
   #touchHead({ head }: Rule): void {
     this.#touch(head.predicate, head.args.length, head.negated);
-  }
-
-  #ownRules(): RuleStore {
-    return present(this.#rules, 'rules were copied for operations about them');
   }
 }

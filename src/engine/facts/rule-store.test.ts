@@ -17,6 +17,7 @@ function kept(id: string, changes: Partial<KeptRule> = {}): KeptRule {
     description: null,
     enabled: true,
     createdAt: 0,
+    changedIn: 0,
     ...changes,
   };
 }

@@ -21,6 +21,8 @@ export interface KeptRule {
   readonly description: string | null;
   readonly enabled: boolean;
   readonly createdAt: number;
+  /** The generation that last changed it. */
+  readonly changedIn: number;
 }
 
 export class RuleStore {

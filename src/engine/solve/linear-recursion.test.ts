@@ -9,7 +9,7 @@ import { Program } from './program.ts';
 import { TableSet } from './table-set.ts';
 
 function kept(text: string, at: number, scope: string | null): KeptRule {
-  const about = { name: null, description: null, enabled: true, createdAt: 0 };
+  const about = { name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };
   return { id: `r${at}`, rule: parseRule(text), text, identity: text, scope, ...about };
 }
 

@@ -5,7 +5,7 @@ import { parseRule } from '../logic/parse.ts';
 import { Program, relationsRead } from './program.ts';
 
 function kept(text: string, at: number, changes: Partial<KeptRule> = {}): KeptRule {
-  const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0 };
+  const about = { scope: null, name: null, description: null, enabled: true, createdAt: 0, changedIn: 0 };
   return { id: `r${at}`, rule: parseRule(text), text, identity: text, ...about, ...changes };
 }
 

@@ -88,7 +88,7 @@ class KeptCase {
   #generation = 0;
 
   constructor(start: RandomCase, pause: () => Promise<void>) {
-    const about = { name: null, description: null, createdAt: 0 };
+    const about = { name: null, description: null, changedIn: 0, createdAt: 0 };
     this.program = new Program(
       start.rules.map(({ rule, scope, enabled }, at) => {
         const text = renderRule(rule);
