@@ -51,7 +51,7 @@ export class SegmentWriter {
   /** Of the record that the first segment follows, where there is none yet. */
   readonly #before: number;
   #current: CurrentSegment | null = null;
-  /** Bytes were written that no sync has covered. */
+  /** Bytes were written, or cut off, that no sync has covered. */
   #dirty = false;
   #latched: EngineError | null = null;
   #syncs = 0;
@@ -90,7 +90,7 @@ export class SegmentWriter {
     );
     await this.#put(file, frame, segment.end);
     if (durable) await this.#sync(file);
-    else this.#dirty = true;
+    this.#dirty = !durable;
     segment.end += frame.length;
     segment.lastSequence += count;
   }
@@ -211,6 +211,8 @@ export class SegmentWriter {
   async #cutBack(file: StorageFile, end: number): Promise<void> {
     try {
       await file.truncate(end);
+      // Not only what is added has to be durable before the next segment is made.
+      this.#dirty = true;
     } catch (error) {
       throw this.#latch(error);
     }
