@@ -92,7 +92,11 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
       for await (const bytes of writeObserved(databases, slices)) yield { section: 'observed', bytes };
     },
     release: () => {
-      for (const { tenants } of databases) for (const { uses } of tenants) uses.unpin();
+      for (const { tenants } of databases)
+        for (const { facts, uses } of tenants) {
+          facts.numbers.unpin();
+          uses.unpin();
+        }
     },
   };
 }

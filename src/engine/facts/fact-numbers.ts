@@ -41,6 +41,8 @@ export class FactNumbers {
   #firsts: Int32Array;
   #writes: number;
   readonly #changes: Map<number, number[]>;
+  /** While a moment is pinned: the changes, as they were then, of facts that have changed since. */
+  #before: Map<number, readonly number[]> | null = null;
 
   constructor(facts: NumberedFacts | null = null) {
     this.#relationOf = facts?.relations ?? new Int32Array(64);
@@ -95,6 +97,7 @@ export class FactNumbers {
   /** Notes that the fact changed after its assertion. */
   noteChange(number: number, generation: number): void {
     const changes = this.#changes.get(number) ?? [];
+    if (this.#before?.has(number) === false) this.#before.set(number, [...changes]);
     changes.push(generation);
     if (changes.length > longestHistory) changes.shift();
     this.#changes.set(number, changes);
@@ -105,9 +108,23 @@ export class FactNumbers {
     return this.#changes.get(number) ?? [];
   }
 
-  /** Every fact that changed after its assertion, with `changesOf`, in no order. */
-  changed(): Iterable<readonly [number, readonly number[]]> {
-    return this.#changes;
+  /** Keeps the changes as they are now to be read with `pinnedChanges`, until `unpin`. One moment at a time. */
+  pin(): void {
+    assert(this.#before === null, 'one moment is pinned at a time');
+    this.#before = new Map();
+  }
+
+  unpin(): void {
+    this.#before = null;
+  }
+
+  /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, in no order. */
+  *pinnedChanges(): Generator<readonly [number, readonly number[]]> {
+    const before = present(this.#before, 'a moment is pinned');
+    for (const [number, changes] of this.#changes) {
+      const known = before.get(number) ?? changes;
+      if (known.length > 0) yield [number, known];
+    }
   }
 
   /** The generation of the write with this place, and the number of its first new fact. */

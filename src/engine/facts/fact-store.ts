@@ -118,11 +118,13 @@ export class FactStore {
 
   /**
    * What there is now, to be read later while writes go on, in a turn in which no write is half done. What it names
-   * is read there up to the counts that are given; a version that died later was alive then.
+   * is read there up to the counts that are given; a version that died later was alive then. Its numbers are to be
+   * unpinned at the end. One moment at a time.
    */
   pin(): PinnedFacts {
     const { dictionary } = this;
     assert(dictionary instanceof Dictionary, 'what is pinned has a dictionary of its own');
+    this.#numbers.pin();
     return {
       createdAt: this.createdAt,
       dictionary,

@@ -87,7 +87,7 @@ export async function* writeFacts(
   });
   for (const kept of selection.relations)
     yield* writeRelation(kept, generation, selection.ids, columns, slices);
-  yield* writeChanges(pinned, generation, selection, columns, slices, need);
+  yield* writeChanges(pinned, selection, columns, slices, need);
   yield* writeEnds(pinned, selection.ids, columns);
 }
 
@@ -266,8 +266,7 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
 
 /** Numbers of kept facts that changed after their assertion, how often each, and the generations of all. */
 async function* writeChanges(
-  { numbers, count }: PinnedFacts,
-  generation: number,
+  { numbers }: PinnedFacts,
   { facts }: Selection,
   columns: ColumnWriter,
   slices: Slices,
@@ -277,14 +276,12 @@ async function* writeChanges(
   const counts: number[] = [];
   const generations: number[] = [];
   let looked = 0;
-  for (const [number, changes] of numbers.changed()) {
+  for (const [number, changes] of numbers.pinnedChanges()) {
     if (++looked % rowsInSlice === 0) await slices.breathe();
-    if (number >= count || facts[number] !== 1) continue;
-    const before = changes.filter((change) => change <= generation);
-    if (before.length === 0) continue;
+    if (facts[number] !== 1) continue;
     changed.push(number);
-    counts.push(before.length);
-    for (const change of before) {
+    counts.push(changes.length);
+    for (const change of changes) {
       need(change);
       generations.push(change);
     }
