@@ -5,6 +5,7 @@ import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
 import { type EndedFact, EndedFacts, endRememberedFor } from './ended-facts.ts';
+import { ScopeRecords } from './scope-records.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -57,6 +58,12 @@ export interface Bounds {
 
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
+/** All that can differ between two versions of one fact. */
+export interface FactVersion extends Bounds {
+  /** null: there is none. */
+  readonly metadata: Metadata | null;
+}
+
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
 /** Up to so many scopes an atom is looked for in one after the other, which takes no index. */
@@ -73,6 +80,7 @@ export class FactStore {
   /** Names of scopes by their number; 0 is "without scope". */
   readonly scopeNames: (string | null)[] = [null];
   readonly #scopeNumbers = new Map<string, number>();
+  readonly scopes = new ScopeRecords();
   /** By the number of a fact: its relation, and the row of its newest version. */
   #relationOf = new Int32Array(64);
   #rowOf = new Int32Array(64);
@@ -180,21 +188,44 @@ export class FactStore {
     const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
     const identity = new Int32Array(fact.args.length + 1);
     for (const [position, text] of fact.args.entries()) identity[position] = this.dictionary.intern(text);
-    identity[fact.args.length] = this.#internScope(fact.scope);
+    identity[fact.args.length] = this.internScope(fact.scope);
+    const known = relation.find(identity);
+    const kept =
+      known >= 0 && this.isStored({ relation, row: known }, time)
+        ? this.versionAt({ relation, row: known })
+        : null;
+    const bounds = boundsAfter(fact, kept ?? openBounds);
+    const metadata = fact.metadata === undefined ? (kept?.metadata ?? null) : nonEmpty(fact.metadata);
+    return this.put(relation, identity, { ...bounds, metadata }, generation, time);
+  }
+
+  /**
+   * Stores the fact with these ids (its arguments, then the scope) in exactly this version: a new fact, one in place
+   * of the version before, or nothing where that is alike.
+   */
+  put(
+    relation: StoredRelation,
+    identity: Int32Array,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    this.#settle(time);
     const known = relation.find(identity);
     if (known >= 0 && relation.isAlive(known)) {
       if (this.isStored({ relation, row: known }, time))
-        return this.#update(relation, known, identity, fact, generation, time);
+        return this.#update(relation, known, identity, version, generation, time);
       relation.kill(known, generation);
       const ended = { identity, until: relation.validUntil?.[known] as number, replacedIn: generation };
       this.#ended.remember(keyOf(relation), ended, time);
     }
     this.version++;
-    const { from, until } = boundsAfter(fact, openBounds);
+    const { from, until, metadata } = version;
     const number = this.#newNumber(relation, generation);
-    const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
+    const row = relation.append(identity, generation, number, from, until, metadata);
     this.#rowOf[number] = row;
     this.#noteBounds(number, from, until, time);
+    this.scopes.asserted(identity[relation.arity] as number, number, until, time);
     return { status: 'asserted', relation, row };
   }
 
@@ -203,6 +234,31 @@ export class FactStore {
     this.version++;
     fact.relation.kill(fact.row, generation);
     this.#noteChange(fact.relation.number[fact.row] as number, generation);
+    this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until);
+  }
+
+  /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
+  settleScopes(time: number): Generator<'more', void, undefined> {
+    return this.scopes.settle(time, (number, instant) => {
+      const fact = this.versionOf(number);
+      const { relation, row } = fact;
+      return row >= 0 && relation.isAlive(row) && relation.validUntil?.[row] === instant
+        ? this.#scopeNumberOf(fact)
+        : 0;
+    });
+  }
+
+  #settle(time: number): void {
+    if (this.scopes.settledThrough >= time) return;
+    for (const slice of this.settleScopes(time)) assert(slice === 'more', 'every slice is worked off');
+  }
+
+  versionAt({ relation, row }: FactRow): FactVersion {
+    return {
+      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+      metadata: relation.metadata.get(row) ?? null,
+    };
   }
 
   /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
@@ -430,8 +486,11 @@ export class FactStore {
   }
 
   scopeOf(fact: FactRow): string | null {
-    const number = (fact.relation.columns[fact.relation.arity] as Int32Array)[fact.row] as number;
-    return this.scopeNames[number] ?? null;
+    return this.scopeNames[this.#scopeNumberOf(fact)] ?? null;
+  }
+
+  #scopeNumberOf({ relation, row }: FactRow): number {
+    return (relation.columns[relation.arity] as Int32Array)[row] as number;
   }
 
   metadataOf(fact: FactRow): Metadata {
@@ -442,23 +501,20 @@ export class FactStore {
     relation: StoredRelation,
     known: number,
     identity: Int32Array,
-    fact: FactToStore,
+    version: FactVersion,
     generation: number,
     time: number,
   ): StoreOutcome {
-    const oldFrom = relation.validFrom?.[known] ?? Number.NEGATIVE_INFINITY;
-    const oldUntil = relation.validUntil?.[known] ?? Number.POSITIVE_INFINITY;
-    const oldMetadata = relation.metadata.get(known) ?? null;
-    const { from, until } = boundsAfter(fact, { from: oldFrom, until: oldUntil });
-    const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
-    if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
-      return { status: 'unchanged', relation, row: known };
+    const before = this.versionAt({ relation, row: known });
+    if (areAlike(before, version)) return { status: 'unchanged', relation, row: known };
+    const { from, until, metadata } = version;
     this.version++;
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#rowOf[number] = row;
     this.#noteBounds(number, from, until, time);
+    if (until !== before.until) this.scopes.moved(identity[relation.arity] as number, number, until, time);
     this.#noteChange(number, generation);
     return { status: 'updated', relation, row };
   }
@@ -491,7 +547,8 @@ export class FactStore {
     return relation;
   }
 
-  #internScope(scope: string | null): number {
+  /** The number of the scope, made where it is new. */
+  internScope(scope: string | null): number {
     if (scope === null) return 0;
     let number = this.#scopeNumbers.get(scope);
     if (number === undefined) {
@@ -586,8 +643,13 @@ function nonEmpty(metadata: Metadata | null): Metadata | null {
   return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
 }
 
+/** True where two versions have the same validity, and metadata that are equal whatever the order of keys. */
+export function areAlike(left: FactVersion, right: FactVersion): boolean {
+  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
+}
+
 /** Equality of JSON values, whatever the order of keys. */
-function sameJson(left: unknown, right: unknown): boolean {
+export function sameJson(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left) !== Array.isArray(right)) return false;
