@@ -67,13 +67,14 @@ export function* mergeScopes(
   const isChange = retracted.length + stored.length > 0;
   if (!isChange) return () => void (draft.scope = { ...nothing, merge });
   const writer = new ScopeWriter(database, tenant, facts.internScope(target), record, draft);
-  for (const [at, fact] of retracted.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    writer.retract(fact);
-  }
+  // In this order the scope is never without facts in between.
   for (const [at, { fact, version }] of stored.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
     writer.store(fact, version);
+  }
+  for (const [at, fact] of retracted.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+    writer.retract(fact);
   }
   return () => {
     writer.show(operation.tenant, true);

@@ -187,8 +187,7 @@ test('rules that target has already are not copied, and rules that do not fit it
   const refused = await refusal(fork('s', 'u'));
   expect(refused.code).toBe('RuleException');
   expect(refused.message).toContain('odd');
-  expect(await fork('u', null)).toMatchObject({ facts: 0, rules: 1 });
-  expect((await refusal(fork('s', null))).code).toBe('RuleException');
+  expect((await refusal(fork('u', null))).code).toBe('RuleException');
 });
 
 test('the diff of two scopes: identity first, then the same predicate and arguments', async () => {
