@@ -246,7 +246,11 @@ export class Reasoner {
    */
   #noteChanged(shared: SharedSet, numbers: readonly number[]): void {
     const { set, changed } = shared;
-    if (set.tables.size === 0 && set.owner === null) return;
+    if (set.tables.size === 0 && set.owner === null) {
+      // A question that needed no table may have made a constant that is stored now: one text would have two ids.
+      if (set.constants.ownCount > 0) this.#renew(shared);
+      return;
+    }
     const keys = new Set<string>();
     for (const number of numbers) {
       const { relation, row } = this.facts.versionOf(number);
