@@ -4,6 +4,7 @@ import { factSchema, retractPatternInputSchema } from './contract/facts.ts';
 import { askInputSchema } from './contract/inference.ts';
 import { ruleInputSchema } from './contract/rules.ts';
 import { openEngine } from './open-engine.ts';
+import { openSession } from './testing/engine-fixtures.ts';
 
 /** Cases that random testing found, each as small as it could be made. */
 
