@@ -3,6 +3,7 @@ import { EngineError } from './base/errors.ts';
 import { FactUses } from './context/fact-uses.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
 import { RuleStore } from './facts/rule-store.ts';
+import { KeptOutcomes } from './idempotency.ts';
 
 /**
  * The state of the service: databases, their rules and tenants, and how far the log has been applied.
@@ -17,17 +18,23 @@ export interface TenantState {
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
-  readonly rules = new RuleStore();
-  readonly tenants = new Map<string, TenantState>();
+  rules = new RuleStore();
+  tenants = new Map<string, TenantState>();
+  /** The last generation of tenants that were deleted, by name: what they held changed until then. */
+  readonly goneTenants = new Map<string, number>();
+  /** Not 0 where a database of this name was there before: it goes on with the generation of that one. */
+  readonly firstGeneration: number;
   /** The write counter. */
-  generation = 0;
-  /** Time and request of each generation, from 1 on. */
+  generation: number;
+  /** Time and request of each generation, from the first on. */
   readonly #times: number[] = [0];
   readonly #requestIds: string[] = [''];
 
-  constructor(name: string, createdAt: number) {
+  constructor(name: string, createdAt: number, firstGeneration = 0) {
     this.name = name;
     this.createdAt = createdAt;
+    this.firstGeneration = firstGeneration;
+    this.generation = firstGeneration;
   }
 
   /** Begins the next generation. */
@@ -38,11 +45,16 @@ export class DatabaseState {
   }
 
   timeOf(generation: number): number {
-    return present(this.#times[generation], 'a generation has its time');
+    return present(this.#times[generation - this.firstGeneration], 'a generation has its time');
   }
 
   requestOf(generation: number): string {
-    return present(this.#requestIds[generation], 'a generation has its request');
+    return present(this.#requestIds[generation - this.firstGeneration], 'a generation has its request');
+  }
+
+  /** The last generation of which nobody can say any more what a tenant that is not there held; 0: there is none. */
+  forgottenThrough(tenant: string): number {
+    return this.goneTenants.get(tenant) ?? this.firstGeneration;
   }
 
   /** When the fact was asserted, and when it last changed. */
@@ -56,6 +68,9 @@ export class DatabaseState {
 
 export class State {
   readonly databases = new Map<string, DatabaseState>();
+  /** The last generation of databases that were deleted, by name. */
+  readonly goneDatabases = new Map<string, number>();
+  readonly idempotency = new KeptOutcomes();
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;
@@ -71,7 +86,9 @@ export class State {
   }
 }
 
-export function newTenant(time: number): TenantState {
+/** A tenant without facts. Those that it may have had up to the generation `forgottenThrough` are forgotten. */
+export function newTenant(time: number, forgottenThrough = 0): TenantState {
   const facts = new FactStore(time);
+  facts.forgottenThrough = forgottenThrough;
   return { facts, uses: new FactUses(facts) };
 }

@@ -64,6 +64,8 @@ const fewScopes = 8;
 
 export class FactStore {
   readonly createdAt: number;
+  /** Whatever was stored for this tenant up to this generation is not known any more. */
+  forgottenThrough = 0;
   /** Moves with every change of what is stored, and of where it lies. */
   version = 0;
   readonly dictionary: ConstantIds;
@@ -221,9 +223,22 @@ export class FactStore {
    */
   changedAt(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): number {
     const known = this.find(predicate, args, truthVal, scope);
-    if (known === null) return this.relation(predicate, args.length, !truthVal)?.forgottenThrough ?? 0;
+    if (known === null) return this.forgottenOf(predicate, args.length, !truthVal);
     const death = known.relation.death?.[known.row] ?? Number.POSITIVE_INFINITY;
     return death === Number.POSITIVE_INFINITY ? (known.relation.birth[known.row] as number) : death;
+  }
+
+  /** The latest generation that can have retracted a fact of this relation of which nothing is known any more. */
+  forgottenOf(predicate: string, arity: number, negated: boolean): number {
+    return Math.max(this.forgottenThrough, this.relation(predicate, arity, negated)?.forgottenThrough ?? 0);
+  }
+
+  /** The versions that match and came or went after this generation. */
+  matchChanged(pattern: FactPattern, generation: number): Generator<FactRow> {
+    return this.#matchWhere(pattern, ({ birth, death }, row) => {
+      const diedIn = death?.[row] ?? Number.POSITIVE_INFINITY;
+      return (birth[row] as number) > generation || (diedIn > generation && Number.isFinite(diedIn));
+    });
   }
 
   /**

@@ -109,6 +109,8 @@ export class Reasoner {
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
   readers = 0;
+  /** The tenant has gone: nothing changes any more, and nothing is kept for those who come later. */
+  isRetired = false;
   /** Called where something is left to do for the run in the background. */
   onLeft: () => void = () => {};
   /** Told of an error that no caller hears of: a bug. */
@@ -167,6 +169,19 @@ export class Reasoner {
         shared.trueTo = this.version;
       }
     }
+  }
+
+  /** To be called when the tenant goes. Who reads it still may end. */
+  retire(): void {
+    this.isRetired = true;
+    this.endUpkeep();
+    for (const shared of this.#both) shared.evict();
+  }
+
+  /** A reader, as this one, of the last state that there was. */
+  lastReader(earlier: PinnedReader): PinnedReader {
+    const { generation, time } = this.#lastChange;
+    return this.reader(Math.max(generation, earlier.generation), Math.max(time, earlier.time));
   }
 
   /** Ends the upkeep that runs now. What it was at is dropped. */
@@ -643,7 +658,7 @@ export class Reasoner {
   #release(shared: SharedSet, set: TableSet, isSettled: boolean): void {
     if (shared.set === set) {
       const { holder } = set;
-      if (!isSettled || !this.#memory.fits(set.bytes, holder)) {
+      if (!isSettled || this.isRetired || !this.#memory.fits(set.bytes, holder)) {
         if (shared.changed.length > 0) this.#tooMuch(shared.trueTo);
         this.#renew(shared);
       } else if (holder !== null) this.#memory.use(holder);
