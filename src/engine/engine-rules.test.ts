@@ -10,6 +10,7 @@ test('a taught rule is answered with its text, an id and the generation', async 
   expect(await teach('grandparent(?x,?z):-parent(?x,?y) , parent(?y,?z).')).toEqual({
     status: 'asserted',
     rule: text,
+    etag: '"r1-1"',
     id: 'r1',
     generation: 1,
   });
