@@ -16,6 +16,7 @@ import {
   callerFor,
   checkedPlace,
   databaseNotFound,
+  type NamedPlace,
   namedPlace,
   type Place,
   requireCovered,
@@ -69,20 +70,19 @@ function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyReque
   else {
     const identity = guard.identify(request);
     requirePermission(identity, spec);
-    const named = namedPlace(request);
-    const { name, id } = request.params as { readonly name?: string; readonly id?: string };
-    if (spec.pathNames !== undefined)
-      requireCovered(identity, {
-        database: name ?? null,
-        tenant: spec.pathNames === 'tenant' ? (id ?? null) : null,
-      });
-    else
-      requireCovered(identity, {
-        database: spec.database ? named.database : null,
-        tenant: spec.tenant ? named.tenant : null,
-      });
+    const covered = namedBy(spec, request);
+    if (covered !== null) requireCovered(identity, covered);
   }
   requireJson(request.raw);
+}
+
+/** The database and tenant that the credential must cover, by headers or path; null where the operation has none. */
+function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | null {
+  const { database, tenant } = namedPlace(request);
+  if (spec.pathNames === undefined)
+    return spec.database ? { database, tenant: spec.tenant ? tenant : null } : null;
+  const { name, id } = request.params as { readonly name?: string; readonly id?: string };
+  return { database: name ?? null, tenant: spec.pathNames === 'tenant' ? (id ?? null) : null };
 }
 
 async function answerOperation(
