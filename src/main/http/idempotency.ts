@@ -8,7 +8,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Caller, EngineError, keyReused } from '../../engine/index.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type Caller, EngineError, keyReused, Slices } from '../../engine/index.ts';
 import { badHeader } from './caller.ts';
 import { problemBytes, problemType } from './problem.ts';
 
@@ -128,12 +129,15 @@ function isFinal({ status, code }: EngineError): boolean {
   return status < 500 && !passing.has(code);
 }
 
+/** Bytes of a body that are digested without a pause. */
+const bytesAtOnce = 256 * 1024;
+
 /** The key of a request and the digest that tells it from others; null where it has no key. */
-export function idempotencyOf(
+export async function idempotencyOf(
   request: { readonly method: string; readonly url: string; readonly headers: IncomingHttpHeaders },
   place: { readonly database: string; readonly tenant: string },
   body: Buffer | null,
-): Caller['idempotency'] {
+): Promise<Caller['idempotency']> {
   const { 'idempotency-key': key, 'if-match': ifMatch, 'x-transaction-id': transaction } = request.headers;
   if (key === undefined) return null;
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -148,5 +152,10 @@ export function idempotencyOf(
     ifMatch ?? null,
   ]);
   const digest = createHash('sha256').update(head).update('\n');
-  return { key, fingerprint: digest.update(body ?? '').digest('base64url') };
+  const slices = new Slices(() => setImmediate());
+  for (let at = 0; body !== null && at < body.length; at += bytesAtOnce) {
+    digest.update(body.subarray(at, at + bytesAtOnce));
+    await slices.breathe();
+  }
+  return { key, fingerprint: digest.digest('base64url') };
 }

@@ -97,7 +97,7 @@ async function answerOperation(
   const bytes = await bytesOf(host, request);
   const params = checkParams(name, request.params);
   const place = placeOf(spec, request);
-  const conditions = conditionsOf(spec, request, place, bytes);
+  const conditions = await conditionsOf(spec, request, place, bytes);
   const inputOf = async (isRemembered = false): Promise<CheckedInput> => {
     if (!isRemembered) requireDatabase(host, spec, place, params);
     const query = parseQuery(request.raw.url ?? '');
@@ -155,17 +155,17 @@ async function answerOnce(
 }
 
 /** What the headers make a write depend on. */
-function conditionsOf(
+async function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
   place: Place,
   body: Buffer | null,
-): Pick<Caller, 'idempotency' | 'ifMatch'> {
+): Promise<Pick<Caller, 'idempotency' | 'ifMatch'>> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
   const url = request.raw.url ?? '';
   return {
-    idempotency: spec.kind === 'write' ? idempotencyOf({ method, url, headers }, place, body) : null,
+    idempotency: spec.kind === 'write' ? await idempotencyOf({ method, url, headers }, place, body) : null,
     ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
   };
 }
