@@ -22,6 +22,7 @@ import { renderAtom } from './logic/print.ts';
 import { type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { checkFits } from './prepare-rules.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
 import type { ScopeChange } from './report.ts';
 import type { Writer } from './retract.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
@@ -109,9 +110,9 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
         );
       if (withRules) checkRulesFit(context, operation, time);
     });
-  const report = await writer.write({ caller, database: caller.database, operation, check });
-  const { facts, rules } = changeOf(report);
-  return { source, target, facts, rules, generation: report.generation };
+  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules, generation } = outcomeAs(outcome, 'scope');
+  return { source, target, facts, rules, generation };
 }
 
 export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
@@ -141,6 +142,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { before } = watch;
     const report = await writer.write({ caller, database: caller.database, operation, check, before });
     const { generation } = report;
+    if (report.isRepeated) return repeatedAnswer(operation, report.outcome);
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge says what it did');
     const after = live.after(context, generation, context.reader.program, hold.version);
@@ -205,9 +207,9 @@ export async function deleteScope(writer: Writer, caller: Caller, name: string):
   const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
   const check = (time: number): Promise<void> =>
     inBarrier(writer, caller, (context) => requireScope(context, time, name));
-  const report = await writer.write({ caller, database: caller.database, operation, check });
-  const { facts, rules } = changeOf(report);
-  return { scope: name, facts, rules, generation: report.generation };
+  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules, generation } = outcomeAs(outcome, 'scope');
+  return { scope: name, facts, rules, generation };
 }
 
 /** A check of a write: in slices, with the state held as it is. The client's going away ends no write. */
@@ -341,6 +343,12 @@ async function mergedAnswer(
   const { added, updated, deleted, kept, resolved } = plan;
   const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
   return { strategy, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
+}
+
+/** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
+function repeatedAnswer({ strategy }: MergeScopes, outcome: Outcome): Merged {
+  const { kind: _kind, conflicts, ...counts } = outcomeAs(outcome, 'merged');
+  return { strategy, ...counts, ...noneKnown, conflicts: [...conflicts] };
 }
 
 function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {

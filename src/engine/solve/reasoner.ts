@@ -68,6 +68,8 @@ export class Reasoner implements Keeper {
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
   readers = 0;
+  /** The tenant has gone: nothing changes any more, and nothing is kept for those who come later. */
+  isRetired = false;
   /** Called where something is left to do for the run in the background. */
   onLeft: () => void = () => {};
   /** Told of an error that no caller hears of: a bug. */
@@ -120,6 +122,19 @@ export class Reasoner implements Keeper {
     this.known.clear();
     this.#hasUnknown = true;
     for (const shared of this.#both) shared.takeRules(affected);
+  }
+
+  /** To be called when the tenant goes. Who reads it still may end. */
+  retire(): void {
+    this.isRetired = true;
+    this.endUpkeep();
+    for (const shared of this.#both) shared.evict();
+  }
+
+  /** A reader, as this one, of the last state that there was. */
+  lastReader(earlier: PinnedReader): PinnedReader {
+    const { generation, time } = this.#lastChange;
+    return this.reader(Math.max(generation, earlier.generation), Math.max(time, earlier.time));
   }
 
   /** Ends the upkeep that runs now. What it was at is dropped. */

@@ -37,6 +37,8 @@ export interface Keeper {
   readonly version: number;
   /** True while any of its tables has changes to take in, or takes them in. */
   readonly isBehind: boolean;
+  /** True where nothing is to be kept any more. */
+  readonly isRetired: boolean;
   readonly known: KnownConclusions;
   readonly withdrawals: Withdrawals;
   /** Those who watch for what the tables lose. */
@@ -267,7 +269,7 @@ export class SharedTables implements Holder {
   #release(set: TableSet, isSettled: boolean): void {
     const keeper = this.#keeper;
     if (this.set === set) {
-      if (!isSettled || !keeper.memory.fits(set.bytes, this)) {
+      if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {
         if (this.hasChanges) this.#tooMuch(this.trueTo);
         this.#renew();
       } else keeper.memory.use(this);
