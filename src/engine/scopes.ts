@@ -147,12 +147,27 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const plan = present(changeOf(report).merge, 'a merge says what it did');
     const after = live.after(context, generation, context.reader.program, hold.version);
     const isChange = report.changes.length > 0;
-    const known = isChange ? await knownChanges(context, after, reachedBy(context, plan)) : noneKnown;
+    const known = isChange ? await knownWithinLimits(context, after, reachedBy(context, plan)) : noneKnown;
     // The limits are those of finding what is known: the write is done.
     const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
     return await mergedAnswer(operation, plan, answered, known, generation);
   } finally {
     watch.end();
+  }
+}
+
+/** The merge is made: where a limit ends the comparison, nothing is claimed of what is known. */
+async function knownWithinLimits(
+  before: BrowseContext,
+  after: BrowseContext,
+  relations: ReadonlySet<string>,
+): Promise<Pick<Merged, 'gained' | 'lost' | 'knownComplete'>> {
+  try {
+    return await knownChanges(before, after, relations);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
+      return { ...noneKnown, knownComplete: false };
+    throw error;
   }
 }
 
@@ -166,7 +181,7 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
       const { facts } = tenant;
       const plan = await checkedPlan(context, operation, reader.time);
       const reached = reachedBy(context, plan);
-      let known = noneKnown;
+      let known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'> = noneKnown;
       if (plan.retracted.length + plan.stored.length > 0 && isKnown(context, reached)) {
         const overlay = new FactOverlay(reader);
         let left = rowsInSlice;
@@ -191,7 +206,7 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
           await breathe();
         }
         const limited = { ...context, pacer: pacerOf(context, caller, defaultLimits) };
-        known = await knownChanges(limited, { ...limited, reader: { ...reader, overlay } }, reached);
+        known = await knownWithinLimits(limited, { ...limited, reader: { ...reader, overlay } }, reached);
       }
       return { ...(await mergedAnswer(operation, plan, context, known, reader.generation)), dryRun: true };
     },
@@ -337,7 +352,7 @@ async function mergedAnswer(
   { strategy }: MergeScopes,
   plan: MergePlan,
   { tenant, pacer }: BrowseContext,
-  known: { readonly gained: number; readonly lost: number },
+  known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'>,
   generation: number,
 ): Promise<Merged> {
   const { added, updated, deleted, kept, resolved } = plan;

@@ -5,7 +5,7 @@ import { compareText } from '../base/text-order.ts';
 import { relationKey, relationOf } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause, sliceMs } from './evaluation.ts';
 import { countByRelation, type KnownCount, provedBy } from './held-conclusions.ts';
-import { type Candidates, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
+import { type Candidates, type Demand, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { type Program, relationsRead } from './program.ts';
@@ -250,6 +250,17 @@ export class Reasoner implements Keeper {
     const known = this.known.take(relations);
     if (keepKnown) for (const each of known) this.known.add(each, each.rows);
     return [...found, ...known];
+  }
+
+  /** What is known about these relations: what was asked of tables, and each conclusion whose table is gone. */
+  demands(relations: ReadonlySet<string>): Demand[] {
+    const found = this.#both.flatMap((shared) => shared.demands(relations));
+    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.take(relations)) {
+      const of = { view, predicate, arity, negated, relation };
+      this.known.add(of, keys.rows);
+      found.push({ ...of, boundPositions: [...keys.rows.columns.keys()], keys });
+    }
+    return found;
   }
 
   /** What changes of facts take away from the shared tables from now on, until its `end`. */

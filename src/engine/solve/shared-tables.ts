@@ -4,7 +4,7 @@ import type { Tuples } from '../facts/tuples.ts';
 import { relationKey } from '../logic/terms.ts';
 import { type Limits, type Pacer, waitFor } from './evaluation.ts';
 import { keepTrue } from './keep-true.ts';
-import { type Candidates, type KnownConclusions, plainRows } from './known-conclusions.ts';
+import { type Candidates, type Demand, type KnownConclusions, plainRows } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
 import type { Program } from './program.ts';
@@ -383,6 +383,19 @@ export class SharedTables implements Holder {
         const isCertain = this.upkeep === null && !doubtful.has(relation);
         found.push({ ...table, ...plainRows(rows, set.constants), table: demanded, isCertain });
       }
+    return found;
+  }
+
+  /** What was asked of known tables of these relations, whether or not there are answers. */
+  demands(relations: ReadonlySet<string>): Demand[] {
+    const { set } = this;
+    const found: Demand[] = [];
+    for (const table of this.#tablesOf(relations)) {
+      const { view, predicate, arity, negated, relation, boundPositions, demand } = table;
+      if (!table.isKnown || demand.rows.count === 0) continue;
+      const keys = plainRows(demand.rows, set.constants);
+      found.push({ view, predicate, arity, negated, relation, boundPositions, keys });
+    }
     return found;
   }
 
