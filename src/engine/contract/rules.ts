@@ -101,7 +101,7 @@ export const storedRuleSchema = z.object({
   description: z.string().nullable(),
   enabled: z.boolean(),
   createdAt: timeSchema,
-  fired: z.int().describe('How often inference drew a conclusion with it since the start'),
+  fired: z.int().describe('How often inference drew a conclusion with it; saved with snapshots'),
 });
 export type StoredRule = z.output<typeof storedRuleSchema>;
 export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema) });
