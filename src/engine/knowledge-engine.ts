@@ -83,6 +83,14 @@ export interface EngineParts extends LiveParts {
 /** A question that names a constant is likely to be worked out sooner than long upkeep ends. */
 const patienceOfBoundMs = 50;
 
+/** After these there may be much less than there was. */
+const clearing: ReadonlySet<Operation['kind']> = new Set([
+  'deleteTenant',
+  'nukeTenant',
+  'deleteDatabase',
+  'nukeDatabase',
+]);
+
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
 
@@ -415,6 +423,8 @@ export class KnowledgeEngine implements Engine {
 
   async #write(write: Write): Promise<Report> {
     this.#live.refuseClosed();
-    return this.#lane.write(write);
+    const report = await this.#lane.write(write);
+    if (clearing.has(write.operation.kind)) this.#snapshots.soon();
+    return report;
   }
 }
