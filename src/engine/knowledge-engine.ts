@@ -93,6 +93,14 @@ export interface EngineParts extends LiveParts {
 /** A question that names a constant is likely to be worked out sooner than long upkeep ends. */
 const patienceOfBoundMs = 50;
 
+/** After these there may be much less than there was. */
+const clearing: ReadonlySet<Operation['kind']> = new Set([
+  'deleteTenant',
+  'nukeTenant',
+  'deleteDatabase',
+  'nukeDatabase',
+]);
+
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
 
@@ -427,7 +435,10 @@ export class KnowledgeEngine implements Engine {
   async #write(write: Write): Promise<Report> {
     this.#live.refuseClosed();
     const outcome = this.#kept(write.caller);
-    return outcome === null ? this.#lane.write(write) : repeatedReport(write.database, outcome);
+    if (outcome !== null) return repeatedReport(write.database, outcome);
+    const report = await this.#lane.write(write);
+    if (clearing.has(write.operation.kind)) this.#snapshots.soon();
+    return report;
   }
 
   /** What the first request with the caller's idempotency key came to, where that wrote something. */

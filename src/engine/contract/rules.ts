@@ -105,7 +105,7 @@ export const storedRuleSchema = z.object({
   enabled: z.boolean(),
   createdAt: timeSchema,
   etag: etagSchema,
-  fired: z.int().describe('How often inference drew a conclusion with it since the start'),
+  fired: z.int().describe('How often inference drew a conclusion with it; saved with snapshots'),
 });
 export type StoredRule = z.output<typeof storedRuleSchema>;
 export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema) });

@@ -257,8 +257,17 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
   const validUntil = head.hasUntil ? await columns.float64() : null;
   const relation = await StoredRelation.restored(
     {
-      ...{ predicate, arity, negated, forgottenThrough },
-      ...{ count: number.length, columns: identity, birth, number, death, validFrom, validUntil },
+      predicate,
+      arity,
+      negated,
+      forgottenThrough,
+      count: number.length,
+      columns: identity,
+      birth,
+      number,
+      death,
+      validFrom,
+      validUntil,
     },
     slices,
   );
