@@ -128,6 +128,11 @@ export class ScopeTwin {
       const fact = randomFact(this.prng, this.vocabulary, flavour);
       const from = fact.validFrom === null ? null : fact.validFrom + this.model.time;
       const until = fact.validUntil === null ? null : fact.validUntil + this.model.time;
+      // Already past: accepted, and held no more where it was.
+      if (this.prng.chance(0.08)) {
+        const ended = { validFrom: null, validUntil: this.model.time - this.prng.below(2) };
+        return { ...fact, ...ended, scope: this.scope(), metadata: this.metadata() };
+      }
       return { ...fact, validFrom: from, validUntil: until, scope: this.scope(), metadata: this.metadata() };
     });
     await this.on.tellAll(
