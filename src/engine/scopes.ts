@@ -26,7 +26,7 @@ import { type Outcome, outcomeAs } from './outcome.ts';
 import type { ScopeChange } from './report.ts';
 import type { Writer } from './retract.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
-import { factsOfScope, joinScopes, relationsInOrder } from './scope-join.ts';
+import { factsOfScope, joinScopes } from './scope-join.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
 import { present } from './base/assert.ts';
@@ -79,7 +79,7 @@ async function countsByScope(
   pacer: Pacer,
 ): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
-  for (const relation of relationsInOrder(facts)) {
+  for (const relation of facts.relations.values()) {
     const end = relation.rowsAt(generation);
     for (let row = 0; row < end; row++) {
       if ((row & 0x1fff) === 0x1fff) await pacer.breathe();
