@@ -6,7 +6,7 @@ import { retractAll, storeFacts } from './apply-facts.ts';
 import type { Prepared, Slice } from './apply-slices.ts';
 import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
 import { type Operation, operationVersion } from './operation.ts';
-import { outcomeOf } from './outcome.ts';
+import { outcomeOf } from './outcome-of.ts';
 import { type Draft, newDraft, type Report } from './report.ts';
 import { DatabaseState, type State } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
