@@ -45,7 +45,7 @@ class History {
 
   note(database: string, generation: number, effect: Effect): void {
     const place = `${database} ${generation}`;
-    expect(this.#effects.has(place), `generation ${place} is that of one change`).toBe(false);
+    if (this.#effects.has(place)) throw new Error(`generation ${place} is that of two changes`);
     this.#effects.set(place, effect);
   }
 
