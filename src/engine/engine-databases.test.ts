@@ -270,6 +270,25 @@ test('a retraction whose tenant is nuked while its dependents are looked for is 
   expect(await results('path(?x, ?y)')).toEqual([]);
 });
 
+test('a retraction that waits for a question is answered though its database is deleted meanwhile', async () => {
+  const held = gate();
+  const { engine, caller, as } = await filled({ pause: held.pause });
+  const second = as({ database: 'second' });
+  await second.teach('path(?x, ?y) :- edge(?x, ?y)');
+  await second.teach('path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)');
+  await second.tellAll(chainOf(400));
+  expect(await second.results('path(n0, n1)')).toEqual(['path(n0, n1)']);
+  const isHeld = held.hold();
+  const asked = second.results('path(?x, ?y)');
+  await isHeld;
+  const retracted = second.forget('edge(n100, n101)');
+  const deleted = engine.deleteDatabase(caller, 'second');
+  expect(await deleted).toMatchObject({ status: 'deleted' });
+  setTimeout(() => held.release(), 30);
+  expect(await retracted).toMatchObject({ status: 'retracted', retracted: 1 });
+  expect((await asked).length).toBeGreaterThan(400 * 200);
+});
+
 test('a fact that went with its tenant was changed then, for a write on the condition that it was not', async () => {
   const { engine, caller, tell, as, forget } = await filled();
   await tell('p(a)');
