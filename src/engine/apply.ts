@@ -48,9 +48,13 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const operation = record.operation as Operation;
   if (operation.kind === 'createDatabase') return () => createDatabase(state, operation.name, record.time);
   const database = state.database(record.database);
-  const draft = newDraft(database, 'tenant' in operation ? operation.tenant : null);
+  const tenant = 'tenant' in operation ? operation.tenant : null;
+  const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
+  const draft = newDraft(database, tenant);
+  if (facts !== undefined) facts.isBeingWritten = true;
   const show = yield* preparedIn(state, database, operation, record, draft);
   return () => {
+    if (facts !== undefined) facts.isBeingWritten = false;
     show();
     draft.generation = database.generation;
     return draft;

@@ -5,20 +5,28 @@ import type { Operation } from './operation.ts';
  * A large operation as the log will hold it, written in slices: JSON.stringify of very many facts would hold the
  * thread. The bytes are those of JSON.stringify in UTF-8.
  */
-const factsInSlice = 256;
+const itemsInSlice = 256;
 
 /** The bytes, or null where the operation is small enough to be written in one go. */
 export async function encodedOperation(operation: Operation, slices: Slices): Promise<Uint8Array | null> {
-  if (operation.kind !== 'assert' || operation.facts.length <= factsInSlice) return null;
-  const { facts, ...rest } = operation;
+  if (itemsOf(operation) <= itemsInSlice) return null;
   const encoder = new TextEncoder();
-  const parts = [encoder.encode(`${JSON.stringify(rest).slice(0, -1)},"facts":[`)];
-  for (let start = 0; start < facts.length; start += factsInSlice) {
-    const text = JSON.stringify(facts.slice(start, start + factsInSlice)).slice(1, -1);
-    parts.push(encoder.encode(start === 0 ? text : `,${text}`));
-    await slices.breathe();
+  const parts: Uint8Array[] = [];
+  for (const [at, [field, value]] of Object.entries(operation).entries()) {
+    parts.push(encoder.encode(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`));
+    if (!Array.isArray(value)) {
+      parts.push(encoder.encode(JSON.stringify(value)));
+      continue;
+    }
+    const items: unknown[] = value;
+    for (let start = 0; start < items.length; start += itemsInSlice) {
+      const text = JSON.stringify(items.slice(start, start + itemsInSlice)).slice(1, -1);
+      parts.push(encoder.encode(`${start === 0 ? '[' : ','}${text}`));
+      await slices.breathe();
+    }
+    parts.push(encoder.encode(items.length === 0 ? '[]' : ']'));
   }
-  parts.push(encoder.encode(']}'));
+  parts.push(encoder.encode('}'));
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -26,4 +34,10 @@ export async function encodedOperation(operation: Operation, slices: Slices): Pr
     at += part.length;
   }
   return bytes;
+}
+
+function itemsOf(operation: Operation): number {
+  if (operation.kind === 'assert') return operation.facts.length;
+  if (operation.kind !== 'commit') return 0;
+  return operation.retract.length + operation.assert.length + operation.rules.length;
 }

@@ -84,6 +84,8 @@ export class LiveState implements LaneWatcher {
   /** How often each rule concluded something new, by database. */
   readonly #tallies = new Map<DatabaseState, Tallies>();
   readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
+  /** Of a tenant the generation after which rows that died are still asked about; Infinity: none are. */
+  rememberedSince: (database: string, tenant: string) => number = () => Number.POSITIVE_INFINITY;
   /** The latest time that anybody was shown. */
   #shown = 0;
   #isClosed = false;
@@ -292,18 +294,18 @@ export class LiveState implements LaneWatcher {
       this.#timer.expect(state.facts.boundaries.next);
     }
     this.#rulesChanged(report, origin);
-    if (state !== undefined) this.#compact(state, touched, report.generation);
+    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, touched);
   }
 
   /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
-  #compact(tenant: TenantState, touched: Iterable<string>, generation: number): void {
-    const left = this.#uncompacted.get(tenant) ?? new Set();
-    for (const relation of touched) left.add(relation);
-    this.#uncompacted.set(tenant, left);
+  #compact(database: DatabaseState, name: string, tenant: TenantState, touched: Iterable<string>): void {
+    const relations = this.#uncompacted.get(tenant) ?? new Set();
+    for (const relation of touched) relations.add(relation);
+    this.#uncompacted.set(tenant, relations);
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
-    tenant.facts.compact(left, generation);
-    left.clear();
+    const through = Math.min(database.generation, this.rememberedSince(database.name, name));
+    this.#uncompacted.set(tenant, new Set(tenant.facts.compact(relations, through)));
   }
 
   /** The generation that the write made, with its time and request. */
@@ -421,7 +423,7 @@ export class LiveState implements LaneWatcher {
       tell: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
       },
-      settled: () => this.#compact(tenant, [], database.generation),
+      settled: () => this.#compact(database, name, tenant, []),
       onBug,
     });
     this.#upkeep.set(tenant, upkeep);

@@ -46,7 +46,8 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   for (const { kept, isChange } of rules) {
     if (!isChange) continue;
     const { id, text, scope } = kept;
-    changes.push(change('rule.changed', tenant, origin, { id, rule: text, scope }));
+    // Rules serve all tenants.
+    changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
   return changes;
 }

@@ -139,6 +139,7 @@ class RunningService implements Service, ServiceState {
         samplesFolder: this.#installation.samplesFolder,
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
+        abandon: (caller) => this.engine.abandon(caller),
         authenticate: createAuthenticator(this.#config.apiKey),
       },
       [(app) => mountMcp(app, this.#mcpHost())],

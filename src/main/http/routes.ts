@@ -6,12 +6,20 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
-import { EngineError } from '../../engine/index.ts';
-import { checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
+import { asRolledBack, EngineError, rollsBack } from '../../engine/index.ts';
+import { type CheckedInput, checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
-import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './caller.ts';
+import {
+  callerFor,
+  checkedPlace,
+  databaseNotFound,
+  namedPlace,
+  namedTransaction,
+  type Place,
+  requireCovered,
+} from './caller.ts';
 import { streamEvents } from './events.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
@@ -31,7 +39,7 @@ export function addOperationRoutes(
         method: spec.method,
         url: path,
         onRequest: (request, _reply, done) => {
-          guardOperation(guard, spec, request);
+          guardOperation(host, guard, spec, request);
           done();
         },
         handler: (request, reply) => answerOperation(host, activity, name, request, reply),
@@ -50,7 +58,7 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
   });
 }
 
-function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
+function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
   if (spec.role === 'public') request.identity = nobody;
   else {
     const identity = guard.identify(request);
@@ -61,7 +69,11 @@ function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyReque
       tenant: spec.tenant ? named.tenant : null,
     });
   }
-  requireJson(request.raw);
+  try {
+    requireJson(request.raw);
+  } catch (error) {
+    throw takingTransaction(host, spec, request, error);
+  }
 }
 
 async function answerOperation(
@@ -72,11 +84,13 @@ async function answerOperation(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
-  const bytes = await bytesOf(host, request);
-  const params = checkParams(name, request.params);
-  const place = placeOf(host, spec, request);
-  const query = parseQuery(request.raw.url ?? '');
-  const input = { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
+  let call: Call;
+  try {
+    call = await callOf(host, name, request);
+  } catch (error) {
+    throw takingTransaction(host, spec, request, error);
+  }
+  const { place, input } = call;
   if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
   const task = activity.startCall();
   // The call lasts until its answer is out: a large one is written after the handler has returned it.
@@ -85,7 +99,8 @@ async function answerOperation(
     task.done();
   });
   try {
-    const caller = callerFor(request, place, task.signal);
+    const transaction = spec.transaction === undefined ? null : namedTransaction(request);
+    const caller = callerFor(request, place, task.signal, null, transaction);
     const output = await host.dispatcher.run(name, caller, input);
     reply.code(spec.status ?? 200);
     if (name === 'ready' && (output as { status: string }).status !== 'ready') reply.code(503);
@@ -95,24 +110,52 @@ async function answerOperation(
   }
 }
 
-/** Database and tenant by the headers, as far as the operation looks at them. */
-function placeOf(
+/** What a request asks for, checked. */
+interface Call {
+  readonly place: Place;
+  readonly input: CheckedInput;
+}
+
+/** Reads and checks the request, in the order in which it can be refused. */
+async function callOf(host: HttpHost, name: OperationName, request: FastifyRequest): Promise<Call> {
+  const bytes = await bytesOf(host, request);
+  const params = checkParams(name, request.params);
+  const place = placeOf(host, operations[name], request);
+  const query = parseQuery(request.raw.url ?? '');
+  const input = { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
+  return { place, input };
+}
+
+/**
+ * What is thrown in place of a refusal that met a write before its handler: where the write was to be part of a
+ * transaction of the caller, that is rolled back.
+ */
+function takingTransaction(
   host: HttpHost,
   spec: OperationSpec,
   request: FastifyRequest,
-): { database: string; tenant: string } {
+  error: unknown,
+): unknown {
+  const transaction = namedTransaction(request);
+  const { database, tenant } = namedPlace(request);
+  if (spec.transaction !== 'write' || transaction === null || tenant === null) return error;
+  if (!(error instanceof EngineError) || !rollsBack(error)) return error;
+  const place = { database: database ?? 'default', tenant };
+  const caller = callerFor(request, place, AbortSignal.abort(), null, transaction);
+  return host.abandon(caller) ? asRolledBack(error) : error;
+}
+
+/** Database and tenant by the headers, as far as the operation looks at them. */
+function placeOf(host: HttpHost, spec: OperationSpec, request: FastifyRequest): Place {
   const named = namedPlace(request);
   const place = checkedPlace(
     { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
     spec.tenant,
   );
-  if (spec.tenant && request.headers['x-transaction-id'] !== undefined) {
-    if (spec.transaction !== undefined)
-      throw new EngineError('TransactionNotFound', 'there is no such transaction');
+  if (spec.tenant && spec.transaction === undefined && namedTransaction(request) !== null)
     throw new EngineError('ValidationException', 'header X-Transaction-ID has no meaning here', {
       errors: [{ path: 'X-Transaction-ID', message: 'has no meaning here' }],
     });
-  }
   if (spec.database && !host.hasDatabase(place.database)) throw databaseNotFound(place.database);
   return place;
 }
