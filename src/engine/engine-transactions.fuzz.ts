@@ -116,9 +116,9 @@ class Play {
     const prng = this.#prng;
     const choice = prng.below(100);
     if (choice < 12 && this.#open.length < 4) await this.#beginOne();
-    else if (choice < 40 && this.#open.length > 0) await this.#writeWithin(prng.pick(this.#open));
-    else if (choice < 55 && this.#open.length > 0) await this.#askWithin(prng.pick(this.#open));
-    else if (choice < 63 && this.#open.length > 0) await this.#commit(prng.pick(this.#open));
+    else if (choice < 44 && this.#open.length > 0) await this.#writeWithin(prng.pick(this.#open));
+    else if (choice < 58 && this.#open.length > 0) await this.#askWithin(prng.pick(this.#open));
+    else if (choice < 64 && this.#open.length > 0) await this.#commit(this.#fullest());
     else if (choice < 66 && this.#open.length > 0) await this.#rollBack(prng.pick(this.#open));
     else if (choice < 85) await this.#writePlainly();
     else if (choice < 92) await this.#ask(fuzzCaller, this.#database.contents);
@@ -134,9 +134,17 @@ class Play {
     this.#open.push({ id, caller: { ...caller, transaction: id }, model: this.#database.begin() });
   }
 
+  /** The one with most writes, now and then any. */
+  #fullest(): Open {
+    if (this.#prng.chance(0.2)) return this.#prng.pick(this.#open);
+    return this.#open.reduce((best, each) => (each.model.operations > best.model.operations ? each : best));
+  }
+
+  /** A fact that is stored, or that transactions have written, or any. */
   #fact(contents: Contents): ModelFact {
-    const stored = [...contents.facts.values()];
     const prng = this.#prng;
+    const written = this.#open.flatMap(({ model }) => [...model.net.values()].map(({ of }) => of));
+    const stored = written.length > 0 && prng.chance(0.3) ? written : [...contents.facts.values()];
     const { predicate, args, truthVal, scope } =
       stored.length > 0 && prng.chance(0.6)
         ? prng.pick(stored)
@@ -160,9 +168,15 @@ class Play {
     const prng = this.#prng;
     const { rules } = contents;
     const kept = rules.length > 0 ? prng.pick(rules) : null;
-    const choice = prng.below(4);
+    const choice = prng.below(5);
     // A rule that the transaction taught has no id before its commit.
     const isNamed = kept !== null && !kept.id.startsWith('pending');
+    const written = this.#open.flatMap(({ model }) => model.rules);
+    const again = written.length > 0 ? prng.pick(written) : null;
+    const fits = (write: RuleWrite): boolean =>
+      (write.kind === 'teach' || rules.some(({ id }) => id === write.id)) &&
+      contents.copy().writeRule(write, 'tried') !== null;
+    if (choice === 4 && again !== null && fits(again)) return again;
     if (choice === 0 && isNamed) return { kind: 'forget', id: kept.id };
     if (choice === 1 && isNamed) return { kind: 'enable', id: kept.id, enabled: !kept.enabled };
     if (choice === 2 && kept !== null) return { kind: 'teach', rule: { ...kept, enabled: prng.chance(0.5) } };
