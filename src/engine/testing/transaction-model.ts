@@ -50,15 +50,22 @@ export class Contents {
 
   /** The fact as it would be; null where its validity would end before it begins. */
   after(assertion: Assertion): HeldFact | null {
-    const kept = this.stored(assertion.of);
-    const { validFrom, validUntil } = assertion;
-    const from =
-      validFrom === undefined ? (kept?.validFrom ?? null) : validFrom === 'always' ? null : validFrom;
-    const until =
-      validUntil === undefined ? (kept?.validUntil ?? null) : validUntil === 'never' ? null : validUntil;
-    if (from !== null && until !== null && until <= from) return null;
-    const metadata = assertion.metadata ?? kept?.metadata ?? '';
-    return { ...assertion.of, validFrom: from, validUntil: until, metadata };
+    const fact = this.merged(assertion);
+    const { validFrom, validUntil } = fact;
+    return validFrom !== null && validUntil !== null && validUntil <= validFrom ? null : fact;
+  }
+
+  /** The fact with what is given, and what it has in place of what is not. */
+  merged({ of, validFrom, validUntil, metadata }: Assertion): HeldFact {
+    const kept = this.stored(of);
+    const bound = (given: number | string | undefined, other: number | null | undefined): number | null =>
+      given === undefined ? (other ?? null) : typeof given === 'number' ? given : null;
+    return {
+      ...of,
+      validFrom: bound(validFrom, kept?.validFrom),
+      validUntil: bound(validUntil, kept?.validUntil),
+      metadata: metadata ?? kept?.metadata ?? '',
+    };
   }
 
   /** True where that is a change. */
@@ -147,8 +154,7 @@ export class ModelDatabase {
       if (isRetracted) seen.retract(of);
       if (asserted === null) continue;
       // Another can have moved the other bound meanwhile: then it is valid at no time, and the commit is refused.
-      if (seen.after(asserted) === null) seen.facts.delete(factIdentity(of));
-      else seen.assert(asserted);
+      seen.facts.set(factIdentity(of), seen.merged(asserted));
     }
     let written = 0;
     for (const write of rules) {
