@@ -408,12 +408,6 @@ test('a dry run of a commit tells what known conclusions come and go, and change
   expect((await refusal(open.commit())).members['transaction']).toBe('rolled_back');
 });
 
-test('an emptied or deleted database, or tenant, ends its transactions', async () => {
-  // Written when those operations are there.
-  const session = await openSession();
-  expect(await session.query('p(?x)')).toEqual([]);
-});
-
 test('versions that died since the oldest transaction began are held, and only those', async () => {
   const session = await openSession();
   const names = Array.from({ length: 400 }, (_, at) => `p(a${at})`);

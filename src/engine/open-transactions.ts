@@ -55,9 +55,14 @@ interface OpenIn {
 }
 
 const idleMs = 5 * 60_000;
-export const mostOpenOfTenant = 10_000;
-const mostEndedRemembered = 100_000;
-const mostBytesOfAll = 512 * 1024 * 1024;
+const usualLimits = {
+  /** Open transactions of one tenant. */
+  open: 10_000,
+  /** Ended ones that are remembered. */
+  ended: 100_000,
+  /** What all that are open hold together. */
+  bytes: 512 * 1024 * 1024,
+};
 /** About what an open transaction takes beside its writes. */
 const bytesOfOne = 1024;
 /** So many views are kept for further questions. */
@@ -68,6 +73,7 @@ export class OpenTransactions {
   readonly #clock: Clock;
   readonly #newId: () => string;
   readonly #timer: ValidityTimer;
+  readonly #limits: typeof usualLimits;
   /** Those unused for longest first. */
   readonly #open = new Map<string, OpenTransaction>();
   readonly #ended = new Map<string, Ended>();
@@ -78,8 +84,9 @@ export class OpenTransactions {
   #now = 0;
 
   /** `newId` makes ids that nobody can guess. */
-  constructor(clock: Clock, newId: () => string) {
+  constructor(clock: Clock, newId: () => string, limits: Partial<typeof usualLimits> = {}) {
     this.#clock = clock;
+    this.#limits = { ...usualLimits, ...limits };
     this.#newId = newId;
     this.#timer = new ValidityTimer({
       clock,
@@ -95,8 +102,10 @@ export class OpenTransactions {
   begin({ database, tenant, credential }: Caller, generation: number): OpenTransaction {
     const now = this.#expire();
     let siblings = this.#databases.get(database)?.tenants.get(tenant);
-    if (siblings !== undefined && siblings.size >= mostOpenOfTenant)
-      throw tooMany(`the tenant has ${mostOpenOfTenant} open transactions: commit or roll back some of them`);
+    if (siblings !== undefined && siblings.size >= this.#limits.open)
+      throw tooMany(
+        `the tenant has ${this.#limits.open} open transactions: commit or roll back some of them`,
+      );
     this.refuseMore(bytesOfOne);
     if (siblings === undefined) this.#openIn(database).tenants.set(tenant, (siblings = new Set()));
     const transaction: OpenTransaction = {
@@ -153,7 +162,7 @@ export class OpenTransactions {
 
   /** Refuses so many bytes more for all open transactions together where there is no room. */
   refuseMore(bytes: number): void {
-    if (this.#bytes + bytes > mostBytesOfAll)
+    if (this.#bytes + bytes > this.#limits.bytes)
       throw tooMany(
         'all open transactions together hold as much as they may: try again when some have ended',
       );
@@ -194,7 +203,7 @@ export class OpenTransactions {
     this.#bytes -= bytesOfOne + writes.bytes;
     this.#ended.set(id, { place, how });
     for (const oldest of this.#ended.keys()) {
-      if (this.#ended.size <= mostEndedRemembered) break;
+      if (this.#ended.size <= this.#limits.ended) break;
       this.#ended.delete(oldest);
     }
     const openIn = this.#openIn(place.database);
