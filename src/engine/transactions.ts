@@ -43,7 +43,8 @@ export interface TransactionParts {
 
 /** Committed rules of a version with so many operations of a transaction over them. */
 interface RulesOver {
-  readonly writes: NetWrites;
+  /** The id of the transaction. */
+  readonly of: string;
   readonly committed: RuleStore;
   readonly version: number;
   readonly operations: number;
@@ -115,6 +116,7 @@ export class Transactions {
     limits: ReadLimits,
     read: (context: BrowseContext, plain: BrowseContext) => Promise<Result>,
   ): Promise<Result> {
+    this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, idOf(caller));
     return this.#open.using(transaction, async () => {
       const { context, view } = await this.#inTurn(transaction, () =>
@@ -239,17 +241,17 @@ export class Transactions {
   }
 
   /** The rules as the transaction has them, to be changed with the next operation that it writes. */
-  #rulesFor({ writes }: OpenTransaction, committed: RuleStore): RuleStore {
+  #rulesFor({ id, writes }: OpenTransaction, committed: RuleStore): RuleStore {
     const known = this.#rules;
     const isKnown =
       known !== null &&
-      known.writes === writes &&
+      known.of === id &&
       known.committed === committed &&
       known.version === committed.version &&
       known.operations === writes.rules.length;
     const rules = isKnown ? known.rules : rulesOver(committed, writes);
     const operations = writes.rules.length + 1;
-    this.#rules = { writes, committed, version: committed.version, operations, rules };
+    this.#rules = { of: id, committed, version: committed.version, operations, rules };
     return rules;
   }
 
