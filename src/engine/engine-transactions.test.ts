@@ -49,6 +49,7 @@ async function begun({ engine, caller: plain }: Pick<Session, 'engine' | 'caller
 }
 
 const fiveMinutes = 5 * 60_000;
+const ascending = (left: number, right: number): number => left - right;
 
 test('nobody sees a write of a transaction before its commit, and everybody all of it after', async () => {
   const session = await openSession();
@@ -473,11 +474,13 @@ test('of 64 clients that commit at once over the same facts exactly one wins eac
       }),
     );
     const winners = outcomes.filter((client) => client !== null);
-    expect(winners.map((client) => client % 8).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(winners.map((client) => client % 8).sort(ascending)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     const stored = (await session.list({ predicate: 'seat' })).facts;
-    expect(stored.map(({ metadata }) => metadata['client']).sort()).toEqual([...winners].sort());
+    expect(stored.map(({ metadata }) => Number(metadata['client'])).sort(ascending)).toEqual(
+      [...winners].sort(ascending),
+    );
     const taken = await session.query(`taken(${round}, ?x)`);
-    expect(taken.map(({ args }) => Number(args[1])).sort()).toEqual([...winners].sort());
+    expect(taken.map(({ args }) => Number(args[1])).sort(ascending)).toEqual([...winners].sort(ascending));
   }
 });
 

@@ -250,8 +250,8 @@ export class OpenTransactions {
 
   #endAll(database: string, tenant: string | null): void {
     const tenants = this.#databases.get(database)?.tenants ?? new Map<string, Set<OpenTransaction>>();
-    for (const [name, open] of [...tenants])
-      if (tenant === null || tenant === name) for (const each of [...open]) this.end(each, 'rolled_back');
+    for (const [name, open] of tenants)
+      if (tenant === null || tenant === name) for (const each of open) this.end(each, 'rolled_back');
   }
 
   #openIn(database: string): OpenIn {

@@ -28,9 +28,7 @@ class Client {
   }
 
   async begin(): Promise<void> {
-    const { status, body } = await this.plain<TransactionBegun>('POST', '/tx/begin');
-    expect([status, body.status]).toEqual([200, 'open']);
-    this.id = body.id;
+    this.id = (await this.plain<TransactionBegun>('POST', '/tx/begin')).body.id;
   }
 
   plain<Body>(method: string, path: string, body?: unknown, headers: object = {}): Promise<Answered<Body>> {
@@ -59,6 +57,7 @@ describe('a transaction', () => {
     const { body } = await new Client().plain<TransactionBegun>('POST', '/tx/begin', {});
     expect(body.expiresAt).toBeGreaterThanOrEqual(before + 5 * 60_000);
     expect(body.expiresAt).toBeLessThanOrEqual(Date.now() + 5 * 60_000);
+    expect(body.status).toBe('open');
     expect(body.id.length).toBeGreaterThan(30);
   });
 
