@@ -1,42 +1,48 @@
 /**
  * kill -9 under load: after it every answered write is there, and no unanswered one is half there.
  *
- * Many writers tell, retract and batch at once, and snapshots are taken, until the process is killed at a random moment;
- * the next start is compared with what had been answered. A few rounds here, twenty with LONG=1.
+ * Many writers tell, retract, batch and commit transactions at once, and snapshots are taken, until the process is killed
+ * at a random moment; the next start is compared with what had been answered. A few rounds here, twenty with LONG=1.
  */
 import { expect, test } from '@playwright/test';
 import { readdirSync } from 'node:fs';
 import type { FactsOutcome, QueryResult } from '../src/engine/contract/facts.ts';
+import type { Committed, TransactionBegun } from '../src/engine/contract/transactions.ts';
 import { ServiceProcess } from './service.ts';
 
 const rounds = process.env['LONG'] === '1' ? 20 : 4;
 const writers = 12;
 const batchSize = 50;
+/** Answers in a round, at least. */
+const leastAnswered = 40;
 
 /** What the clients know: answered for sure, or asked for without an answer. */
 class Ledger {
   /** By fact: true it was answered as stored, false as retracted, null it may be either. */
   readonly facts = new Map<string, boolean | null>();
-  /** By batch: true it was answered, null it may be there or not. */
+  /** By batch or commit: true it was answered, null it may be there or not. */
   readonly batches = new Map<string, true | null>();
   greatestGeneration = 0;
   /** How many snapshots were taken, and what the last one covers. */
   snapshots = 0;
   snapshotPosition = 0;
+  answered = 0;
 
   saw(generation: number): void {
+    this.answered++;
     this.greatestGeneration = Math.max(this.greatestGeneration, generation);
   }
 }
 
 class Killed extends Error {}
 
-async function post<Output>(url: string, path: string, body: unknown): Promise<Output> {
+async function post<Output>(url: string, path: string, body: unknown, transaction?: string): Promise<Output> {
   const response = await fetch(url + path, {
     method: 'POST',
     headers: {
       'x-tenant-id': 'load',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(transaction === undefined ? {} : { 'x-transaction-id': transaction }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
@@ -54,6 +60,7 @@ async function write(url: string, ledger: Ledger, name: string): Promise<void> {
   try {
     for (let index = 0; ; index++) {
       if (index % 5 === 4) await writeBatch(url, ledger, `${name}-${index}`);
+      else if (index % 5 === 1) await writeCommit(url, ledger, `${name}-${index}`);
       else await writeFact(url, ledger, `${name}-${index}`, index % 3 === 2);
     }
   } catch (error) {
@@ -96,6 +103,21 @@ async function writeBatch(url: string, ledger: Ledger, id: string): Promise<void
   ledger.batches.set(id, true);
 }
 
+/** The same facts as a batch has, in three writes of one transaction. */
+async function writeCommit(url: string, ledger: Ledger, id: string): Promise<void> {
+  const facts = Array.from({ length: batchSize }, (_, row) => ({ predicate: 'batched', args: [id, row] }));
+  const transaction = (await post<TransactionBegun>(url, '/tx/begin', {})).id;
+  const [first, ...rest] = facts;
+  await post(url, '/tell', first, transaction);
+  await post(url, '/assert/facts', { facts: rest.slice(0, 20) }, transaction);
+  await post(url, '/assert/facts', { facts: rest.slice(20) }, transaction);
+  ledger.batches.set(id, null);
+  const { generation, operations } = await post<Committed>(url, `/tx/commit/${transaction}`, {});
+  expect(operations).toBe(3);
+  ledger.saw(generation);
+  ledger.batches.set(id, true);
+}
+
 async function stored(url: string, predicate: string, arity: number): Promise<QueryResult> {
   const args = ['?a', '?b'].slice(0, arity);
   return post<QueryResult>(url, '/query', { predicate, args });
@@ -130,7 +152,10 @@ test(`loses no answered write over ${rounds} rounds of kill -9 under load`, asyn
         write(service.url, ledger, `${round}-${writer}`),
       );
       const snapshots = takeSnapshots(service.url, ledger);
+      const enough = ledger.answered + leastAnswered;
       await new Promise((resolve) => setTimeout(resolve, 150 + Math.random() * 700));
+      // However slow the machine is, there is something to lose.
+      while (ledger.answered < enough) await new Promise((resolve) => setTimeout(resolve, 10));
       await service.kill();
       await Promise.all([...writing, snapshots]);
     }

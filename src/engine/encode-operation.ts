@@ -12,36 +12,24 @@ export async function encodedOperation(
   operation: Operation,
   slices: Pick<Slices, 'breathe'>,
 ): Promise<Uint8Array | null> {
-  switch (operation.kind) {
-    case 'assert': {
-      const { facts, ...rest } = operation;
-      return encodedWithList(rest, 'facts', facts, slices);
-    }
-    case 'mergeScopes': {
-      const { resolutions, ...rest } = operation;
-      return encodedWithList(rest, 'resolutions', resolutions, slices);
-    }
-    default:
-      return null;
-  }
-}
-
-/** The object with the list as its last field. */
-async function encodedWithList(
-  rest: object,
-  field: string,
-  list: readonly unknown[],
-  slices: Pick<Slices, 'breathe'>,
-): Promise<Uint8Array | null> {
-  if (list.length <= itemsInSlice) return null;
+  if (itemsOf(operation) <= itemsInSlice) return null;
   const encoder = new TextEncoder();
-  const parts = [encoder.encode(`${JSON.stringify(rest).slice(0, -1)},"${field}":[`)];
-  for (let start = 0; start < list.length; start += itemsInSlice) {
-    const text = JSON.stringify(list.slice(start, start + itemsInSlice)).slice(1, -1);
-    parts.push(encoder.encode(start === 0 ? text : `,${text}`));
-    await slices.breathe();
+  const parts: Uint8Array[] = [];
+  for (const [at, [field, value]] of Object.entries(operation).entries()) {
+    parts.push(encoder.encode(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`));
+    if (!Array.isArray(value)) {
+      parts.push(encoder.encode(JSON.stringify(value)));
+      continue;
+    }
+    const items: unknown[] = value;
+    for (let start = 0; start < items.length; start += itemsInSlice) {
+      const text = JSON.stringify(items.slice(start, start + itemsInSlice)).slice(1, -1);
+      parts.push(encoder.encode(`${start === 0 ? '[' : ','}${text}`));
+      await slices.breathe();
+    }
+    parts.push(encoder.encode(items.length === 0 ? '[]' : ']'));
   }
-  parts.push(encoder.encode(']}'));
+  parts.push(encoder.encode('}'));
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -49,4 +37,10 @@ async function encodedWithList(
     at += part.length;
   }
   return bytes;
+}
+
+function itemsOf(operation: Operation): number {
+  if (operation.kind === 'assert') return operation.facts.length;
+  if (operation.kind !== 'commit') return 0;
+  return operation.retract.length + operation.assert.length + operation.rules.length;
 }

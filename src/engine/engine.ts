@@ -122,8 +122,11 @@ export interface Engine {
   begin(caller: Caller): Promise<TransactionBegun>;
   /** Where writes become part of the transaction that the caller names. */
   within(caller: Caller): TransactionWrites;
-  /** Rolls the transaction that the caller names back, where it is open and the caller's: a write in it was refused. */
-  abandon(caller: Caller): void;
+  /**
+   * Rolls back the transaction that the caller names, since a write in it was refused before it came here. False where
+   * it is not open, not the caller's, or being committed.
+   */
+  abandon(caller: Caller): boolean;
   commit(caller: Caller, id: string, dryRun: boolean): Promise<Committed>;
   rollback(caller: Caller, id: string): Promise<RolledBack>;
   scopes(caller: Caller): Promise<ScopeList>;

@@ -6,6 +6,7 @@ export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
 export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 export { openEngine } from './open-engine.ts';
+export { asRolledBack, rollsBack } from './rolled-back.ts';
 export { parseProgram, type Statement } from './logic/parse.ts';
 export { renderAtom, renderRule } from './logic/print.ts';
 export { StartupError } from './storage/startup-error.ts';

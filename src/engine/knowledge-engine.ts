@@ -116,11 +116,19 @@ export class KnowledgeEngine implements Engine {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#live = new LiveState(parts);
-    this.#lane = new WriteLane(parts.state, parts.log, parts.clock, parts.pause, this.#live);
     this.#writer = { live: this.#live, write: (write) => this.#write(write) };
-    this.#transactions = new Transactions(this.#writer);
-    this.#databases = new Databases(parts.state, this.#writer, () => new Slices(parts.pause));
-    const { state, log, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const newId = (): string => crypto.randomUUID();
+    this.#transactions = new Transactions({ writer: this.#writer, clock, pause, newId });
+    this.#live.rememberedSince = (database, tenant) => this.#transactions.rememberedSince(database, tenant);
+    this.#lane = new WriteLane(state, log, clock, pause, {
+      applying: (record) => this.#live.applying(record),
+      applied: (record, report) => {
+        this.#transactions.applied(record, report);
+        this.#live.applied(record, report);
+      },
+    });
+    this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
     this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
   }
@@ -191,11 +199,14 @@ export class KnowledgeEngine implements Engine {
   }
 
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
-    return this.#live.reading(caller, defaultLimits, async (context) => {
+    const queried = async (context: BrowseContext, plain = context): Promise<facts.QueryResult> => {
       const { result, facts: used } = await queryFacts(context, input);
-      await this.#live.noteUses(context, used);
+      await this.#live.noteUses(plain, used);
       return result;
-    });
+    };
+    return caller.transaction === null
+      ? this.#live.reading(caller, defaultLimits, (context) => queried(context))
+      : this.#transactions.reading(caller, defaultLimits, queried);
   }
 
   async facts(caller: Caller, query: facts.ListFactsQuery): Promise<facts.FactList> {
@@ -281,14 +292,15 @@ export class KnowledgeEngine implements Engine {
 
   async ask(caller: Caller, input: AskInput): Promise<Answer> {
     const body = bodyOf(input);
-    const answered = async (context: BrowseContext): Promise<Answer> => {
+    const answered = async (context: BrowseContext, plain = context): Promise<Answer> => {
       const { answer, used } = await ask(context, input, body);
-      await this.#live.noteUses(context, used);
+      await this.#live.noteUses(plain, used);
       return answer;
     };
+    if (caller.transaction !== null) return this.#transactions.reading(caller, input, answered);
     const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
     const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
-    return this.#live.reading(caller, limits, answered, relationsRead(body));
+    return this.#live.reading(caller, limits, (context) => answered(context), relationsRead(body));
   }
 
   async aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult> {
@@ -326,12 +338,16 @@ export class KnowledgeEngine implements Engine {
     return this.#transactions.within(caller);
   }
 
-  abandon(caller: Caller): void {
-    this.#transactions.abandon(caller);
+  abandon(caller: Caller): boolean {
+    return this.#transactions.abandon(caller);
   }
 
   async commit(caller: Caller, id: string, dryRun: boolean): Promise<Committed> {
-    return this.#transactions.commit(caller, id, dryRun);
+    // After a restart the transaction is gone, and what became of its commit is remembered all the same.
+    const kept = dryRun ? null : this.#kept(caller);
+    if (kept === null) return this.#transactions.commit(caller, id, dryRun);
+    const { operations, generation } = outcomeAs(kept, 'committed');
+    return { id, status: 'committed', operations, generation };
   }
 
   async rollback(caller: Caller, id: string): Promise<RolledBack> {
@@ -424,6 +440,7 @@ export class KnowledgeEngine implements Engine {
 
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.#live.isClosed) return;
+    this.#transactions.close();
     await this.#live.close();
     await this.#lane.close();
     // Nobody would read one that is in memory.

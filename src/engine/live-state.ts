@@ -89,6 +89,8 @@ export class LiveState implements LaneWatcher {
   readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
   /** How often rules concluded something that have gone with all others of their database. */
   #firedBefore = 0;
+  /** Of a tenant the generation after which rows that died are still asked about; Infinity: none are. */
+  rememberedSince: (database: string, tenant: string) => number = () => Number.POSITIVE_INFINITY;
   /** The latest time that anybody was shown. */
   #shown = 0;
   #isClosed = false;
@@ -311,7 +313,7 @@ export class LiveState implements LaneWatcher {
     }
     this.#rulesChanged(report, origin);
     if (report.cleared !== null) this.#letGo(database, report.cleared);
-    if (state !== undefined) this.#compact(state, touched, report.generation);
+    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, touched);
   }
 
   /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
@@ -338,16 +340,16 @@ export class LiveState implements LaneWatcher {
   }
 
   /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
-  #compact(tenant: TenantState, touched: Iterable<string>, generation: number): void {
-    const left = this.#uncompacted.get(tenant) ?? new Set();
-    for (const relation of touched) left.add(relation);
-    this.#uncompacted.set(tenant, left);
+  #compact(database: DatabaseState, name: string, tenant: TenantState, touched: Iterable<string>): void {
+    const relations = this.#uncompacted.get(tenant) ?? new Set();
+    for (const relation of touched) relations.add(relation);
+    this.#uncompacted.set(tenant, relations);
     // Rows that a write under way has found, and what it has ended unseen, must stay where they are.
     if (this.#parts.state.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
-    tenant.facts.compact(left, generation);
-    left.clear();
+    const through = Math.min(database.generation, this.rememberedSince(database.name, name));
+    this.#uncompacted.set(tenant, new Set(tenant.facts.compact(relations, through)));
   }
 
   /** The generation that the write made, with its time and request. */
@@ -465,7 +467,7 @@ export class LiveState implements LaneWatcher {
       tell: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
       },
-      settled: () => this.#compact(tenant, [], database.generation),
+      settled: () => this.#compact(database, name, tenant, []),
       onBug,
     });
     this.#upkeep.set(tenant, upkeep);

@@ -49,6 +49,8 @@ export interface Commit {
   readonly retract: readonly FactIdentity[];
   readonly assert: readonly FactToStore[];
   readonly rules: readonly RuleOperation[];
+  /** How many writes it was made of. */
+  readonly operations: number;
 }
 
 /** null is for the facts without scope. */

@@ -46,7 +46,7 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
     case 'mergeScopes':
       return { kind: 'merged', ...mergedCounts(draft), conflicts: conflictsIn(draft, record), generation };
     case 'commit':
-      return { kind: 'committed', generation };
+      return { kind: 'committed', operations: operation.operations, generation };
   }
 }
 

@@ -52,7 +52,7 @@ export type Outcome =
       readonly conflicts: readonly MergeConflict[];
       readonly generation: number;
     } & MergedCounts)
-  | { readonly kind: 'committed'; readonly generation: number };
+  | { readonly kind: 'committed'; readonly operations: number; readonly generation: number };
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
 

@@ -50,7 +50,8 @@ export function changesOf(report: Report, origin: Origin): Change[] {
   for (const { kept, isChange } of rules) {
     if (!isChange) continue;
     const { id, text, scope } = kept;
-    changes.push(change('rule.changed', tenant, origin, { id, rule: text, scope }));
+    // Rules serve all tenants.
+    changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
   if (report.scope?.isChange === true)
     changes.push(change('scope.changed', tenant, origin, { scope: report.scope.name }));

@@ -111,12 +111,7 @@ export class Supposition {
 
   #reader(): PinnedReader {
     const base = this.#context.reader;
-    let { program } = base;
-    if (this.#rules !== null) {
-      program = new Program(this.#rules.all());
-      // A question may name what only a rule has, before that rule is compiled.
-      for (const text of program.constants) this.#facts.constants.idOf(text);
-    }
+    const program = this.#rules === null ? base.program : programOver(this.#rules, this.#facts);
     return { ...base, overlay: this.#facts, program, version: -1 };
   }
 
@@ -127,4 +122,12 @@ export class Supposition {
   #touchHead({ head }: Rule): void {
     this.#touch(head.predicate, head.args.length, head.negated);
   }
+}
+
+/** The program of rules that are only supposed, to be read with the overlay. */
+export function programOver(rules: RuleStore, overlay: FactOverlay): Program {
+  const program = new Program(rules.all());
+  // A question may name what only a rule has, before that rule is compiled.
+  for (const text of program.constants) overlay.constants.idOf(text);
+  return program;
 }

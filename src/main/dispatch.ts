@@ -7,6 +7,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type OperationName, type OperationSpec, operations } from '../engine/contract/operations.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
+import { pendingSchema } from '../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, Slices } from '../engine/index.ts';
 import type { Identity } from './identity.ts';
@@ -47,7 +48,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       const start = performance.now();
       try {
         const output = await handler(caller, input);
-        if (options.checkOutputs) assertOutput(name, output);
+        if (options.checkOutputs) assertOutput(name, caller, output);
         return output;
       } finally {
         options.onCall(name, performance.now() - start);
@@ -141,7 +142,9 @@ function describe({ path, message }: ProblemDetail): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-function assertOutput(name: OperationName, output: unknown): void {
-  const outcome = operations[name].output.safeParse(output);
+function assertOutput(name: OperationName, caller: Caller, output: unknown): void {
+  const spec: OperationSpec = operations[name];
+  const isPending = spec.transaction === 'write' && caller.transaction !== null;
+  const outcome = (isPending ? pendingSchema : spec.output).safeParse(output);
   assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
 }

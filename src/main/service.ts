@@ -142,6 +142,7 @@ class RunningService implements Service, ServiceState {
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
         remembers: (caller) => this.engine.remembers(caller),
+        abandon: (caller) => this.engine.abandon(caller),
         authenticate: createAuthenticator(this.#config.apiKey),
       },
       [(app) => mountMcp(app, this.#mcpHost())],

@@ -11,6 +11,7 @@ export const pendingSchema = z.object({
   rule: z.string().optional().describe('The rule that was written'),
   facts: z.int().optional().describe('How many facts were given'),
   retracted: z.int().optional().describe('How many facts were found to be retracted'),
+  dryRun: z.literal(true).optional().describe('Nothing was written to the transaction'),
 });
 export type Pending = z.output<typeof pendingSchema>;
 

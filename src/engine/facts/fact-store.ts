@@ -268,6 +268,20 @@ export class FactStore {
     return { status: 'asserted', relation, row };
   }
 
+  /** True where storing the fact would find it unchanged. */
+  isAlready(fact: FactToStore, time: number): boolean {
+    const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
+    if (known === null || !this.isStored(known, time)) return false;
+    const kept = this.boundsOf(fact, time);
+    const { from, until } = boundsAfter(fact, kept);
+    const metadata = known.relation.metadata.get(known.row) ?? null;
+    return (
+      from === kept.from &&
+      until === kept.until &&
+      (fact.metadata === undefined || sameJson(nonEmpty(fact.metadata), metadata))
+    );
+  }
+
   /** Ends a fact that is alive. */
   retract(fact: FactRow, generation: number): void {
     this.version++;
@@ -331,26 +345,34 @@ export class FactStore {
   }
 
   /**
-   * Lets go of the dead rows of relations that are mostly dead. Nobody may be reading at an earlier generation.
-   * Afterwards the id of a fact that was retracted before names nothing.
+   * Lets go of rows that died up to this generation, in relations most of whose rows did. Nobody may be reading at an
+   * earlier generation than the last. Returns those of the relations that are to be looked at again, since their
+   * dead rows are still held. Afterwards the id of a fact whose rows went names nothing.
    */
-  compact(relations: Iterable<string>, generation: number): void {
+  compact(relations: Iterable<string>, generation: number): string[] {
+    const left: string[] = [];
     for (const key of relations) {
       const old = this.relations.get(key);
       if (old === undefined || !old.isMostlyDead) continue;
-      this.version++;
-      const fresh = old.compacted(generation);
-      for (let row = 0; row < old.count; row++) {
-        const number = old.number[row] as number;
-        if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
-      }
-      for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
-      const place = this.#numberOf(old);
-      this.relations.set(key, fresh);
-      this.#relationList[place] = fresh;
-      this.#relationNumbers.delete(old);
-      this.#relationNumbers.set(fresh, place);
+      if (!old.isMostlyDeadThrough(generation)) left.push(key);
+      else this.#compactRelation(key, old, generation);
     }
+    return left;
+  }
+
+  #compactRelation(key: string, old: StoredRelation, generation: number): void {
+    this.version++;
+    const fresh = old.compacted(generation);
+    for (let row = 0; row < old.count; row++) {
+      const number = old.number[row] as number;
+      if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
+    }
+    for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
+    const place = this.#numberOf(old);
+    this.relations.set(key, fresh);
+    this.#relationList[place] = fresh;
+    this.#relationNumbers.delete(old);
+    this.#relationNumbers.set(fresh, place);
   }
 
   idOf(fact: FactRow): string {

@@ -89,7 +89,7 @@ test('what is saved and put back counts on as before', () => {
     number: relation.number[row] as number,
     until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
   }));
-  again.scopes.restore(facts.scopes.all(), facts.scopes.settledThrough, alive);
+  again.scopes.restore(facts.scopes.saved(), alive);
   expect([...again.scopes.all()]).toEqual([...facts.scopes.all()]);
   expect(record('s')?.held).toBe(1);
   const endingAt = (number: number, instant: number): number =>

@@ -111,3 +111,34 @@ test('compacted, a relation has the same living facts, and the old one stays for
   expect(fresh.forgottenThrough).toBe(1000);
   expect(seen(rows, 999)).toHaveLength(600);
 });
+
+test('compacted up to an earlier generation, a relation keeps what died later, dead as it was', () => {
+  const { rows, add } = relation();
+  for (let id = 0; id < 600; id++) add(id, id + 1);
+  for (let id = 0; id < 400; id++) rows.kill(id, 1000);
+  for (let id = 400; id < 500; id++) rows.kill(id, 2000);
+  const fresh = rows.compacted(1500);
+  expect(fresh.count).toBe(200);
+  expect(fresh.live).toBe(100);
+  expect(fresh.forgottenThrough).toBe(1000);
+  const kept = fresh.find(Int32Array.of(450, 0));
+  expect([fresh.birth[kept], fresh.death?.[kept], fresh.number[kept]]).toEqual([451, 2000, 450]);
+  expect(seen(fresh, 2000)).toEqual(seen(rows, 2000));
+  expect(seen(fresh, 1999)).toEqual(seen(rows, 1999));
+  expect(fresh.liveAt(2000)).toBe(100);
+});
+
+test('most rows can go only once most of them died early enough', () => {
+  const { rows, add } = relation();
+  for (let id = 0; id < 600; id++) add(id, id + 1);
+  for (let id = 0; id < 250; id++) rows.kill(id, 1000);
+  for (let id = 250; id < 400; id++) rows.kill(id, 2000);
+  expect(rows.isMostlyDead).toBe(true);
+  expect(rows.isMostlyDeadThrough(1500)).toBe(false);
+  expect(rows.isMostlyDeadThrough(1999)).toBe(false);
+  expect(rows.isMostlyDeadThrough(2000)).toBe(true);
+  for (let id = 400; id < 450; id++) rows.kill(id, 3000);
+  // Not looked at again before there are many more rows, or all that were dead can go.
+  expect(rows.isMostlyDeadThrough(1999)).toBe(false);
+  expect(rows.isMostlyDeadThrough(2500)).toBe(true);
+});

@@ -32,8 +32,10 @@ export class StoredRelation {
   #latest = { generation: 0, net: 0 };
   /** Rows born in that generation in the place of others: which. */
   readonly #replaced = new Map<number, number>();
-  /** Versions that died up to here are no longer held: see `compacted`. */
+  /** Of the versions that are no longer held the latest died in this generation: see `compacted`. */
   forgottenThrough = 0;
+  /** When rows that can go are counted again: once this generation can, or so many rows are there. */
+  #lookAgain = { generation: 0, count: 0 };
   #capacity = 16;
   #slots = new Int32Array(32);
   #identities = 0;
@@ -176,22 +178,44 @@ export class StoredRelation {
   }
 
   /**
-   * The same relation without its dead rows, for readers of this generation and later. This one stays as it is, for
-   * whoever still holds rows of it.
+   * True where most rows died up to this generation, so that `compacted` is worth the work. Rows are counted only now
+   * and then while many of them died later: when all that were dead then can go, or there are half as many rows more.
+   */
+  isMostlyDeadThrough(generation: number): boolean {
+    if (!this.isMostlyDead) return false;
+    if (generation >= this.#latest.generation) return true;
+    if (generation < this.#lookAgain.generation && this.count < this.#lookAgain.count) return false;
+    let dead = 0;
+    for (let row = 0; row < this.count; row++) if (this.#diedThrough(row, generation)) dead++;
+    if (dead * 2 > this.count) return true;
+    this.#lookAgain = { generation: this.#latest.generation, count: this.count * 1.5 };
+    return false;
+  }
+
+  /**
+   * The same relation without the rows that died up to this generation, for readers of the last one and later. This
+   * one stays as it is, for whoever still holds rows of it. Not to be made while rows are put in that nobody sees yet.
    */
   compacted(generation: number): StoredRelation {
     const fresh = new StoredRelation(this.predicate, this.arity, this.negated);
-    fresh.forgottenThrough = generation;
     const identity = new Int32Array(this.arity + 1);
+    let forgotten = this.forgottenThrough;
     for (let row = 0; row < this.count; row++) {
-      if (!this.isAlive(row)) continue;
+      const death = this.death?.[row] ?? Number.POSITIVE_INFINITY;
+      if (this.#diedThrough(row, generation)) {
+        forgotten = Math.max(forgotten, death);
+        continue;
+      }
       for (let position = 0; position <= this.arity; position++)
         identity[position] = (this.columns[position] as Int32Array)[row] as number;
       const from = this.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
       const until = this.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
       const metadata = this.metadata.get(row) ?? null;
-      fresh.append(identity, this.birth[row] as number, this.number[row] as number, from, until, metadata);
+      const birth = this.birth[row] as number;
+      const moved = fresh.append(identity, birth, this.number[row] as number, from, until, metadata);
+      if (death !== Number.POSITIVE_INFINITY) fresh.kill(moved, death);
     }
+    fresh.forgottenThrough = forgotten;
     return fresh;
   }
 
@@ -227,6 +251,10 @@ export class StoredRelation {
       this.#enter(this.#slots, row);
       if ((row & 0x3fff) === 0x3fff) await slices.breathe();
     }
+  }
+
+  #diedThrough(row: number, generation: number): boolean {
+    return this.death !== null && (this.death[row] as number) <= generation;
   }
 
   #noteChange(generation: number, net: number): void {

@@ -57,17 +57,23 @@ export function callerFor(
   place: Place,
   signal: AbortSignal,
   client: string | null = null,
+  transaction: string | null = null,
 ): Caller {
   const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
   return {
     ...identity,
     ...place,
     client,
-    transaction: null,
+    transaction,
     idempotency: null,
     requestId: request.id,
     signal,
   };
+}
+
+/** The transaction that the request is to be part of; null where it names none. */
+export function namedTransaction(request: FastifyRequest): string | null {
+  return header(request, 'x-transaction-id');
 }
 
 export function databaseNotFound(name: string): EngineError {

@@ -44,6 +44,8 @@ export interface HttpHost {
   hasDatabase(name: string): boolean;
   /** As `Engine.remembers`. */
   remembers(caller: Caller): boolean;
+  /** Rolls back the transaction that the caller names; false where there is none to roll back. */
+  abandon(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */
   authenticate(headers: IncomingHttpHeaders): Identity;
 }

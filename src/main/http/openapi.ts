@@ -7,6 +7,7 @@
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
 import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
+import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';
 import { bodyExamples } from './openapi-examples.ts';
 import { problemType } from './problem.ts';
@@ -138,7 +139,8 @@ const headerParameters = {
   Transaction: {
     name: 'X-Transaction-ID',
     in: 'header',
-    description: 'The transaction that a write becomes part of, or whose writes a question sees',
+    description:
+      'The transaction of POST /tx/begin that the call is part of: a write is answered as pending, a question sees its writes',
     schema: { type: 'string' },
   },
   LastEventId: {
@@ -160,6 +162,7 @@ function describeParameters(spec: OperationSpec, components: Components): Descri
     ...(spec.kind === 'write' ? [shared('IdempotencyKey')] : []),
     ...(spec.ifMatch === true ? [shared('IfMatch')] : []),
     shared('RequestId'),
+    ...(spec.transaction === undefined ? [] : [shared('Transaction')]),
     ...(spec.stream === 'events' ? [shared('LastEventId')] : []),
     ...fieldsAs('path', spec.params, components),
     ...fieldsAs('query', spec.query, components),
@@ -222,7 +225,11 @@ function describeSuccess(
 ): Record<string, Described> {
   const component = `${capital(name)}Response`;
   components.schemas[component] ??= described(spec.output, 'output', components);
-  const schema = { $ref: `#/components/schemas/${component}` };
+  const alone = { $ref: `#/components/schemas/${component}` };
+  if (spec.transaction === 'write')
+    components.schemas['Pending'] ??= described(pendingSchema, 'output', components);
+  const schema =
+    spec.transaction === 'write' ? { anyOf: [alone, { $ref: '#/components/schemas/Pending' }] } : alone;
   const answer = (description: string): Described => ({
     description,
     headers: {
@@ -285,6 +292,8 @@ export function problemsOf(spec: OperationSpec): ProblemCode[] {
   }
   if (spec.kind === 'write')
     for (const code of ['NotLeader', 'Conflict', 'IdempotencyMismatch'] as const) codes.add(code);
+  if (spec.transaction !== undefined)
+    for (const code of ['TransactionNotFound', 'Conflict'] as const) codes.add(code);
   for (const code of spec.problems) codes.add(code);
   return [...codes].toSorted((left, right) => problems[left].status - problems[right].status);
 }

@@ -213,7 +213,7 @@ describe('headers and names', () => {
     expect({ status, body }).toEqual({ status: 200, body: [] });
   });
 
-  it('knows no transactions, and refuses their header rather than ignoring it', async () => {
+  it('refuses the header of a transaction that is unknown, and where it has no meaning', async () => {
     const headers = { 'x-transaction-id': 't1' };
     expect((await refused(service.call('POST', '/tell', fact, { headers }), 404)).code).toBe(
       'TransactionNotFound',

@@ -7,7 +7,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
-import { type Caller, EngineError, present } from '../../engine/index.ts';
+import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
 import { type CheckedInput, checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
@@ -18,6 +18,7 @@ import {
   databaseNotFound,
   type NamedPlace,
   namedPlace,
+  namedTransaction,
   type Place,
   requireCovered,
 } from './caller.ts';
@@ -46,7 +47,7 @@ export function addOperationRoutes(
         method: spec.method,
         url: path,
         onRequest: (request, _reply, done) => {
-          guardOperation(guard, spec, request);
+          guardOperation(host, guard, spec, request);
           done();
         },
         handler: (request, reply) => answerOperation(host, activity, answers, name, request, reply),
@@ -65,7 +66,7 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
   });
 }
 
-function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
+function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
   if (spec.role === 'public') request.identity = nobody;
   else {
     const identity = guard.identify(request);
@@ -73,7 +74,11 @@ function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyReque
     const covered = namedBy(spec, request);
     if (covered !== null) requireCovered(identity, covered);
   }
-  requireJson(request.raw);
+  try {
+    requireJson(request.raw);
+  } catch (error) {
+    throw takingTransaction(host, spec, request, error);
+  }
 }
 
 /** The database and tenant that the credential must cover, by headers or path; null where the operation has none. */
@@ -94,15 +99,13 @@ async function answerOperation(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
-  const bytes = await bytesOf(host, request);
-  const params = checkParams(name, request.params);
-  const place = placeOf(spec, request);
-  const conditions = await conditionsOf(spec, request, place, bytes);
-  const inputOf = async (isRemembered = false): Promise<CheckedInput> => {
-    if (!isRemembered) requireDatabase(host, spec, place, params);
-    const query = parseQuery(request.raw.url ?? '');
-    return { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
-  };
+  let call: Call;
+  try {
+    call = await callOf(host, name, request);
+  } catch (error) {
+    throw takingTransaction(host, spec, request, error);
+  }
+  const { place, conditions, inputOf } = call;
   if (spec.stream === 'events') {
     await inputOf();
     return streamEvents(host, activity, place, request, reply);
@@ -114,7 +117,8 @@ async function answerOperation(
     task.done();
   });
   try {
-    const caller = { ...callerFor(request, place, task.signal), ...conditions };
+    const transaction = spec.transaction === undefined ? null : namedTransaction(request);
+    const caller = { ...callerFor(request, place, task.signal, null, transaction), ...conditions };
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
     const output = await host.dispatcher.run(name, caller, await inputOf());
     reply.code(statusOf(name, output));
@@ -124,6 +128,52 @@ async function answerOperation(
   } catch (error) {
     throw task.signal.aborted ? afterAbort(task, error) : error;
   }
+}
+
+/** What a request asks for, checked as far as its headers and its path go. */
+interface Call {
+  readonly place: Place;
+  readonly conditions: Pick<Caller, 'idempotency' | 'ifMatch'>;
+  /** Checks the rest. What is remembered may be about a database that has gone. */
+  inputOf(isRemembered?: boolean): Promise<CheckedInput>;
+}
+
+/** Reads and checks the request, in the order in which it can be refused. */
+async function callOf(host: HttpHost, name: OperationName, request: FastifyRequest): Promise<Call> {
+  const spec: OperationSpec = operations[name];
+  const bytes = await bytesOf(host, request);
+  const params = checkParams(name, request.params);
+  const place = placeOf(spec, request);
+  const conditions = await conditionsOf(spec, request, place, bytes);
+  const inputOf = async (isRemembered = false): Promise<CheckedInput> => {
+    try {
+      if (!isRemembered) requireDatabase(host, spec, place, params);
+      const query = parseQuery(request.raw.url ?? '');
+      return { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
+    } catch (error) {
+      throw takingTransaction(host, spec, request, error);
+    }
+  };
+  return { place, conditions, inputOf };
+}
+
+/**
+ * What is thrown in place of a refusal that met a write before its handler: where the write was to be part of a
+ * transaction of the caller, that is rolled back.
+ */
+function takingTransaction(
+  host: HttpHost,
+  spec: OperationSpec,
+  request: FastifyRequest,
+  error: unknown,
+): unknown {
+  const transaction = namedTransaction(request);
+  const { database, tenant } = namedPlace(request);
+  if (spec.transaction !== 'write' || transaction === null || tenant === null) return error;
+  if (!(error instanceof EngineError) || !rollsBack(error)) return error;
+  const place = { database: database ?? 'default', tenant };
+  const caller = callerFor(request, place, AbortSignal.abort(), null, transaction);
+  return host.abandon(caller) ? asRolledBack(error) : error;
 }
 
 /** As the first request with the caller's idempotency key was answered; else by the operation. */
@@ -189,13 +239,10 @@ function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
     { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
     spec.tenant,
   );
-  if (spec.tenant && request.headers['x-transaction-id'] !== undefined) {
-    if (spec.transaction !== undefined)
-      throw new EngineError('TransactionNotFound', 'there is no such transaction');
+  if (spec.tenant && spec.transaction === undefined && namedTransaction(request) !== null)
     throw new EngineError('ValidationException', 'header X-Transaction-ID has no meaning here', {
       errors: [{ path: 'X-Transaction-ID', message: 'has no meaning here' }],
     });
-  }
   return place;
 }
 

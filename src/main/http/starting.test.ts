@@ -43,6 +43,7 @@ beforeAll(async () => {
     phase: () => 'starting',
     hasDatabase: () => state.engine,
     remembers: () => state.engine,
+    abandon: () => false,
     authenticate: createAuthenticator('a-key'),
   });
   await http.app.listen({ host: '127.0.0.1', port: 0 });
