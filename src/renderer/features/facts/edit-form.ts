@@ -6,7 +6,7 @@
 import { factInputSchema, type FactInput, type Metadata } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import type { FormProblems } from './fact-form.ts';
-import type { FactContent } from './staged-edits.ts';
+import { contentOf, type FactContent } from './staged-edits.ts';
 
 export interface EditForm {
   readonly args: readonly string[];
@@ -58,7 +58,7 @@ export function contentOfInput(input: Omit<FactInput, 'ttl' | 'unscoped'>): Fact
 export function problemsOfFact(fact: FactContent): FormProblems {
   const { validFrom, validUntil } = fact;
   const problems: FormProblems = {};
-  const outcome = validate(factInputSchema, { ...fact });
+  const outcome = validate(factInputSchema, contentOf(fact));
   if (!outcome.ok) for (const { path, message } of outcome.errors) problems[path] ??= message;
   if (validFrom !== null && validUntil !== null && validUntil <= validFrom)
     problems['validUntil'] ??= 'ends before it begins';

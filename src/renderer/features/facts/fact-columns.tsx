@@ -135,7 +135,7 @@ function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
   return {
     id: 'edit',
     title: 'Staged',
-    width: 92,
+    width: 102,
     cell: ({ edit }) => {
       if (edit === null) return null;
       if (!clashes.has(edit.key)) return <EditMark kind={edit.kind} />;

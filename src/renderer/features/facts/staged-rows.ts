@@ -5,7 +5,13 @@
  */
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { ScopeChoice } from '../../api/space.ts';
-import { differencesOf, type FactContent, type StagedEdit, type StagedEdits } from './staged-edits.ts';
+import {
+  contentOf,
+  differencesOf,
+  type FactContent,
+  type StagedEdit,
+  type StagedEdits,
+} from './staged-edits.ts';
 
 export interface FactRow {
   /** As it is to be; of a removed row as it is. */
@@ -27,7 +33,7 @@ export function addedRow(edit: StagedEdit & { readonly kind: 'added' }): FactRow
 /** The row of a fact that the service lists. */
 export function storedRow(stored: StoredFact, byKey: ReadonlyMap<string, StagedEdit>): FactRow {
   const edit = (stored.id === null ? undefined : byKey.get(stored.id)) ?? null;
-  if (edit?.kind !== 'changed') return { fact: stored, stored, edit, changed: none };
+  if (edit?.kind !== 'changed') return { fact: contentOf(stored), stored, edit, changed: none };
   return { fact: edit.fact, stored, edit, changed: new Set(differencesOf(edit.base, edit.fact)) };
 }
 
