@@ -33,7 +33,9 @@ async function roads(page: Page, service: ServiceProcess): Promise<string[]> {
   };
   return facts
     .map(({ args, scope, metadata }) =>
-      [...args, ...(scope === null ? [] : [`in ${scope}`]), String(metadata['source'] ?? '')].join(' ').trim(),
+      [...args, ...(scope === null ? [] : [`in ${scope}`]), String(metadata['source'] ?? '')]
+        .join(' ')
+        .trim(),
     )
     .sort();
 }

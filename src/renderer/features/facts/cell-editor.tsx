@@ -46,7 +46,7 @@ export function CellEditor({ cell, label, text, onText, onTake, onCancel }: Cell
       event.stopPropagation();
       isOver.current = true;
       onCancel();
-    } else if (event.key === 'Enter') {
+    } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault();
       take();
     }

@@ -6,7 +6,7 @@ import { formatAmount } from '../../ui/format.ts';
 import { fieldText, fieldWord } from './fact-fields.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
-import { type EditConflict, keepMine } from './staged-conflicts.ts';
+import { type EditConflict, keepMine, withMineKept } from './staged-conflicts.ts';
 import { differencesOf, type FactContent, type StagedEdits, unstage } from './staged-edits.ts';
 import type { Staging } from './use-staging.ts';
 
@@ -18,21 +18,21 @@ function whatHappened({ kind, mine, theirs }: EditConflict): string {
     : 'was changed by somebody else after you edited it';
 }
 
-/** The fields in which any two of the three differ. */
-function fieldsOf({ expected, mine, theirs }: EditConflict): (keyof FactContent)[] {
-  const versions = [expected, mine, theirs].filter((version) => version !== null);
-  const [first, ...others] = versions;
+/** The fields in which any two of them differ. */
+function fieldsOf(versions: readonly (FactContent | null)[]): (keyof FactContent)[] {
+  const [first, ...others] = versions.filter((version) => version !== null);
   if (first === undefined) return [];
   return [...new Set(others.flatMap((other) => differencesOf(first, other)))];
 }
 
 function Versions({ conflict }: { conflict: EditConflict }) {
-  const fields = fieldsOf(conflict);
-  const { expected, mine, theirs } = conflict;
+  const { expected, theirs } = conflict;
+  const kept = withMineKept(conflict);
+  const fields = fieldsOf([expected, theirs, kept]);
   const columns = [
     { title: 'When you edited it', fact: expected },
     { title: 'Stored now', fact: theirs },
-    { title: 'Yours, staged', fact: mine },
+    { title: 'With mine kept', fact: kept },
   ].filter(({ title, fact }) => fact !== null || title !== 'When you edited it');
   if (fields.length === 0) return null;
   return (

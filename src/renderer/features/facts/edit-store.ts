@@ -9,7 +9,7 @@ import { storedFactSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import type { Space } from '../../api/space.ts';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
-import { type EditHistory, emptyHistory } from './edit-history.ts';
+import { type EditHistory, emptyHistory, withStaged } from './edit-history.ts';
 import {
   contentOf,
   type FactContent,
@@ -46,8 +46,20 @@ export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tena
     const isKept = keep(key, state.history.edits);
     if (isKept !== state.isKept) store.setState({ isKept });
   });
+  followOtherWindows(key, store);
   stores.set(key, store);
   return store;
+}
+
+/** What another window of this browser stages is staged here too, as a step: they keep one draft. */
+function followOtherWindows(key: string, store: EditStore): void {
+  window.addEventListener('storage', (event) => {
+    if (event.key !== key) return;
+    const { history, running } = store.getState();
+    const edits = readStored(key, readEdits, []);
+    if (running !== null || JSON.stringify(edits) === JSON.stringify(history.edits)) return;
+    store.setState({ history: withStaged(history, 'edited in another window', edits) });
+  });
 }
 
 function keep(key: string, edits: StagedEdits): boolean {

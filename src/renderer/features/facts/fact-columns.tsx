@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
-import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
+import { formatCount, formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import type { FactSortKey } from './facts-search.ts';
 import styles from './facts.module.css';
@@ -56,13 +56,13 @@ const editWords = {
   removed: { tone: 'bad', icon: IconMinus },
 } as const;
 
-/** What is staged for a row, as a word with its sign. */
-export function EditMark({ kind }: { kind: StagedEdit['kind'] }) {
+/** What is staged for a row, or for so many, as a word with its sign. */
+export function EditMark({ kind, count }: { kind: StagedEdit['kind']; count?: number }) {
   const { tone, icon: Icon } = editWords[kind];
   return (
     <Tag tone={tone}>
       <Icon size={11} stroke={2.4} aria-hidden />
-      {kind}
+      {count === undefined ? kind : `${formatCount(count)} ${kind}`}
     </Tag>
   );
 }

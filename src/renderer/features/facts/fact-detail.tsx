@@ -29,7 +29,7 @@ function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void
   const fields = edit.kind === 'changed' ? differencesOf(edit.base, edit.fact) : [];
   return (
     <section className={styles.stagedPart} aria-label="Staged">
-      <div className={styles.tags}>
+      <div className={styles.stagedHead}>
         <EditMark kind={edit.kind} />
         <span className="dim">
           {edit.kind === 'added'

@@ -22,9 +22,7 @@ function Counts({ edits }: { edits: StagedEdits }) {
       {(['added', 'changed', 'removed'] as const)
         .filter((kind) => counts[kind] > 0)
         .map((kind) => (
-          <span key={kind} className={styles.count}>
-            <span className="number">{formatCount(counts[kind])}</span> <EditMark kind={kind} />
-          </span>
+          <EditMark key={kind} kind={kind} count={counts[kind]} />
         ))}
     </span>
   );

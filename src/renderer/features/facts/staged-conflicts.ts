@@ -83,17 +83,26 @@ export function keepMine(edits: StagedEdits, conflict: EditConflict): StagedEdit
   if (edit.kind === 'added') return edits;
   if (theirs === null) {
     if (edit.kind === 'removed') return unstage(edits, edit.key);
-    return edits.with(at, { kind: 'added', key: `${newKeyOf(edits)}`, fact: edit.fact, over: edit.over });
+    return edits.with(at, { kind: 'added', key: newKeyOf(edits), fact: edit.fact, over: edit.over });
   }
   // It may have gone and come again since, as another row.
   if (edits.some(({ key }, index) => key === theirs.id && index !== at)) return unstage(edits, edit.key);
   if (edit.kind === 'removed') return edits.with(at, { kind: 'removed', key: theirs.id, base: theirs });
-  const mine = Object.fromEntries(
-    differencesOf(edit.base, edit.fact).map((field) => [field, edit.fact[field]]),
-  );
-  const fact = { ...contentOf(theirs), ...mine };
+  const fact = mineOver(edit.base, edit.fact, theirs);
   if (isSameContent(fact, theirs)) return unstage(edits, edit.key);
   return edits.with(at, { ...edit, key: theirs.id, base: theirs, fact });
+}
+
+/** `theirs` with what `mine` changed of `base`: the fields that it left alone stay as others left them. */
+function mineOver(base: FactContent, mine: FactContent, theirs: FactContent): FactContent {
+  const changed = differencesOf(base, mine).map((field) => [field, mine[field]] as const);
+  return { ...contentOf(theirs), ...Object.fromEntries(changed) };
+}
+
+/** The fact as it would be with mine kept; null: gone. */
+export function withMineKept({ kind, mine, expected, theirs }: EditConflict): FactContent | null {
+  if (kind === 'exists' || mine === null || expected === null || theirs === null) return mine;
+  return mineOver(expected, mine, theirs);
 }
 
 function newKeyOf(edits: StagedEdits): string {
