@@ -29,13 +29,11 @@ async function knowRoads(page: Page, service: ServiceProcess): Promise<void> {
 async function roads(page: Page, service: ServiceProcess): Promise<string[]> {
   const response = await page.request.get(`${service.url}/facts?predicate=road`, { headers });
   const { facts } = (await response.json()) as {
-    facts: { args: string[]; scope: string | null; metadata: Record<string, unknown> }[];
+    facts: { args: string[]; scope: string | null; metadata: { source?: string } }[];
   };
   return facts
     .map(({ args, scope, metadata }) =>
-      [...args, ...(scope === null ? [] : [`in ${scope}`]), String(metadata['source'] ?? '')]
-        .join(' ')
-        .trim(),
+      [...args, ...(scope === null ? [] : [`in ${scope}`]), metadata.source ?? ''].join(' ').trim(),
     )
     .sort();
 }
