@@ -31,15 +31,8 @@ function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void
     <section className={styles.stagedPart} aria-label="Staged">
       <div className={styles.stagedHead}>
         <EditMark kind={edit.kind} />
-        <span className="dim">
-          {edit.kind === 'added'
-            ? 'It will be stored'
-            : edit.kind === 'removed'
-              ? 'It will go'
-              : 'It will change'}{' '}
-          with Apply
-        </span>
-        <Button variant="subtle" ml="auto" onClick={onRevert}>
+        <span className="dim">with Apply</span>
+        <Button variant="subtle" ml="auto" flex="none" onClick={onRevert}>
           Revert
         </Button>
       </div>
