@@ -1,8 +1,9 @@
 /**
  * The typed client: one function over the operations table.
  *
- * A request has the parts that the table declares: `params`, `query`, `body`. Every call carries a request id of its own, so that a failure can be found in the service's log and a change in the
- * event stream can be told from one made elsewhere.
+ * A request has the parts that the table declares: `params`, `query`, `body`. Every call carries a request id of its
+ * own, so that a failure can be found in the service's log and a change in the event stream can be told from one made
+ * elsewhere.
  */
 import {
   type OperationName,
@@ -24,6 +25,8 @@ export interface Endpoint {
 export interface CallOptions {
   signal?: AbortSignal;
   requestId?: string;
+  /** The transaction that the call is part of. */
+  transaction?: string;
 }
 
 /** A name for one request that no other window uses. */
@@ -115,6 +118,7 @@ export async function call<Name extends OperationName>(
     method,
     headers: {
       ...headersOf(endpoint, requestId),
+      ...(options.transaction === undefined ? {} : { 'X-Transaction-ID': options.transaction }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body }),

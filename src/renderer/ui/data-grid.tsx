@@ -2,14 +2,16 @@
  * A grid of many rows, of which only the visible ones exist.
  *
  * Follows the ARIA grid pattern with true counts: one stop in the tab order, arrows move between cells, Home and
- * End to the ends of a row, with Ctrl to the ends of the grid, Enter opens. Rows may be missing for a while
- * (`rowAt` gives undefined); the grid says through `onVisible` which it needs. Order and filter are the owner's.
+ * End to the ends of a row, with Ctrl to the ends of the grid, Enter opens. Where cells can be edited, Enter, F2 and a
+ * double click ask for it, and the owner puts an editor in place of the cell. Rows may be missing for a while (`rowAt`
+ * gives undefined); the grid says through `onVisible` which it needs. Order and filter are the owner's.
  */
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import {
   type CSSProperties,
   type KeyboardEvent,
   type ReactNode,
+  type RefObject,
   useEffect,
   useEffectEvent,
   useId,
@@ -43,6 +45,14 @@ interface DataGridProps<Row> {
   reveal?: number;
   /** Enter or double click. */
   onOpen?: (index: number) => void;
+  /** Enter, F2 or a double click on a cell, by the id of its column: in place of `onOpen` where cells can be edited. */
+  onEdit?: (index: number, column: string) => void;
+  /** The cell that is edited, and what stands in its place. The grid takes the focus back when it is gone. */
+  editing?: { readonly row: number; readonly column: string; readonly editor: ReactNode } | null;
+  /** A class of the row, for how it stands. */
+  rowClass?: (row: Row) => string | undefined;
+  /** Rows put before the others: the cursor stays on its row when their number changes. */
+  leading?: number;
   /** Other keys, with the row they are for. */
   onKey?: (event: KeyboardEvent, index: number) => void;
   /** The visible rows, the last exclusive. */
@@ -52,6 +62,12 @@ interface DataGridProps<Row> {
 interface Place {
   row: number;
   column: number;
+}
+
+/** The cursor; its column by id, since columns come and go. null: the first. */
+interface Cursor {
+  readonly row: number;
+  readonly column: string | null;
 }
 
 function clamp(value: number, greatest: number): number {
@@ -132,22 +148,32 @@ interface BodyRowProps<Row> {
   isSelected: boolean;
   /** Column of the active cell, where it is in this row; else null. */
   activeColumn: number | null;
-  onClick: () => void;
-  onDoubleClick: () => void;
+  /** What stands in place of a cell of this row; else null. */
+  editing: { readonly column: string; readonly editor: ReactNode } | null;
+  className: string | undefined;
+  onClick: (column: string) => void;
+  onDoubleClick: (column: string) => void;
+}
+
+function CellContent<Row>({
+  row,
+  column,
+  editing,
+}: Pick<BodyRowProps<Row>, 'row' | 'editing'> & { column: Column<Row> }) {
+  if (row === undefined) return <span className={styles.waiting} aria-hidden />;
+  if (editing?.column === column.id) return editing.editor;
+  return <span className={styles.cellText}>{column.cell(row)}</span>;
 }
 
 function BodyRow<Row>(props: BodyRowProps<Row>) {
-  const { gridId, index, top, row, columns, template, isSelected, activeColumn, onClick, onDoubleClick } =
-    props;
+  const { gridId, index, top, row, columns, template, isSelected, activeColumn, editing } = props;
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
       aria-selected={isSelected}
-      className={styles.row}
+      className={[styles.row, props.className ?? '', editing === null ? '' : styles.edited].join(' ')}
       style={{ ...template, transform: `translateY(${top}px)` }}
-      onClick={onClick}
-      onDoubleClick={onDoubleClick}
     >
       {columns.map((column, columnIndex) => (
         <div
@@ -160,12 +186,10 @@ function BodyRow<Row>(props: BodyRowProps<Row>) {
             column.align === 'end' ? styles.end : '',
             columnIndex === activeColumn ? styles.active : '',
           ].join(' ')}
+          onClick={() => props.onClick(column.id)}
+          onDoubleClick={() => props.onDoubleClick(column.id)}
         >
-          {row === undefined ? (
-            <span className={styles.waiting} aria-hidden />
-          ) : (
-            <span className={styles.cellText}>{column.cell(row)}</span>
-          )}
+          <CellContent row={row} column={column} editing={editing} />
         </div>
       ))}
     </div>
@@ -203,17 +227,88 @@ function useRevealed(reveal: number | undefined, show: (row: number) => void): v
   }, [reveal]);
 }
 
+interface BodyRowsProps<Row> extends DataGridProps<Row> {
+  rows: readonly { index: number; top: number }[];
+  gridId: string;
+  template: CSSProperties;
+  active: Place;
+  /** A cell was clicked. */
+  onCell: (index: number, column: string) => void;
+}
+
+function BodyRows<Row>(props: BodyRowsProps<Row>) {
+  const { columns, rowAt, selected, onOpen, onEdit, editing, gridId, template, active, onCell } = props;
+
+  function onDoubleClick(index: number, column: string): void {
+    if (onEdit === undefined) onOpen?.(index);
+    else onEdit(index, column);
+  }
+
+  return props.rows.map(({ index, top }) => {
+    const row = rowAt(index);
+    return (
+      <BodyRow
+        key={index}
+        gridId={gridId}
+        index={index}
+        top={top}
+        row={row}
+        columns={columns}
+        template={template}
+        isSelected={index === selected}
+        activeColumn={index === active.row ? active.column : null}
+        editing={editing?.row === index ? editing : null}
+        className={row === undefined ? undefined : props.rowClass?.(row)}
+        onClick={(column) => onCell(index, column)}
+        onDoubleClick={(column) => onDoubleClick(index, column)}
+      />
+    );
+  });
+}
+
+/** The cursor, which stays on its row when the number of rows before the others changes. */
+function useCursor(
+  row: number,
+  leading: number,
+): [Cursor, (change: Cursor | ((before: Cursor) => Cursor)) => void] {
+  const [cursor, setCursor] = useState<Cursor>({ row, column: null });
+  const [seen, setSeen] = useState(leading);
+  if (seen !== leading) {
+    setSeen(leading);
+    setCursor((before) => ({ ...before, row: Math.max(0, before.row + leading - seen) }));
+  }
+  return [cursor, setCursor];
+}
+
+/** Where the cursor is among the columns and rows there are. */
+function placeOf<Row>(cursor: Cursor, columns: readonly Column<Row>[], count: number): Place {
+  const column = columns.findIndex(({ id }) => id === cursor.column);
+  return { row: clamp(cursor.row, count - 1), column: clamp(column, columns.length - 1) };
+}
+
+/** Gives the focus back to the grid when the editor that had it is gone. */
+function useFocusBack(isEditing: boolean, gridRef: RefObject<HTMLElement | null>): void {
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    const isOver = wasEditing.current && !isEditing;
+    wasEditing.current = isEditing;
+    // What was removed with the focus leaves it to the body; whoever clicked elsewhere keeps it there.
+    if (isOver && document.activeElement === document.body) gridRef.current?.focus();
+  }, [isEditing, gridRef]);
+}
+
 export function DataGrid<Row>(props: DataGridProps<Row>) {
-  const { label, columns, count, rowAt, selected, onSelect, onOpen, onKey, onVisible } = props;
+  const { label, columns, count, selected, onSelect, onOpen, onEdit, onKey, onVisible } = props;
   const rowHeight = useRowHeight();
   const scrollRef = useRef<HTMLDivElement>(null);
   const gridId = useId();
-  const [place, setPlace] = useState<Place>({ row: selected ?? 0, column: 0 });
+  const [cursor, setCursor] = useCursor(selected ?? 0, props.leading ?? 0);
   const virtual = useVirtualRows({ count, rowHeight, scrollRef, headerHeight: rowHeight });
   const { template, minWidth } = layoutOf(columns);
-  const active: Place = { row: clamp(place.row, count - 1), column: clamp(place.column, columns.length - 1) };
+  const active = placeOf(cursor, columns, count);
+  useFocusBack((props.editing ?? null) !== null, scrollRef);
   useRevealed(props.reveal, (row) => {
-    setPlace((before) => ({ ...before, row }));
+    setCursor((before) => ({ ...before, row }));
     virtual.scrollToRow(row);
   });
   const { first, last } = useVisible(virtual.rows, onVisible);
@@ -222,16 +317,21 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   function onKeyDown(event: KeyboardEvent<HTMLDivElement>): void {
     if (count === 0 || event.target !== event.currentTarget) return;
     const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
-    if (next === null && event.key !== 'Enter' && event.key !== ' ') {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const edits = onEdit !== undefined && isPlain && (event.key === 'Enter' || event.key === 'F2');
+    const opens = onEdit === undefined && event.key === 'Enter';
+    if (next === null && !edits && !opens && event.key !== ' ') {
       onKey?.(event, active.row);
       return;
     }
     event.preventDefault();
     const target = next ?? active;
-    setPlace(target);
+    const column = columns[target.column]?.id ?? null;
+    setCursor({ row: target.row, column });
     virtual.scrollToRow(target.row);
     if (next === null || target.row !== active.row) onSelect(target.row);
-    if (event.key === 'Enter') onOpen?.(active.row);
+    if (opens) onOpen?.(active.row);
+    if (edits && column !== null) onEdit(active.row, column);
   }
 
   return (
@@ -250,24 +350,17 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
         <HeaderRow columns={columns} template={template} />
       </div>
       <div role="rowgroup" className={styles.body} style={{ height: virtual.height, minWidth }}>
-        {virtual.rows.map(({ index, top }) => (
-          <BodyRow
-            key={index}
-            gridId={gridId}
-            index={index}
-            top={top}
-            row={rowAt(index)}
-            columns={columns}
-            template={template}
-            isSelected={index === selected}
-            activeColumn={index === active.row ? active.column : null}
-            onClick={() => {
-              setPlace({ row: index, column: active.column });
-              onSelect(index);
-            }}
-            onDoubleClick={() => onOpen?.(index)}
-          />
-        ))}
+        <BodyRows
+          {...props}
+          rows={virtual.rows}
+          gridId={gridId}
+          template={template}
+          active={active}
+          onCell={(index, column) => {
+            setCursor({ row: index, column });
+            onSelect(index);
+          }}
+        />
       </div>
     </div>
   );

@@ -6,6 +6,11 @@ export function notifyDone(message: string): void {
   notifications.show({ message, color: 'green', autoClose: 3_000 });
 }
 
+/** Says why nothing happened, where that is no failure. */
+export function notifyHint(message: string): void {
+  notifications.show({ message, color: 'gray', autoClose: 5_000 });
+}
+
 export function notifyFailure(failure: ShownFailure): void {
   notifications.show({
     title: failure.title,

@@ -1,6 +1,11 @@
-/** Adds facts: as statements in the grammar, many at once, or one by a form with everything a fact can have. */
+/**
+ * Adds facts: as statements in the grammar, many at once, or one by a form with everything a fact can have. They are
+ * stored at once, or staged beside the other edits.
+ */
 import { Button, Group, Modal, Tabs } from '@mantine/core';
 import { useState } from 'react';
+import { factInputSchema } from '../../../engine/contract/facts.ts';
+import { validate } from '../../../engine/contract/validation.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -9,12 +14,19 @@ import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
+import { contentOfInput } from './edit-form.ts';
 import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
 import { FactFormFields } from './fact-form-fields.tsx';
+import type { FactContent } from './staged-edits.ts';
 import { factsOfStatements } from './statements.ts';
 import styles from './facts.module.css';
 
-function StatementsForm({ onDone }: { onDone: () => void }) {
+interface PartProps {
+  onStage: (facts: readonly FactContent[]) => void;
+  onDone: () => void;
+}
+
+function StatementsForm({ onStage, onDone }: PartProps) {
   const { space } = useSession();
   const [text, setText] = useState('');
   const write = useWrite('assertFacts');
@@ -38,6 +50,12 @@ function StatementsForm({ onDone }: { onDone: () => void }) {
         },
       },
     );
+  }
+
+  function onStageAll(): void {
+    const scope = space.scope.kind === 'named' ? space.scope.name : null;
+    onStage(facts.map((fact) => ({ ...fact, scope, validFrom: null, validUntil: null, metadata: {} })));
+    onDone();
   }
 
   return (
@@ -66,6 +84,9 @@ function StatementsForm({ onDone }: { onDone: () => void }) {
       )}
       {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
       <Group justify="flex-end" mt="md">
+        <Button variant="default" disabled={!isReady} onClick={onStageAll}>
+          {facts.length > 1 ? `Stage ${formatAmount(facts.length, 'fact')}` : 'Stage'}
+        </Button>
         <Button disabled={!isReady} loading={write.isPending} onClick={onAssert}>
           {facts.length > 1 ? `Assert ${formatAmount(facts.length, 'fact')}` : 'Assert'}
         </Button>
@@ -74,7 +95,7 @@ function StatementsForm({ onDone }: { onDone: () => void }) {
   );
 }
 
-function OneFactForm({ predicate, onDone }: { predicate: string | undefined; onDone: () => void }) {
+function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: string | undefined }) {
   const { space } = useSession();
   const [form, setForm] = useState<FactForm>({
     ...emptyForm,
@@ -100,6 +121,14 @@ function OneFactForm({ predicate, onDone }: { predicate: string | undefined; onD
     );
   }
 
+  function onStageOne(): void {
+    setWasTried(true);
+    const outcome = validate(factInputSchema, body);
+    if (Object.keys(problems).length > 0 || !outcome.ok) return;
+    onStage([contentOfInput(outcome.value)]);
+    onDone();
+  }
+
   return (
     <form
       onSubmit={(event) => {
@@ -110,6 +139,9 @@ function OneFactForm({ predicate, onDone }: { predicate: string | undefined; onD
       <FactFormFields form={form} onForm={setForm} problems={wasTried ? problems : {}} />
       {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
       <Group justify="flex-end" mt="md">
+        <Button variant="default" onClick={onStageOne}>
+          Stage
+        </Button>
         <Button type="submit" loading={write.isPending}>
           Assert
         </Button>
@@ -121,10 +153,11 @@ function OneFactForm({ predicate, onDone }: { predicate: string | undefined; onD
 interface AddFactsDialogProps {
   /** Filled in where a predicate is chosen. */
   predicate: string | undefined;
+  onStage: (facts: readonly FactContent[]) => void;
   onClose: () => void;
 }
 
-export function AddFactsDialog({ predicate, onClose }: AddFactsDialogProps) {
+export function AddFactsDialog({ predicate, onStage, onClose }: AddFactsDialogProps) {
   return (
     <Modal opened onClose={onClose} title="Add facts" size="lg">
       <Tabs defaultValue="statements">
@@ -133,10 +166,10 @@ export function AddFactsDialog({ predicate, onClose }: AddFactsDialogProps) {
           <Tabs.Tab value="form">Form</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="statements">
-          <StatementsForm onDone={onClose} />
+          <StatementsForm onStage={onStage} onDone={onClose} />
         </Tabs.Panel>
         <Tabs.Panel value="form">
-          <OneFactForm predicate={predicate} onDone={onClose} />
+          <OneFactForm predicate={predicate} onStage={onStage} onDone={onClose} />
         </Tabs.Panel>
       </Tabs>
     </Modal>

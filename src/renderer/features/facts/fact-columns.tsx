@@ -1,16 +1,16 @@
-/** The columns of the fact grid: the arguments, then what is known about the fact. */
+/** The columns of the fact grid: what is staged, the arguments, then what is known about the fact. */
+import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
-import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
+import { formatCount, formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import type { FactSortKey } from './facts-search.ts';
-
-/** The fact as the language writes it. */
-export function renderFact(fact: Pick<StoredFact, 'predicate' | 'args' | 'truthVal'>): string {
-  return renderAtom({ predicate: fact.predicate, args: fact.args, negated: !fact.truthVal });
-}
+import styles from './facts.module.css';
+import { renderFact } from './render-fact.ts';
+import type { FactContent, StagedEdit } from './staged-edits.ts';
+import type { FactRow } from './staged-rows.ts';
 
 export interface FactOrder {
   readonly key: FactSortKey;
@@ -18,7 +18,7 @@ export interface FactOrder {
   readonly toggle: (key: FactSortKey) => void;
 }
 
-function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<StoredFact>['sort']> {
+function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactRow>['sort']> {
   return { direction: order.key === key ? order.direction : null, toggle: () => order.toggle(key) };
 }
 
@@ -50,70 +50,193 @@ export function Validity({ fact, now }: { fact: Pick<StoredFact, 'validFrom' | '
   );
 }
 
-/** `arity`: a column an argument; null: one column with the whole fact. */
-export function factColumns(arity: number | null, order: FactOrder): Column<StoredFact>[] {
-  const now = Date.now();
-  const what: Column<StoredFact>[] =
-    arity === null
-      ? [
-          {
-            id: 'fact',
-            title: 'Fact',
-            width: 280,
-            grow: 1,
-            sort: sortBy(order, 'predicate'),
-            cell: (fact) => <CodeText isLine text={renderFact(fact)} />,
-          },
-        ]
-      : Array.from(
-          { length: Math.max(1, arity) },
-          (_, index): Column<StoredFact> => ({
-            id: `argument-${index}`,
-            title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
-            width: 132,
-            grow: 1,
-            ...(index === 0 ? { sort: sortBy(order, 'predicate') } : {}),
-            cell: (fact) => (
-              <span className="mono" title={fact.args[index]}>
-                {fact.args[index] ?? ''}
-              </span>
-            ),
-          }),
-        );
+const editWords = {
+  added: { tone: 'good', icon: IconPlus },
+  changed: { tone: 'warn', icon: IconPencil },
+  removed: { tone: 'bad', icon: IconMinus },
+} as const;
+
+/** What is staged for a row, or for so many, as a word with its sign. */
+export function EditMark({ kind, count }: { kind: StagedEdit['kind']; count?: number }) {
+  const { tone, icon: Icon } = editWords[kind];
+  return (
+    <Tag tone={tone}>
+      <Icon size={11} stroke={2.4} aria-hidden />
+      {count === undefined ? kind : `${formatCount(count)} ${kind}`}
+    </Tag>
+  );
+}
+
+/** A part of a row; marked where it is to become another. */
+function Part({
+  row,
+  isChanged,
+  was,
+  children,
+}: {
+  row: FactRow;
+  isChanged: boolean;
+  was: string;
+  children: ReactNode;
+}) {
+  if (!isChanged || row.edit?.kind !== 'changed') return children;
+  return (
+    <span className={styles.changedPart} title={`now ${was === '' ? 'empty' : was}`}>
+      {children}
+    </span>
+  );
+}
+
+function baseOf(row: FactRow): FactContent {
+  return row.edit?.kind === 'changed' ? row.edit.base : row.fact;
+}
+
+function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactRow> {
+  return {
+    id: `argument-${index}`,
+    title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
+    width: 132,
+    grow: 1,
+    ...(index === 0 ? { sort: sortBy(order, 'predicate') } : {}),
+    cell: (row) => {
+      const was = baseOf(row).args[index] ?? '';
+      const value = row.fact.args[index] ?? '';
+      return (
+        <Part row={row} isChanged={was !== value} was={was}>
+          <span className="mono" title={value}>
+            {value}
+          </span>
+        </Part>
+      );
+    },
+  };
+}
+
+function wholeColumn(order: FactOrder): Column<FactRow> {
+  return {
+    id: 'fact',
+    title: 'Fact',
+    width: 280,
+    grow: 1,
+    sort: sortBy(order, 'predicate'),
+    cell: (row) => (
+      <Part
+        row={row}
+        isChanged={row.changed.has('args') || row.changed.has('predicate')}
+        was={renderFact(baseOf(row))}
+      >
+        <CodeText isLine text={renderFact(row.fact)} />
+      </Part>
+    ),
+  };
+}
+
+function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
+  return {
+    id: 'edit',
+    title: 'Staged',
+    width: 102,
+    cell: ({ edit }) => {
+      if (edit === null) return null;
+      if (!clashes.has(edit.key)) return <EditMark kind={edit.kind} />;
+      return (
+        <span title="Another staged row is the same fact">
+          <Tag tone="bad">twice</Tag>
+        </span>
+      );
+    },
+  };
+}
+
+function contentColumns(order: FactOrder, now: number): Column<FactRow>[] {
   return [
-    ...what,
     {
       id: 'scope',
       title: 'Scope',
       width: 100,
-      cell: (fact) => (fact.scope === null ? <span className="dim">none</span> : fact.scope),
+      cell: (row) => (
+        <Part row={row} isChanged={row.changed.has('scope')} was={baseOf(row).scope ?? 'none'}>
+          {row.fact.scope === null ? <span className="dim">none</span> : row.fact.scope}
+        </Part>
+      ),
     },
-    { id: 'truth', title: 'Truth', width: 78, cell: (fact) => <Truth value={fact.truthVal} /> },
+    {
+      id: 'truth',
+      title: 'Truth',
+      width: 78,
+      cell: (row) => (
+        <Part row={row} isChanged={row.changed.has('truthVal')} was={String(baseOf(row).truthVal)}>
+          <Truth value={row.fact.truthVal} />
+        </Part>
+      ),
+    },
     {
       id: 'salience',
       title: 'Salience',
       width: 112,
       sort: sortBy(order, 'salience'),
-      cell: (fact) => <Meter value={fact.salience} />,
+      cell: ({ stored }) => (stored === null ? notYet : <Meter value={stored.salience} />),
     },
     {
       id: 'validity',
       title: 'Valid',
       width: 170,
       sort: sortBy(order, 'validUntil'),
-      cell: (fact) => <Validity fact={fact} now={now} />,
+      cell: (row) => {
+        const { validFrom, validUntil } = baseOf(row);
+        return (
+          <Part
+            row={row}
+            isChanged={row.changed.has('validFrom') || row.changed.has('validUntil')}
+            was={formatValidity(validFrom, validUntil)}
+          >
+            <Validity fact={row.fact} now={now} />
+          </Part>
+        );
+      },
     },
-    { id: 'origin', title: 'Origin', width: 92, cell: (fact) => <Origin derived={fact.derived} /> },
+  ];
+}
+
+const notYet = <span className="dim">–</span>;
+
+/**
+ * `arity`: a column an argument; null: one column with the whole fact. `clashes`: null while nothing is staged, else the
+ * keys of rows that would be the same fact as another.
+ */
+export function factColumns(
+  arity: number | null,
+  order: FactOrder,
+  clashes: ReadonlySet<string> | null,
+): Column<FactRow>[] {
+  const now = Date.now();
+  const what =
+    arity === null
+      ? [wholeColumn(order)]
+      : Array.from({ length: Math.max(1, arity) }, (_, index) => argumentColumn(index, arity, order));
+  return [
+    ...(clashes === null ? [] : [editColumn(clashes)]),
+    ...what,
+    ...contentColumns(order, now),
+    {
+      id: 'origin',
+      title: 'Origin',
+      width: 92,
+      cell: ({ stored }) => (stored === null ? notYet : <Origin derived={stored.derived} />),
+    },
     {
       id: 'updated',
       title: 'Updated',
       width: 120,
       sort: sortBy(order, 'updatedAt'),
-      cell: (fact) => (
-        <span className="dim" title={formatTime(fact.updatedAt)}>
-          {formatRelative(fact.updatedAt, now)}
-        </span>
-      ),
+      cell: ({ stored }) =>
+        stored === null ? (
+          notYet
+        ) : (
+          <span className="dim" title={formatTime(stored.updatedAt)}>
+            {formatRelative(stored.updatedAt, now)}
+          </span>
+        ),
     },
   ];
 }

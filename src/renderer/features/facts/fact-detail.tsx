@@ -1,133 +1,129 @@
-/** One fact whole: its metadata, salience, history, and the conclusions that stand on it. */
+/** One fact whole: what is staged for it, its metadata, salience, history, and the conclusions that stand on it. */
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
-import { IconFlask, IconRoute, IconTrash, IconX } from '@tabler/icons-react';
+import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
 import { keyOf, useLive } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatRelative, formatTime } from '../../ui/format.ts';
+import { formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Meter } from '../../ui/tags.tsx';
-import { Origin, renderFact, Truth, Validity } from './fact-columns.tsx';
+import { EditFactForm } from './edit-fact-form.tsx';
+import { EditMark, Origin, Truth, Validity } from './fact-columns.tsx';
+import { fieldText, fieldWord } from './fact-fields.ts';
 import styles from './facts.module.css';
+import { renderFact } from './render-fact.ts';
+import { removeRow, revertRow, stageRow } from './stage-row.ts';
+import { differencesOf, type StagedEdit } from './staged-edits.ts';
+import { addedRow, type FactRow, storedRow } from './staged-rows.ts';
+import { Provenance, StoredParts } from './stored-parts.tsx';
+import type { Staging } from './use-staging.ts';
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+/** What is staged for the fact, and the way to drop it. */
+function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void }) {
+  const fields = edit.kind === 'changed' ? differencesOf(edit.base, edit.fact) : [];
   return (
-    <section className={styles.section}>
-      <h3>{title}</h3>
-      {children}
+    <section className={styles.stagedPart} aria-label="Staged">
+      <div className={styles.stagedHead}>
+        <EditMark kind={edit.kind} />
+        <span className="dim">with Apply</span>
+        <Button variant="subtle" ml="auto" flex="none" onClick={onRevert}>
+          Revert
+        </Button>
+      </div>
+      {edit.kind === 'changed' && (
+        <dl className={styles.pairs}>
+          {fields.map((field) => (
+            <div key={field} style={{ display: 'contents' }}>
+              <dt>{fieldWord(field)}</dt>
+              <dd>
+                <del className="dim mono">{fieldText(edit.base, field)}</del>{' '}
+                <ins className="mono">{fieldText(edit.fact, field)}</ins>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </section>
   );
 }
 
-function AtomLink({ atom }: { atom: string }) {
-  return (
-    <Link to="/proof" search={{ question: atom }} className={styles.atomLink}>
-      <CodeText text={atom} />
-    </Link>
-  );
-}
-
-function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
-  const now = Date.now();
-  return (
-    <dl className={styles.pairs}>
-      <dt>Activation</dt>
-      <dd className="number">{breakdown.activation.toFixed(3)}</dd>
-      <dt>Importance</dt>
-      <dd className="number">{breakdown.importance.toFixed(2)}</dd>
-      <dt>Confidence</dt>
-      <dd className="number">{breakdown.confidence.toFixed(2)}</dd>
-      <dt>Uses</dt>
-      <dd className="number">
-        {breakdown.uses}
-        {breakdown.lastUsedAt !== null && (
-          <span className="dim"> · last {formatRelative(breakdown.lastUsedAt, now)}</span>
-        )}
-      </dd>
-    </dl>
-  );
-}
-
-function StoredParts({ detail }: { detail: Detail }) {
-  const now = Date.now();
-  const metadata = Object.entries(detail.metadata);
+function Explaining({ statement, derived }: { statement: string; derived: boolean }) {
   return (
     <>
-      <Section title="Metadata">
-        {metadata.length === 0 ? (
-          <p className="dim">None</p>
-        ) : (
-          <dl className={styles.pairs}>
-            {metadata.map(([name, value]) => (
-              <div key={name} style={{ display: 'contents' }}>
-                <dt>{name}</dt>
-                <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-              </div>
-            ))}
-          </dl>
-        )}
-      </Section>
-      <Section title="Salience">
-        <Breakdown breakdown={detail.salienceBreakdown} />
-      </Section>
-      <Section title="Conclusions that use it">
-        {detail.dependents.length === 0 ? (
-          <p className="dim">None that is known. Conclusions are known once they were asked for.</p>
-        ) : (
-          <ul className={styles.plainList}>
-            {detail.dependents.map((atom) => (
-              <li key={atom}>
-                <AtomLink atom={atom} />
-              </li>
-            ))}
-          </ul>
-        )}
-      </Section>
-      <Section title="History">
-        <ol className={styles.history}>
-          {detail.history.map((entry) => (
-            <li key={`${entry.generation} ${entry.change}`}>
-              <span>{entry.change}</span>
-              <span className="dim" title={formatTime(entry.time)}>
-                {formatRelative(entry.time, now)} · generation {entry.generation}
-              </span>
-              <code className="mono dim truncate" title={entry.requestId}>
-                {entry.requestId}
-              </code>
-            </li>
-          ))}
-        </ol>
-      </Section>
+      <Button
+        variant="default"
+        renderRoot={(props) => <Link to="/proof" search={{ question: statement }} {...props} />}
+        leftSection={<IconRoute size={14} aria-hidden />}
+      >
+        Why
+      </Button>
+      {!derived && (
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/what-if" search={{ retract: `${statement}.` }} {...props} />}
+          leftSection={<IconFlask size={14} aria-hidden />}
+        >
+          What if not
+        </Button>
+      )}
     </>
   );
 }
 
-function Provenance({ fact }: { fact: StoredFact }) {
-  if (fact.provenance === null) return null;
+interface ActionsProps {
+  row: FactRow;
+  isEditing: boolean;
+  onEdit: (isEditing: boolean) => void;
+  onRemove: () => void;
+  onRetract: () => void;
+}
+
+function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) {
+  const { stored, edit } = row;
+  if (stored?.derived === true)
+    return (
+      <>
+        <div className={styles.actions}>
+          <Explaining statement={renderFact(stored)} derived />
+        </div>
+        <p className={`dim ${styles.note}`}>
+          A conclusion is not edited: it follows from facts and rules, and changes with them.
+        </p>
+      </>
+    );
   return (
-    <Section title="Concluded by">
-      <p>
-        <CodeText text={fact.provenance.rule} />
-      </p>
-      <ul className={styles.plainList}>
-        {fact.provenance.premises.map((atom) => (
-          <li key={atom}>
-            <CodeText text={atom} />
-          </li>
-        ))}
-      </ul>
-    </Section>
+    <div className={styles.actions}>
+      {stored !== null && <Explaining statement={renderFact(stored)} derived={false} />}
+      <Button
+        variant={isEditing ? 'light' : 'default'}
+        aria-pressed={isEditing}
+        leftSection={<IconPencil size={14} aria-hidden />}
+        onClick={() => onEdit(!isEditing)}
+      >
+        Edit
+      </Button>
+      {edit?.kind !== 'removed' && (
+        <Button variant="default" leftSection={<IconMinus size={14} aria-hidden />} onClick={onRemove}>
+          {edit?.kind === 'added' ? 'Do not add' : 'Mark removed'}
+        </Button>
+      )}
+      {stored !== null && (
+        <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
+          Retract…
+        </Button>
+      )}
+    </div>
   );
 }
 
-function Head({ fact, onRetract }: { fact: StoredFact; onRetract: () => void }) {
+function Head({ row }: { row: FactRow }) {
+  const { fact, stored } = row;
   const statement = renderFact(fact);
   return (
     <>
@@ -137,58 +133,98 @@ function Head({ fact, onRetract }: { fact: StoredFact; onRetract: () => void }) 
       </div>
       <div className={styles.tags}>
         <Truth value={fact.truthVal} />
-        <Origin derived={fact.derived} />
+        {stored !== null && <Origin derived={stored.derived} />}
         <span className="dim">{fact.scope === null ? 'no scope' : `scope ${fact.scope}`}</span>
       </div>
-      <div className={styles.actions}>
-        <Button
-          variant="default"
-          renderRoot={(props) => <Link to="/proof" search={{ question: statement }} {...props} />}
-          leftSection={<IconRoute size={14} aria-hidden />}
-        >
-          Why
-        </Button>
-        {!fact.derived && (
-          <>
-            <Button
-              variant="default"
-              renderRoot={(props) => <Link to="/what-if" search={{ retract: `${statement}.` }} {...props} />}
-              leftSection={<IconFlask size={14} aria-hidden />}
-            >
-              What if not
-            </Button>
-            <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
-              Retract…
-            </Button>
-          </>
-        )}
-      </div>
-      <dl className={styles.pairs}>
-        <dt>Valid</dt>
-        <dd>
-          <Validity fact={fact} now={Date.now()} />
-        </dd>
-        <dt>Salience</dt>
-        <dd>
-          <Meter value={fact.salience} />
-        </dd>
-        <dt>{fact.derived ? 'Since' : 'Asserted'}</dt>
-        <dd>{formatTime(fact.createdAt)}</dd>
-        <dt>Updated</dt>
-        <dd>{formatTime(fact.updatedAt)}</dd>
-      </dl>
     </>
   );
 }
 
+function Figures({ row: { fact, stored } }: { row: FactRow }) {
+  return (
+    <dl className={styles.pairs}>
+      <dt>Valid</dt>
+      <dd>
+        <Validity fact={fact} now={Date.now()} />
+      </dd>
+      {stored !== null && (
+        <>
+          <dt>Salience</dt>
+          <dd>
+            <Meter value={stored.salience} />
+          </dd>
+          <dt>{stored.derived ? 'Since' : 'Asserted'}</dt>
+          <dd>{formatTime(stored.createdAt)}</dd>
+          <dt>Updated</dt>
+          <dd>{formatTime(stored.updatedAt)}</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+/** What the pane shows: a stored fact by its id, a conclusion as the grid has it, a row to be added by its key. */
+export type ShownFact =
+  | { readonly id: string }
+  | { readonly conclusion: StoredFact }
+  | { readonly added: string };
+
 interface FactDetailProps {
-  /** The id of a stored fact, or a conclusion as the grid has it. */
-  shown: { readonly id: string } | { readonly conclusion: StoredFact };
+  shown: ShownFact;
+  staging: Staging;
+  /** The field of the form that is wanted; null: no form. */
+  form: 'first' | 'validFrom' | null;
+  onForm: (form: 'first' | 'validFrom' | null) => void;
   onClose: () => void;
   onRetract: (fact: StoredFact) => void;
 }
 
-export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
+/** The row that is shown; null where it is not known, or no more. */
+function rowOf(shown: ShownFact, stored: StoredFact | undefined, staging: Staging): FactRow | null {
+  if ('added' in shown) {
+    const edit = staging.byKey.get(shown.added);
+    return edit?.kind === 'added' ? addedRow(edit) : null;
+  }
+  const fact = 'conclusion' in shown ? shown.conclusion : stored;
+  return fact === undefined ? null : storedRow(fact, staging.byKey);
+}
+
+function Content({ row, detail, ...props }: FactDetailProps & { row: FactRow; detail: Detail | undefined }) {
+  const { staging, form, onForm, onClose, onRetract } = props;
+  const { edit, stored } = row;
+  return (
+    <>
+      <Head row={row} />
+      {edit !== null && <StagedPart edit={edit} onRevert={() => revertRow(staging, row)} />}
+      <Actions
+        row={row}
+        isEditing={form !== null}
+        onEdit={(isEditing) => onForm(isEditing ? 'first' : null)}
+        onRemove={() => {
+          removeRow(staging, row);
+          if (edit?.kind === 'added') onClose();
+        }}
+        onRetract={() => {
+          if (stored !== null) onRetract(stored);
+        }}
+      />
+      {form !== null && stored?.derived !== true && (
+        <EditFactForm
+          key={`${edit?.key ?? stored?.id} ${form}`}
+          fact={row.fact}
+          focus={form}
+          onFact={(fact) => stageRow(staging, row, fact)}
+        />
+      )}
+      <Figures row={row} />
+      {stored !== null && <Provenance fact={stored} />}
+      {detail !== undefined && <StoredParts detail={detail} />}
+    </>
+  );
+}
+
+export function FactDetail(props: FactDetailProps) {
+  const { shown, staging, onClose } = props;
   const { call, endpoint } = useSession();
   const id = 'id' in shown ? shown.id : null;
   const isGone = useLive((live) => id !== null && live.gone.has(id));
@@ -198,10 +234,11 @@ export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
     enabled: id !== null && !isGone,
   });
   const failure = query.error === null ? null : failureOf(query.error);
-  const fact: StoredFact | undefined = 'id' in shown ? query.data : shown.conclusion;
+  const detail = id === null ? undefined : query.data;
+  const row = isGone || failure !== null ? null : rowOf(shown, detail, staging);
   return (
     <PaneFrame
-      title={fact?.derived === true ? 'Conclusion' : 'Fact'}
+      title={row?.stored?.derived === true ? 'Conclusion' : 'Fact'}
       tone="panel"
       label="Detail"
       actions={
@@ -218,13 +255,10 @@ export function FactDetail({ shown, onClose, onRetract }: FactDetailProps) {
         ) : (
           failure !== null && <ProblemNotice failure={failure} />
         )}
-        {fact !== undefined && !isGone && failure === null && (
-          <>
-            <Head fact={fact} onRetract={() => onRetract(fact)} />
-            <Provenance fact={fact} />
-            {query.data !== undefined && id !== null && <StoredParts detail={query.data} />}
-          </>
+        {'added' in shown && row === null && (
+          <EmptyState title="This row is no longer staged">It was applied, reverted or undone.</EmptyState>
         )}
+        {row !== null && <Content {...props} row={row} detail={detail} />}
       </div>
     </PaneFrame>
   );

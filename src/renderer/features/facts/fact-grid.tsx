@@ -1,20 +1,27 @@
-/** The facts of what the address says, with its filters; what is missing is said in place. */
+/** The facts of what the address says, with its filters and what is staged; what is missing is said in place. */
 import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useState } from 'react';
-import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { failureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
+import { CellEditor } from './cell-editor.tsx';
 import { factColumns } from './fact-columns.tsx';
 import { FactFilters } from './fact-filters.tsx';
 import type { FactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
+import { renderFact } from './render-fact.ts';
+import { addedRows, type FactRow, storedRow } from './staged-rows.ts';
+import { removeRow, revertRow, stageRow } from './stage-row.ts';
 import { useFactPages } from './use-fact-pages.ts';
+import type { Staging } from './use-staging.ts';
 
 /** Arguments of the widest predicate of that name; null where none is chosen. */
 function useArity(predicate: string | undefined): number | null {
@@ -75,84 +82,219 @@ function NoFacts({ search, onAdd, onReset }: NoFactsProps) {
 
 interface FactGridProps {
   search: FactsSearch;
+  staging: Staging;
   onSearch: (part: Partial<FactsSearch>) => void;
-  onChoose: (fact: StoredFact) => void;
-  onRetract: (fact: StoredFact) => void;
+  onChoose: (row: FactRow) => void;
+  /** Opens the form of a row, at the field that is too much for a cell. */
+  onForm: (row: FactRow) => void;
   onAdd: () => void;
+}
+
+/** What a row is found by while rows come and go. */
+function keyOfRow(row: FactRow): string | null {
+  return row.edit?.key ?? row.stored?.id ?? null;
+}
+
+/** A choice by number, which stays with its row when rows come or go before all others. */
+function useSelected(leading: number): [number | null, (index: number) => void] {
+  const [selected, setSelected] = useState<number | null>(null);
+  const [seen, setSeen] = useState(leading);
+  if (seen !== leading) {
+    setSeen(leading);
+    setSelected((before) => (before === null ? null : Math.max(0, before + leading - seen)));
+  }
+  return [selected, setSelected];
+}
+
+interface EditedCell {
+  readonly row: FactRow;
+  /** Where the row was when it was begun. */
+  readonly index: number;
+  readonly column: string;
+  readonly cell: CellKind;
+  readonly text: string;
+}
+
+/** The row that is edited may have moved meanwhile, by other writers; it is looked for around where it was. */
+function placeOf(
+  { row, index }: EditedCell,
+  rowAt: (index: number) => FactRow | undefined,
+  count: number,
+): number {
+  const key = keyOfRow(row);
+  for (let distance = 0; distance < nearby; distance += 1)
+    for (const at of [index - distance, index + distance]) {
+      const found = at < 0 || at >= count ? undefined : rowAt(at);
+      if (found !== undefined && keyOfRow(found) === key) return at;
+    }
+  return index;
+}
+
+const nearby = 300;
+const notEdited = 'Conclusions are not edited: change the facts that they stand on, or the rule.';
+
+interface CellEditing {
+  readonly editing: { row: number; column: string; editor: ReactNode } | null;
+  readonly begin: (index: number, column: string) => void;
+}
+
+function useCellEditing(
+  { staging, onForm }: Pick<FactGridProps, 'staging' | 'onForm'>,
+  rowAt: (index: number) => FactRow | undefined,
+  count: number,
+): CellEditing {
+  const [edited, setEdited] = useState<EditedCell | null>(null);
+
+  function begin(index: number, column: string): void {
+    const row = rowAt(index);
+    const cell = cellKindOf(column);
+    if (row === undefined || cell === null || staging.running !== null) return;
+    if (row.stored?.derived === true) notifyHint(notEdited);
+    else if (cell.kind === 'form') onForm(row);
+    else if (cell.kind !== 'argument' || cell.index < row.fact.args.length)
+      setEdited({ row, index, column, cell, text: cellText(row.fact, cell) });
+  }
+
+  function take({ row, cell }: EditedCell, text: string): string | null {
+    const outcome = editedCell(row.fact, cell, text);
+    if (outcome.kind === 'problem') return outcome.problem;
+    stageRow(staging, row, outcome.fact);
+    setEdited(null);
+    return null;
+  }
+
+  if (edited === null) return { editing: null, begin };
+  const editor = (
+    <CellEditor
+      key={`${keyOfRow(edited.row)} ${edited.column}`}
+      cell={edited.cell}
+      label={`${edited.column.replace('argument-', 'argument ')} of ${renderFact(edited.row.fact)}`}
+      text={edited.text}
+      onText={(text) => setEdited({ ...edited, text })}
+      onTake={(text) => take(edited, text)}
+      onCancel={() => setEdited(null)}
+    />
+  );
+  return { editing: { row: placeOf(edited, rowAt, count), column: edited.column, editor }, begin };
 }
 
 /** The grid itself; made anew for every choice of facts, so that it starts at the top. */
 function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
-  const { search, onSearch, onChoose, onRetract } = props;
-  const { sort = 'predicate', order = 'asc' } = search;
-  const arity = useArity(search.predicate);
-  const [selected, setSelected] = useState<number | null>(null);
+  const { search, staging, onSearch, onChoose } = props;
+  const { sort = 'predicate', order = 'asc', predicate } = search;
+  const { space } = useSession();
+  const arity = useArity(predicate);
+  const added = useMemo(
+    () => addedRows(staging.edits, predicate, space.scope),
+    [staging.edits, predicate, space.scope],
+  );
+  const leading = added.length;
+  const [selected, setSelected] = useSelected(leading);
+  const clashes = staging.edits.length === 0 ? null : staging.clashes;
   const columns = useMemo(
     () =>
-      factColumns(arity, {
-        key: sort,
-        direction: order,
-        toggle: (key: FactSortKey) =>
-          onSearch({ sort: key, order: key === sort && order === 'asc' ? 'desc' : 'asc' }),
-      }),
-    [arity, sort, order, onSearch],
+      factColumns(
+        arity ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null)),
+        {
+          key: sort,
+          direction: order,
+          toggle: (key: FactSortKey) =>
+            onSearch({ sort: key, order: key === sort && order === 'asc' ? 'desc' : 'asc' }),
+        },
+        clashes,
+      ),
+    [arity, predicate, added, sort, order, onSearch, clashes],
   );
-  const onVisible = useCallback((first: number, last: number) => pages.need(first, last), [pages]);
+  const onVisible = useCallback(
+    (first: number, last: number) => {
+      if (last > leading) pages.need(Math.max(0, first - leading), last - leading);
+    },
+    [pages, leading],
+  );
+
+  function rowAt(index: number): FactRow | undefined {
+    if (index < leading) return added[index];
+    const stored = pages.rowAt(index - leading);
+    return stored === undefined ? undefined : storedRow(stored, staging.byKey);
+  }
+
+  const { editing, begin } = useCellEditing(props, rowAt, leading + total);
 
   function onSelect(index: number): void {
     setSelected(index);
-    const fact = pages.rowAt(index);
-    if (fact !== undefined) onChoose(fact);
+    const row = rowAt(index);
+    if (row !== undefined) onChoose(row);
   }
 
   function onKey(event: KeyboardEvent, index: number): void {
-    const fact = pages.rowAt(index);
-    if (event.key === 'Delete' && fact !== undefined && !fact.derived) onRetract(fact);
+    const row = rowAt(index);
+    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Delete') removeRow(staging, row);
+    else if (event.key.toLowerCase() === 'r') revertRow(staging, row);
   }
 
   return (
     <DataGrid
       label="Facts"
       columns={columns}
-      count={total}
-      rowAt={(index) => pages.rowAt(index)}
+      count={leading + total}
+      rowAt={rowAt}
       selected={selected}
       onSelect={onSelect}
+      onEdit={begin}
+      editing={editing}
       onKey={onKey}
       onVisible={onVisible}
+      leading={leading}
+      rowClass={(row) => (row.edit === null ? undefined : styles[row.edit.kind])}
     />
   );
 }
 
-export function FactGrid(props: FactGridProps) {
-  const { search, onSearch, onAdd } = props;
+function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
+  const { search, staging, onSearch, onAdd, pages, state } = props;
+  const { space } = useSession();
+  const { predicate, q, truth, derived, sort, order } = search;
+  if (state.error !== null)
+    return (
+      <div className={styles.padded}>
+        <ProblemNotice failure={failureOf(state.error)} onRetry={() => pages.refresh()} />
+      </div>
+    );
+  if (state.total === null)
+    return <Loader size={16} className={styles.firstLoad} aria-label="Loading facts" />;
+  if (state.total === 0 && addedRows(staging.edits, predicate, space.scope).length === 0)
+    return (
+      <NoFacts search={search} onAdd={onAdd} onReset={() => onSearch({ q: undefined, truth: undefined })} />
+    );
+  return (
+    <Rows
+      key={JSON.stringify([predicate, q, truth, derived, sort, order])}
+      {...props}
+      pages={pages}
+      total={state.total}
+    />
+  );
+}
+
+export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
+  const { search, onSearch, onAdd, footer } = props;
   const { pages, state } = useFactPages(search);
   // The first rows are wanted before the grid knows that there are any.
   useEffect(() => pages.need(0, 1), [pages]);
-  const { predicate, q, truth, derived, sort, order } = search;
   return (
     <PaneFrame
       scroll="own"
       label="Facts"
-      title={<h1 className={styles.viewTitle}>{predicate ?? 'All facts'}</h1>}
+      title={<h1 className={styles.viewTitle}>{search.predicate ?? 'All facts'}</h1>}
       actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
     >
-      {state.error !== null ? (
-        <div className={styles.padded}>
-          <ProblemNotice failure={failureOf(state.error)} onRetry={() => pages.refresh()} />
+      <div className={styles.gridAndFooter}>
+        <div className={styles.gridBody}>
+          <GridBody {...props} pages={pages} state={state} />
         </div>
-      ) : state.total === null ? (
-        <Loader size={16} className={styles.firstLoad} aria-label="Loading facts" />
-      ) : state.total === 0 ? (
-        <NoFacts search={search} onAdd={onAdd} onReset={() => onSearch({ q: undefined, truth: undefined })} />
-      ) : (
-        <Rows
-          key={JSON.stringify([predicate, q, truth, derived, sort, order])}
-          {...props}
-          pages={pages}
-          total={state.total}
-        />
-      )}
+        {footer}
+      </div>
     </PaneFrame>
   );
 }

@@ -1,16 +1,23 @@
 /**
- * The Facts view: the vocabulary, the facts of what is chosen in it, and one fact whole.
+ * The Facts view: the vocabulary, the facts of what is chosen in it, one fact whole, and what is staged.
  *
- * What is shown is said by the address alone; order, filter and paging are the service's.
+ * What is shown is said by the address alone; order, filter and paging are the service's. Edits are staged here and
+ * stored by Apply, all in one.
  */
-import { lazy, Suspense, useCallback, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { formatAmount } from '../../ui/format.ts';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { FactDetail } from './fact-detail.tsx';
+import { FactDetail, type ShownFact } from './fact-detail.tsx';
 import { FactGrid } from './fact-grid.tsx';
 import type { FactsSearch } from './facts-search.ts';
 import { PredicateList } from './predicate-list.tsx';
 import { RetractDialog } from './retract-dialog.tsx';
+import { StagedBar } from './staged-bar.tsx';
+import { type FactContent, stageAdded } from './staged-edits.ts';
+import type { FactRow } from './staged-rows.ts';
+import { useStaging } from './use-staging.ts';
+import { useStagingKeys } from './use-staging-keys.ts';
 
 const AddFactsDialog = lazy(async () => ({
   default: (await import('./add-facts-dialog.tsx')).AddFactsDialog,
@@ -21,74 +28,138 @@ interface FactsViewProps {
   onSearch: (search: FactsSearch) => void;
 }
 
-export function FactsView({ search, onSearch }: FactsViewProps) {
-  const [conclusion, setConclusion] = useState<StoredFact | null>(null);
-  const [retracting, setRetracting] = useState<StoredFact | null>(null);
-  const [isAdding, setIsAdding] = useState(false);
-  const patch = useCallback(
-    (part: Partial<FactsSearch>) => onSearch({ ...search, ...part }),
-    [search, onSearch],
-  );
+/** What is open beside the grid has no address: a conclusion, or a row that is not stored yet. */
+type Unaddressed = { readonly conclusion: StoredFact } | { readonly added: string };
 
-  /** Opens a fact by its address; a conclusion has none, and is open until another row is chosen. */
-  function choose(fact: StoredFact | null): void {
-    setConclusion(fact !== null && fact.id === null ? fact : null);
-    patch({ fact: fact?.id ?? undefined });
+type FormField = 'first' | 'validFrom';
+
+interface ShownRow {
+  readonly shown: ShownFact | null;
+  /** The field of its form that is wanted; null: no form. */
+  readonly form: FormField | null;
+  readonly setForm: (form: FormField | null) => void;
+  readonly showFact: (id: string) => void;
+  readonly close: () => void;
+  /** Opens a row; one that is open stays as it is. */
+  readonly choose: (row: FactRow) => void;
+  readonly choosePredicate: (predicate: string | undefined, hasFacts: boolean) => void;
+}
+
+/** What is open beside the grid. */
+function useShownRow({ search, onSearch }: FactsViewProps): ShownRow {
+  const [unaddressed, setUnaddressed] = useState<Unaddressed | null>(null);
+  const [form, setForm] = useState<FormField | null>(null);
+
+  function show(id: string | undefined, other: Unaddressed | null): void {
+    setUnaddressed(other);
+    setForm(null);
+    onSearch({ ...search, fact: id });
+  }
+
+  function choose({ stored, edit }: FactRow): void {
+    if (stored === null) {
+      if (edit !== null) show(undefined, { added: edit.key });
+    } else if (stored.id === null) show(undefined, { conclusion: stored });
+    else if (stored.id !== search.fact) show(stored.id, null);
   }
 
   function choosePredicate(predicate: string | undefined, hasFacts: boolean): void {
-    setConclusion(null);
+    setUnaddressed(null);
+    setForm(null);
     onSearch({
       ...(predicate === undefined ? {} : { predicate }),
       ...(hasFacts && search.derived === undefined ? {} : { derived: 'true' }),
     });
   }
 
-  const panes: Pane[] = [
-    {
-      id: 'predicates',
-      size: '230px',
-      least: '140px',
-      content: <PredicateList selected={search.predicate} onSelect={choosePredicate} />,
-    },
-    {
-      id: 'grid',
-      least: '320px',
-      content: (
-        <FactGrid
-          search={search}
-          onSearch={patch}
-          onChoose={choose}
-          onRetract={setRetracting}
-          onAdd={() => setIsAdding(true)}
-        />
-      ),
-    },
+  return {
+    shown: search.fact !== undefined ? { id: search.fact } : unaddressed,
+    form,
+    setForm,
+    showFact: (id) => show(id, null),
+    close: () => show(undefined, null),
+    choose,
+    choosePredicate,
+  };
+}
+
+/** `detail` null: nothing is open. */
+function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pane[] {
+  return [
+    { id: 'predicates', size: '230px', least: '140px', content: predicates },
+    { id: 'grid', least: '320px', content: grid },
+    ...(detail === null ? [] : [{ id: 'detail', size: '330px', least: '220px', content: detail }]),
   ];
-  const shown = search.fact !== undefined ? { id: search.fact } : conclusion === null ? null : { conclusion };
-  if (shown !== null)
-    panes.push({
-      id: 'detail',
-      size: '330px',
-      least: '220px',
-      content: <FactDetail shown={shown} onClose={() => choose(null)} onRetract={setRetracting} />,
-    });
+}
+
+export function FactsView(props: FactsViewProps) {
+  const { search, onSearch } = props;
+  const [retracting, setRetracting] = useState<StoredFact | null>(null);
+  const [isAdding, setIsAdding] = useState(false);
+  const row = useShownRow(props);
+  const staging = useStaging();
+  const patch = useCallback(
+    (part: Partial<FactsSearch>) => onSearch({ ...search, ...part }),
+    [search, onSearch],
+  );
+
+  async function onApply(): Promise<void> {
+    const gone = await staging.apply();
+    if (search.fact !== undefined && gone.includes(search.fact)) row.close();
+  }
+
+  function onStage(facts: readonly FactContent[]): void {
+    staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
+  }
+
+  useStagingKeys({
+    onApply: () => void onApply(),
+    onUndo: () => void staging.undo(),
+    onRedo: () => void staging.redo(),
+  });
+
+  const grid = (
+    <FactGrid
+      search={search}
+      staging={staging}
+      onSearch={patch}
+      onChoose={row.choose}
+      onForm={(chosen) => {
+        row.choose(chosen);
+        row.setForm('validFrom');
+      }}
+      onAdd={() => setIsAdding(true)}
+      footer={<StagedBar staging={staging} onApply={() => void onApply()} onShow={row.showFact} />}
+    />
+  );
+  const detail =
+    row.shown === null ? null : (
+      <FactDetail
+        shown={row.shown}
+        staging={staging}
+        form={row.form}
+        onForm={row.setForm}
+        onClose={row.close}
+        onRetract={setRetracting}
+      />
+    );
+  const predicates = <PredicateList selected={search.predicate} onSelect={row.choosePredicate} />;
 
   return (
     <>
-      <Split id="facts" orientation="horizontal" label="Resize" panes={panes} />
+      <Split id="facts" orientation="horizontal" label="Resize" panes={panesOf(predicates, grid, detail)} />
       {retracting !== null && (
         <RetractDialog
           fact={retracting}
           onClose={() => setRetracting(null)}
           onRetracted={() => {
-            if (retracting.id === search.fact) choose(null);
+            if (retracting.id === search.fact) row.close();
           }}
         />
       )}
       {isAdding && (
         <Suspense fallback={null}>
-          <AddFactsDialog predicate={search.predicate} onClose={() => setIsAdding(false)} />
+          <AddFactsDialog predicate={search.predicate} onStage={onStage} onClose={() => setIsAdding(false)} />
         </Suspense>
       )}
     </>

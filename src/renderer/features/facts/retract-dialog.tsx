@@ -11,8 +11,8 @@ import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { renderFact } from './fact-columns.tsx';
 import styles from './facts.module.css';
+import { renderFact } from './render-fact.ts';
 
 function Preview({ outcome }: { outcome: RetractOutcome }) {
   const { dependents, dependentsCount, dependentsComplete } = outcome;

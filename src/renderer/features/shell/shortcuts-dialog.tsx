@@ -13,9 +13,19 @@ const fixed: readonly { group: string; keys: readonly (readonly [string, string]
       ['Home', 'First column; with Ctrl the first row'],
       ['End', 'Last column; with Ctrl the last row'],
       ['Enter', 'Open the row'],
-      ['Delete', 'Retract the fact, delete the rule'],
+      ['Delete', 'Mark the fact removed, delete the rule'],
       ['E', 'Switch the rule on or off'],
       ['W', 'What if the rule were left out'],
+    ],
+  },
+  {
+    group: 'In the grid of facts',
+    keys: [
+      ['F2', 'Edit the cell, as does Enter; Escape leaves it as it was'],
+      ['R', 'Revert what is staged for the row'],
+      ['Mod+Enter', 'Apply what is staged'],
+      ['Mod+Z', 'Undo, what was applied too'],
+      ['Mod+Y', 'Do again'],
     ],
   },
   {

@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { Endpoint } from './client.ts';
+import { runTransaction, type TransactionWrite } from './transaction.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+interface Answer {
+  readonly status?: number;
+  readonly body: object;
+}
+
+/** A service that notes what it is asked, as `METHOD path (transaction) body`, and answers with `answer`. */
+async function serve(answer: (path: string, request: IncomingMessage) => Answer | null) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
+    request.on('end', () => {
+      const path = request.url ?? '';
+      const transaction = request.headers['x-transaction-id'];
+      asked.push([path, ...(transaction === undefined ? [] : [`in ${String(transaction)}`]), body].join(' '));
+      const { status = 200, body: told } = answer(path, request) ?? defaultAnswer(path);
+      response.statusCode = status;
+      response.end(JSON.stringify(told));
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const endpoint: Endpoint = { origin: `http://127.0.0.1:${port}`, database: 'd', tenant: 't', key: null };
+  return { endpoint, asked };
+}
+
+function defaultAnswer(path: string): Answer {
+  if (path === '/tx/begin') return { body: { id: 'x1', status: 'open', expiresAt: 0 } };
+  if (path.startsWith('/tx/commit/'))
+    return { body: { id: 'x1', status: 'committed', operations: 2, generation: 7 } };
+  if (path.startsWith('/tx/rollback/'))
+    return { body: { id: 'x1', status: 'rolled_back', operations: 0, generation: 7 } };
+  return { body: { status: 'pending' } };
+}
+
+const problem = (code: string, more: object = {}) => ({ code, detail: 'no', requestId: 'r', ...more });
+
+const writes: TransactionWrite[] = [
+  { operation: 'retract', input: { body: { predicate: 'p', args: ['a'] } } },
+  { operation: 'assertFact', input: { body: { predicate: 'p', args: ['b'] } } },
+];
+const begun = '/tx/begin ';
+const written = [
+  '/retract in x1 {"predicate":"p","args":["a"]}',
+  '/assert/fact in x1 {"predicate":"p","args":["b"]}',
+];
+
+test('the writes are made in their order between begin and commit', async () => {
+  const { endpoint, asked } = await serve(() => null);
+  expect(await runTransaction(endpoint, writes)).toMatchObject({ status: 'committed', generation: 7 });
+  expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":false}']);
+});
+
+test('a dry run tries the commit and leaves nothing open', async () => {
+  const { endpoint, asked } = await serve(() => null);
+  await runTransaction(endpoint, writes, { dryRun: true });
+  expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":true}', '/tx/rollback/x1 ']);
+});
+
+test('a write that is refused ends it, and its problem is thrown', async () => {
+  const refusal = { status: 409, body: problem('Conflict', { transaction: 'rolled_back' }) };
+  const { endpoint, asked } = await serve((path) => (path === '/retract' ? refusal : null));
+  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'Conflict', requestId: 'r' });
+  expect(asked).toEqual([begun, written[0]]);
+});
+
+test('what a failed write leaves open is rolled back', async () => {
+  const refusal = { status: 429, body: problem('RateLimited') };
+  const { endpoint, asked } = await serve((path) => (path === '/assert/fact' ? refusal : null));
+  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'RateLimited' });
+  expect(asked).toEqual([begun, ...written, '/tx/rollback/x1 ']);
+});
+
+test('a commit that is refused is thrown, and one that stays open is rolled back', async () => {
+  for (const [status, code, rollsBack] of [
+    [409, 'Conflict', false],
+    [507, 'StorageUnavailable', true],
+  ] as const) {
+    const { endpoint, asked } = await serve((path) =>
+      path.startsWith('/tx/commit/') ? { status, body: problem(code) } : null,
+    );
+    await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code });
+    expect(asked.at(-1) === '/tx/rollback/x1 ').toBe(rollsBack);
+  }
+});
+
+test('a roll back that fails hides nothing', async () => {
+  const { endpoint } = await serve((path) => {
+    if (path.startsWith('/tx/rollback/')) return { status: 404, body: problem('TransactionNotFound') };
+    return path === '/retract' ? { status: 403, body: problem('Forbidden') } : null;
+  });
+  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'Forbidden' });
+});
+
+test('what is given up is rolled back', async () => {
+  const controller = new AbortController();
+  const { endpoint, asked } = await serve((path) => {
+    if (path === '/retract') controller.abort();
+    return null;
+  });
+  await expect(runTransaction(endpoint, writes, { signal: controller.signal })).rejects.toMatchObject({
+    name: 'AbortError',
+  });
+  expect(asked.at(-1)).toBe('/tx/rollback/x1 ');
+});

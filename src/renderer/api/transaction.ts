@@ -1,0 +1,69 @@
+/**
+ * Several writes as one transaction: all of them or none.
+ *
+ * The writes are made in their order; the first that is refused ends it, and nothing of it is left open. Who wants
+ * somebody else's change in between to be refused guards the writes with `ifGeneration`.
+ */
+import type { OperationName, OperationRequest, Operations } from '../../engine/contract/operations.ts';
+import type { Committed } from '../../engine/contract/transactions.ts';
+import { call, type CallOptions, type Endpoint } from './client.ts';
+import { ApiError } from './problem.ts';
+
+type TransactionOperation = {
+  [Name in OperationName]: Operations[Name] extends { transaction: 'write' } ? Name : never;
+}[OperationName];
+
+/** One write: the operation, and the request that it takes outside of a transaction. */
+export type TransactionWrite = {
+  [Name in TransactionOperation]: { readonly operation: Name; readonly input: OperationRequest<Name> };
+}[TransactionOperation];
+
+export interface TransactionOptions {
+  /** True: the commit is only tried. The answer tells the conclusions gained and lost, and nothing is changed. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What a refused commit answers where it has rolled the transaction back. */
+const endingCommit = new Set<number | null>([404, 409, 422]);
+
+/**
+ * Makes the writes as one transaction. Errors: those of `call`, of the write or the commit that was refused; nothing
+ * is changed then, unless the answer to the commit itself was lost (`Unreachable`), which may or may not have been made.
+ */
+export async function runTransaction(
+  endpoint: Endpoint,
+  writes: readonly TransactionWrite[],
+  { dryRun = false, signal }: TransactionOptions = {},
+): Promise<Committed> {
+  const options: CallOptions = signal === undefined ? {} : { signal };
+  const { id } = await call(endpoint, 'beginTransaction', {}, options);
+  try {
+    for (const { operation, input } of writes)
+      await call(endpoint, operation, input, { ...options, transaction: id });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.endedTransaction)) await rollBack(endpoint, id);
+    throw error;
+  }
+  const request = { params: { id }, body: { dryRun } };
+  const committed = await call(endpoint, 'commitTransaction', request, options).catch(
+    async (error: unknown) => {
+      const hasEnded =
+        error instanceof ApiError && (error.endedTransaction || endingCommit.has(error.status));
+      if (!hasEnded) await rollBack(endpoint, id);
+      throw error;
+    },
+  );
+  if (dryRun) await rollBack(endpoint, id);
+  return committed;
+}
+
+/** Ends the transaction, given up or not. */
+async function rollBack(endpoint: Endpoint, id: string): Promise<void> {
+  try {
+    await call(endpoint, 'rollbackTransaction', { params: { id } });
+  } catch (error) {
+    // It has ended by itself, or will: the service rolls back what is not used. What matters was told already.
+    if (!(error instanceof ApiError)) throw error;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Everything of one fact that can be edited, as fields. A field is staged when it is left, or by Enter, where it can be
+ * read; until then what is wrong stands at the field, and nothing is staged.
+ */
+import { Autocomplete, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { type KeyboardEvent, useState } from 'react';
+import { useScopes } from '../../api/queries.ts';
+import { type EditForm, factOfEdit, formOfFact } from './edit-form.ts';
+import type { FormProblems } from './fact-form.ts';
+import styles from './facts.module.css';
+import { identityOf, isSameContent, type FactContent } from './staged-edits.ts';
+
+interface EditFactFormProps {
+  fact: FactContent;
+  /** The field that has the focus when the form opens. */
+  focus: 'first' | 'validFrom';
+  onFact: (fact: FactContent) => void;
+}
+
+interface FieldsProps {
+  form: EditForm;
+  problems: FormProblems;
+  focus: EditFactFormProps['focus'];
+  onForm: (part: Partial<EditForm>) => void;
+  /** Stages the form as it stands. */
+  onLeave: () => void;
+}
+
+function Fields({ form, problems, focus, onForm, onLeave }: FieldsProps) {
+  const scopes = useScopes();
+
+  function onEnter(event: KeyboardEvent): void {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+    if (!event.ctrlKey && !event.metaKey) event.preventDefault();
+    onLeave();
+  }
+
+  function field(name: 'validFrom' | 'validUntil') {
+    return {
+      value: form[name],
+      error: problems[name],
+      onChange: (event: { currentTarget: { value: string } }) =>
+        onForm({ [name]: event.currentTarget.value }),
+      onBlur: onLeave,
+      onKeyDown: onEnter,
+    };
+  }
+
+  return (
+    <>
+      {form.args.map((arg, index) => (
+        <TextInput
+          // An argument is its place.
+          key={`argument ${index + 1}`}
+          {...(index === 0 && focus === 'first' ? { 'data-autofocus': true, autoFocus: true } : {})}
+          label={`Argument ${index + 1}`}
+          spellCheck={false}
+          value={arg}
+          error={problems[`args.${index}`]}
+          onChange={(event) => onForm({ args: form.args.with(index, event.currentTarget.value) })}
+          onBlur={onLeave}
+          onKeyDown={onEnter}
+        />
+      ))}
+      <TextInput
+        label="Valid from"
+        placeholder="Always, or 2026-01-31"
+        {...(focus === 'validFrom' ? { autoFocus: true } : {})}
+        {...field('validFrom')}
+      />
+      <TextInput label="Valid until" placeholder="Never ends" {...field('validUntil')} />
+      <Autocomplete
+        label="Scope"
+        placeholder="None"
+        data={scopes}
+        value={form.scope}
+        error={problems['scope']}
+        onChange={(scope) => onForm({ scope })}
+        onBlur={onLeave}
+        onKeyDown={onEnter}
+      />
+      <Textarea
+        label="Metadata"
+        description="A JSON object"
+        className={styles.metadata ?? ''}
+        autosize
+        minRows={3}
+        maxRows={12}
+        spellCheck={false}
+        value={form.metadata}
+        error={problems['metadata'] ?? metadataProblem(problems)}
+        onChange={(event) => onForm({ metadata: event.currentTarget.value })}
+        onBlur={onLeave}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onLeave();
+        }}
+      />
+    </>
+  );
+}
+
+/** A complaint about something inside of the metadata. */
+function metadataProblem(problems: FormProblems): string | undefined {
+  return Object.entries(problems).find(([path]) => path.startsWith('metadata.'))?.[1];
+}
+
+export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
+  const [form, setForm] = useState(() => formOfFact(fact));
+  const [problems, setProblems] = useState<FormProblems>({});
+  const [shown, setShown] = useState(fact);
+  // Undone, reverted, edited in the grid: the fields follow.
+  if (shown !== fact && !isSameContent(shown, fact)) {
+    setShown(fact);
+    setForm(formOfFact(fact));
+    setProblems({});
+  }
+
+  function stage(next: EditForm): void {
+    const read = factOfEdit(fact.predicate, next);
+    setProblems(read.problems);
+    if (read.fact === null || isSameContent(read.fact, fact)) return;
+    setShown(read.fact);
+    onFact(read.fact);
+  }
+
+  const now = Date.now();
+  const staged = factOfEdit(fact.predicate, form).fact;
+  return (
+    <div className={styles.editForm} role="group" aria-label="Edit the fact">
+      <div>
+        <span className={styles.label}>Truth</span>
+        <SegmentedControl
+          fullWidth
+          aria-label="Truth of the fact"
+          value={String(form.truthVal)}
+          onChange={(value) => {
+            const next = { ...form, truthVal: value === 'true' };
+            setForm(next);
+            stage(next);
+          }}
+          data={[
+            { value: 'true', label: 'It is so' },
+            { value: 'false', label: 'It is not so' },
+          ]}
+        />
+      </div>
+      <Fields
+        form={form}
+        problems={problems}
+        focus={focus}
+        onForm={(part) => setForm((before) => ({ ...before, ...part }))}
+        onLeave={() => stage(form)}
+      />
+      {staged?.validUntil !== null && staged?.validUntil !== undefined && staged.validUntil <= now && (
+        <p className="dim">That is past: once applied, the fact holds no more.</p>
+      )}
+      {identityOf(fact) !== identityOf(staged ?? fact) && (
+        <p className="dim">Another argument, truth or scope makes it another fact: this one is removed.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+/** What is done to one row, as a step that can be undone. */
+import { notifyHint } from '../../ui/notify.tsx';
+import { renderFact } from './render-fact.ts';
+import {
+  type FactContent,
+  restage,
+  seenFactOf,
+  stageChanged,
+  stageRemoved,
+  type StagedEdits,
+  unstage,
+} from './staged-edits.ts';
+import type { FactRow } from './staged-rows.ts';
+import type { Staging } from './use-staging.ts';
+
+const longest = 60;
+
+/** The fact as it is called in steps; a long one is cut. */
+function nameOf(fact: FactContent): string {
+  const text = renderFact(fact);
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
+
+/** Stages what a row is to become. Nothing for a conclusion. */
+export function stageRow(
+  { stage }: Staging,
+  { edit, stored, fact: before }: FactRow,
+  fact: FactContent,
+): void {
+  const seen = stored === null ? null : seenFactOf(stored);
+  function change(edits: StagedEdits): StagedEdits {
+    if (edit !== null) return restage(edits, edit.key, fact);
+    return seen === null ? edits : stageChanged(edits, seen, fact);
+  }
+  stage(`changed ${nameOf(before)}`, change);
+}
+
+/** Marks a row as removed; one that was to be added is not added. */
+export function removeRow({ stage }: Staging, { edit, stored, fact }: FactRow): void {
+  const seen = stored === null ? null : seenFactOf(stored);
+  if (edit?.kind === 'added') stage(`dropped ${nameOf(fact)}`, (edits) => unstage(edits, edit.key));
+  else if (seen === null)
+    notifyHint('Conclusions are not removed: change the facts that they stand on, or the rule.');
+  else stage(`removed ${nameOf(seen)}`, (edits) => stageRemoved(edits, seen));
+}
+
+/** Drops what is staged for a row. */
+export function revertRow({ stage }: Staging, { edit, fact }: Pick<FactRow, 'edit' | 'fact'>): void {
+  if (edit !== null) stage(`reverted ${nameOf(fact)}`, (edits) => unstage(edits, edit.key));
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { conflictsOf, keepMine } from './staged-conflicts.ts';
+import {
+  changesOf,
+  type FactContent,
+  identityOf,
+  type Presents,
+  type SeenFact,
+  stageAdded,
+  stageChanged,
+  type StagedEdits,
+  stageRemoved,
+} from './staged-edits.ts';
+
+const fact = (arg: string, metadata: FactContent['metadata'] = {}, validUntil: number | null = null) => ({
+  predicate: 'p',
+  args: [arg],
+  truthVal: true,
+  scope: null,
+  validFrom: null,
+  validUntil,
+  metadata,
+});
+const seen = (id: string, content: FactContent): SeenFact => ({ id, ...content });
+
+/** Stored: the facts given, and of those that the edits concern no others. */
+function presents(...facts: SeenFact[]): Presents {
+  return new Map(facts.map((each) => [identityOf(each), { fact: each, generation: 3 }]));
+}
+
+function absent(content: FactContent): Presents {
+  return new Map([[identityOf(content), { fact: null, generation: 3 }]]);
+}
+
+const base = seen('f1', fact('a', { n: 1 }));
+const mine = fact('a', { n: 2 });
+const theirs = seen('f1', fact('a', { n: 1 }, 99));
+const changed = stageChanged([], base, mine);
+const removed = stageRemoved([], base);
+
+/** The one conflict there is. */
+function onlyOf(edits: StagedEdits, stored: Presents) {
+  const [conflict, ...more] = conflictsOf(edits, stored);
+  if (conflict === undefined || more.length > 0) throw new Error('expected one conflict');
+  return conflict;
+}
+
+describe('a conflict', () => {
+  test('is none where the fact is as it was when it was edited', () => {
+    expect(conflictsOf(changed, presents(base))).toEqual([]);
+    expect(conflictsOf(removed, presents(seen('another id', base)))).toEqual([]);
+  });
+
+  test('is a fact that somebody else changed, or removed', () => {
+    expect(onlyOf(changed, presents(theirs))).toMatchObject({ kind: 'changed', theirs, mine });
+    expect(onlyOf(removed, presents(theirs))).toMatchObject({ kind: 'changed', theirs, mine: null });
+    expect(onlyOf(changed, absent(base))).toMatchObject({ kind: 'gone', theirs: null });
+  });
+
+  test('is none where others did the same', () => {
+    expect(conflictsOf(changed, presents(seen('f1', mine)))).toEqual([]);
+    expect(conflictsOf(removed, absent(base))).toEqual([]);
+    const moved = stageChanged([], base, fact('z'));
+    const there = new Map([...absent(base), ...presents(seen('f9', fact('z')))]);
+    expect(conflictsOf(moved, there)).toEqual([]);
+    expect(changesOf(moved, there)).toEqual([]);
+  });
+
+  test('is a fact in the place of one that is added, unless it is the same', () => {
+    const added = stageAdded([], fact('x', { n: 2 }));
+    const there = seen('f7', fact('x', { n: 7 }));
+    expect(onlyOf(added, presents(there))).toMatchObject({ kind: 'exists', theirs: there, expected: null });
+    expect(conflictsOf(added, presents(seen('f7', fact('x', { n: 2 }))))).toEqual([]);
+  });
+
+  test('is not made by a place that another edit makes free', () => {
+    const other = seen('f2', fact('b'));
+    const edits = stageRemoved(stageChanged([], base, fact('b', { n: 1 })), other);
+    expect(conflictsOf(edits, presents(base, other))).toEqual([]);
+  });
+});
+
+describe('to keep mine', () => {
+  test('leaves what others changed elsewhere in the fact as they left it', () => {
+    const kept = keepMine(changed, onlyOf(changed, presents(theirs)));
+    expect(kept).toMatchObject([
+      { kind: 'changed', base: theirs, fact: { metadata: { n: 2 }, validUntil: 99 } },
+    ]);
+    expect(conflictsOf(kept, presents(theirs))).toEqual([]);
+  });
+
+  test('of a fact that is gone adds it again', () => {
+    const kept = keepMine(changed, onlyOf(changed, absent(base)));
+    expect(kept).toEqual([{ kind: 'added', key: '+1', fact: mine, over: null }]);
+  });
+
+  test('removes what they changed, knowing it', () => {
+    const kept = keepMine(removed, onlyOf(removed, presents(theirs)));
+    expect(kept).toEqual([{ kind: 'removed', key: 'f1', base: theirs }]);
+  });
+
+  test('overwrites what is there, knowing it, and only that', () => {
+    const added = stageAdded([], fact('x', { n: 2 }));
+    const there = seen('f7', fact('x', { n: 7 }));
+    const kept = keepMine(added, onlyOf(added, presents(there)));
+    expect(conflictsOf(kept, presents(there))).toEqual([]);
+    expect(changesOf(kept, presents(there))).toHaveLength(1);
+    const again = presents(seen('f7', fact('x', { n: 8 })));
+    expect(onlyOf(kept, again)).toMatchObject({ kind: 'exists', expected: { metadata: { n: 7 } } });
+  });
+
+  test('of a fact that came back as another row follows it', () => {
+    const back = seen('f12', fact('a', { n: 5 }));
+    const kept = keepMine(changed, onlyOf(changed, presents(back)));
+    expect(kept).toMatchObject([{ key: 'f12', base: back, fact: { metadata: { n: 2 } } }]);
+  });
+});

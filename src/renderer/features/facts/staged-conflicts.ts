@@ -1,0 +1,112 @@
+/**
+ * Where staged edits stand against what others stored meanwhile, and the two ways out of each.
+ *
+ * An edit conflicts where its fact is no longer as it was when it was edited, or where a fact that nobody meant to
+ * overwrite stands in its place. What is already as the edit wants it is no conflict. Pure.
+ */
+import {
+  contentOf,
+  differencesOf,
+  type FactContent,
+  identityOf,
+  isSameContent,
+  type Presents,
+  type SeenFact,
+  type StagedEdit,
+  type StagedEdits,
+  unstage,
+} from './staged-edits.ts';
+
+export interface EditConflict {
+  readonly key: string;
+  /** Of the fact edited: `changed` or `gone`. `exists`: there is a fact where another is to be put. */
+  readonly kind: 'changed' | 'gone' | 'exists';
+  /** What the edit wants; null: that the fact goes. */
+  readonly mine: FactContent | null;
+  /** What the edit took to be stored; null: nothing. */
+  readonly expected: FactContent | null;
+  /** What is stored; null: nothing. */
+  readonly theirs: SeenFact | null;
+}
+
+export function conflictsOf(edits: StagedEdits, presents: Presents): EditConflict[] {
+  // Facts that edits take away make room for others; whether they are as expected is looked at there.
+  const vacated = new Set(edits.flatMap((edit) => (edit.kind === 'added' ? [] : [identityOf(edit.base)])));
+  return edits.flatMap((edit) => {
+    const conflict = conflictWithBase(edit, presents) ?? conflictInPlace(edit, presents, vacated);
+    return conflict === null ? [] : [conflict];
+  });
+}
+
+function conflictWithBase(edit: StagedEdit, presents: Presents): EditConflict | null {
+  if (edit.kind === 'added') return null;
+  const present = presents.get(identityOf(edit.base));
+  if (present === undefined) return null;
+  const theirs = present.fact;
+  const mine = edit.kind === 'changed' ? edit.fact : null;
+  const common = { key: edit.key, mine, expected: contentOf(edit.base), theirs };
+  if (theirs === null) return mine === null || isThere(mine, presents) ? null : { ...common, kind: 'gone' };
+  if (isSameContent(theirs, edit.base) || (mine !== null && isSameContent(theirs, mine))) return null;
+  return { ...common, kind: 'changed' };
+}
+
+function isThere(fact: FactContent, presents: Presents): boolean {
+  const stored = presents.get(identityOf(fact))?.fact ?? null;
+  return stored !== null && isSameContent(stored, fact);
+}
+
+function conflictInPlace(
+  edit: StagedEdit,
+  presents: Presents,
+  vacated: ReadonlySet<string>,
+): EditConflict | null {
+  if (edit.kind === 'removed') return null;
+  const { key, fact, over } = edit;
+  const identity = identityOf(fact);
+  if (vacated.has(identity)) return null;
+  const theirs = presents.get(identity)?.fact ?? null;
+  if (theirs === null || isSameContent(theirs, fact) || (over !== null && isSameContent(theirs, over)))
+    return null;
+  return { key, kind: 'exists', mine: fact, expected: over, theirs };
+}
+
+/** The edits with one of them over what is stored now: fields that it did not change are as others left them. */
+export function keepMine(edits: StagedEdits, conflict: EditConflict): StagedEdits {
+  const at = edits.findIndex(({ key }) => key === conflict.key);
+  const edit = edits[at];
+  if (edit === undefined) return edits;
+  const { kind, theirs } = conflict;
+  if (kind === 'exists') {
+    if (edit.kind === 'removed') return edits;
+    return edits.with(at, { ...edit, over: theirs === null ? null : contentOf(theirs) });
+  }
+  if (edit.kind === 'added') return edits;
+  if (theirs === null) {
+    if (edit.kind === 'removed') return unstage(edits, edit.key);
+    return edits.with(at, { kind: 'added', key: newKeyOf(edits), fact: edit.fact, over: edit.over });
+  }
+  // It may have gone and come again since, as another row.
+  if (edits.some(({ key }, index) => key === theirs.id && index !== at)) return unstage(edits, edit.key);
+  if (edit.kind === 'removed') return edits.with(at, { kind: 'removed', key: theirs.id, base: theirs });
+  const fact = mineOver(edit.base, edit.fact, theirs);
+  if (isSameContent(fact, theirs)) return unstage(edits, edit.key);
+  return edits.with(at, { ...edit, key: theirs.id, base: theirs, fact });
+}
+
+/** `theirs` with what `mine` changed of `base`: the fields that it left alone stay as others left them. */
+function mineOver(base: FactContent, mine: FactContent, theirs: FactContent): FactContent {
+  const changed = differencesOf(base, mine).map((field) => [field, mine[field]] as const);
+  return { ...contentOf(theirs), ...Object.fromEntries(changed) };
+}
+
+/** The fact as it would be with mine kept; null: gone. */
+export function withMineKept({ kind, mine, expected, theirs }: EditConflict): FactContent | null {
+  if (kind === 'exists' || mine === null || expected === null || theirs === null) return mine;
+  return mineOver(expected, mine, theirs);
+}
+
+function newKeyOf(edits: StagedEdits): string {
+  let number = 1;
+  while (edits.some(({ key }) => key === `+${number}`)) number += 1;
+  return `+${number}`;
+}

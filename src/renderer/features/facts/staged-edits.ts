@@ -1,0 +1,286 @@
+/**
+ * Edits of facts that are staged, not yet made: which rows are added, changed and removed, and what Apply would write.
+ *
+ * Pure values. An edit of a stored fact keeps the fact as it was shown (`base`), so that what somebody else did to it
+ * meanwhile is noticed by its content. A fact is its predicate, arguments, truth and scope: to edit one of those is to
+ * remove a fact and to add another, in one. Nothing of two facts: whatever the edits, every fact is written at most once.
+ */
+import type { Metadata, StoredFact } from '../../../engine/contract/facts.ts';
+import type { TransactionWrite } from '../../api/transaction.ts';
+import { scopeFieldsOfStored } from '../../api/space.ts';
+
+/** All of a fact that can be edited. Times are epoch milliseconds; null: without that bound. */
+export interface FactContent {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  readonly validFrom: number | null;
+  readonly validUntil: number | null;
+  readonly metadata: Metadata;
+}
+
+/** A stored fact as it was seen. */
+export interface SeenFact extends FactContent {
+  readonly id: string;
+}
+
+interface Outcome {
+  /** Names the edit; of a stored fact its id. */
+  readonly key: string;
+  /** The fact that is to be. */
+  readonly fact: FactContent;
+  /** A stored fact in its place that is known, and to be overwritten; null: there is to be none. */
+  readonly over: FactContent | null;
+}
+
+export type StagedEdit =
+  | ({ readonly kind: 'added' } & Outcome)
+  | ({ readonly kind: 'changed'; readonly base: SeenFact } & Outcome)
+  | { readonly kind: 'removed'; readonly key: string; readonly base: SeenFact };
+
+/** In the order in which rows were first edited; each key once. */
+export type StagedEdits = readonly StagedEdit[];
+
+/** How many rows can be staged at once. */
+export const mostStaged = 1_000;
+
+/** Equal exactly for the same fact. */
+export function identityOf(fact: Pick<FactContent, 'predicate' | 'args' | 'truthVal' | 'scope'>): string {
+  return JSON.stringify([fact.predicate, fact.args, fact.truthVal, fact.scope]);
+}
+
+/** What of a stored fact can be edited. */
+export function contentOf(fact: FactContent): FactContent {
+  const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = fact;
+  return { predicate, args, truthVal, scope, validFrom, validUntil, metadata };
+}
+
+/** A row of the service as it was seen; null for a conclusion, which is not stored. */
+export function seenFactOf(fact: StoredFact): SeenFact | null {
+  return fact.id === null ? null : { id: fact.id, ...contentOf(fact) };
+}
+
+/** JSON with the members of objects in one order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
+
+export function isSameContent(a: FactContent, b: FactContent): boolean {
+  return canonical(contentOf(a)) === canonical(contentOf(b));
+}
+
+/** The fields in which two facts differ. */
+export function differencesOf(a: FactContent, b: FactContent): (keyof FactContent)[] {
+  const fields = Object.keys(contentOf(a)) as (keyof FactContent)[];
+  return fields.filter((field) => canonical(a[field]) !== canonical(b[field]));
+}
+
+function outcomeOf(edit: StagedEdit): FactContent | null {
+  return edit.kind === 'removed' ? null : edit.fact;
+}
+
+function baseOf(edit: StagedEdit): SeenFact | null {
+  return edit.kind === 'added' ? null : edit.base;
+}
+
+function nextKey(edits: StagedEdits): string {
+  const numbers = edits.map(({ key }) => Number(/^\+(\d+)$/.exec(key)?.[1] ?? 0));
+  return `+${1 + Math.max(0, ...numbers)}`;
+}
+
+/** Puts an edit in the place of the one with its key, or at the end. */
+function put(edits: StagedEdits, edit: StagedEdit): StagedEdits {
+  const at = edits.findIndex(({ key }) => key === edit.key);
+  if (at < 0) return [...edits, edit];
+  // The very edits where nothing is new: that is no step to be undone.
+  return canonical(edits[at]) === canonical(edit) ? edits : edits.with(at, edit);
+}
+
+/** The edits without the one of that key. */
+export function unstage(edits: StagedEdits, key: string): StagedEdits {
+  return edits.some((edit) => edit.key === key) ? edits.filter((edit) => edit.key !== key) : edits;
+}
+
+/** Stages a new fact. One that is staged to be added already, or to be removed, is taken up. */
+export function stageAdded(edits: StagedEdits, fact: FactContent): StagedEdits {
+  const identity = identityOf(fact);
+  const removed = edits.find((edit) => edit.kind === 'removed' && identityOf(edit.base) === identity);
+  if (removed?.kind === 'removed') return stageChanged(edits, removed.base, fact);
+  const same = edits.find((edit) => edit.kind === 'added' && identityOf(edit.fact) === identity);
+  const key = same?.key ?? nextKey(edits);
+  return put(edits, { kind: 'added', key, fact: contentOf(fact), over: null });
+}
+
+/** Stages what a stored fact is to become; its first base is kept, and a fact that is as it was is not staged. */
+export function stageChanged(edits: StagedEdits, seen: SeenFact, fact: FactContent): StagedEdits {
+  const before = edits.find(({ key }) => key === seen.id);
+  const base = (before === undefined ? null : baseOf(before)) ?? seen;
+  if (isSameContent(base, fact)) return unstage(edits, base.id);
+  const isSameOutcome = before?.kind === 'changed' && identityOf(before.fact) === identityOf(fact);
+  const over = isSameOutcome ? before.over : null;
+  return put(edits, { kind: 'changed', key: base.id, base, fact: contentOf(fact), over });
+}
+
+/** Stages another content for the row of an edit. */
+export function restage(edits: StagedEdits, key: string, fact: FactContent): StagedEdits {
+  const edit = edits.find((each) => each.key === key);
+  if (edit === undefined) return edits;
+  if (edit.kind !== 'added') return stageChanged(edits, edit.base, fact);
+  const over = identityOf(edit.fact) === identityOf(fact) ? edit.over : null;
+  return put(edits, { ...edit, fact: contentOf(fact), over });
+}
+
+/** Stages that a stored fact is to go. */
+export function stageRemoved(edits: StagedEdits, seen: SeenFact): StagedEdits {
+  const before = edits.find(({ key }) => key === seen.id);
+  const base = (before === undefined ? null : baseOf(before)) ?? seen;
+  return put(edits, { kind: 'removed', key: base.id, base });
+}
+
+export interface EditCounts {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+export function countsOf(edits: StagedEdits): EditCounts {
+  const counts = { added: 0, changed: 0, removed: 0 };
+  for (const { kind } of edits) counts[kind] += 1;
+  return counts;
+}
+
+/** `1 added, 2 removed`; empty for none. */
+export function countsText(counts: EditCounts): string {
+  const words = (['added', 'changed', 'removed'] as const).filter((kind) => counts[kind] > 0);
+  return words.map((kind) => `${counts[kind].toLocaleString('en')} ${kind}`).join(', ');
+}
+
+/** Keys of the edits that would end as the same fact as another edit. */
+export function clashesOf(edits: StagedEdits): ReadonlySet<string> {
+  const byIdentity = new Map<string, string[]>();
+  for (const edit of edits) {
+    const fact = outcomeOf(edit);
+    if (fact === null) continue;
+    const identity = identityOf(fact);
+    const keys = byIdentity.get(identity);
+    if (keys === undefined) byIdentity.set(identity, [edit.key]);
+    else keys.push(edit.key);
+  }
+  return new Set([...byIdentity.values()].filter((keys) => keys.length > 1).flat());
+}
+
+/** What is stored for one identity: the fact or none, and a generation in which that was so. */
+export interface Present {
+  readonly fact: SeenFact | null;
+  readonly generation: number;
+}
+
+/** By identity; every fact that the edits concern. */
+export type Presents = ReadonlyMap<string, Present>;
+
+/** A fact that edits concern; `id` where it was seen stored. */
+export interface Concerned {
+  readonly identity: string;
+  readonly fact: FactContent;
+  readonly id: string | null;
+}
+
+/** The facts that the edits concern, each once. */
+export function concernedBy(edits: StagedEdits): Concerned[] {
+  const found = new Map<string, Concerned>();
+  for (const edit of edits) {
+    const base = baseOf(edit);
+    if (base !== null) found.set(identityOf(base), { identity: identityOf(base), fact: base, id: base.id });
+  }
+  for (const edit of edits) {
+    const fact = outcomeOf(edit);
+    if (fact === null || found.has(identityOf(fact))) continue;
+    found.set(identityOf(fact), { identity: identityOf(fact), fact, id: null });
+  }
+  return [...found.values()];
+}
+
+/** What one fact was and is to be; null: not there. */
+export interface FactChange {
+  readonly before: FactContent | null;
+  readonly after: FactContent | null;
+}
+
+/** What the edits come to over what is stored: every fact that becomes another, once. */
+export function changesOf(edits: StagedEdits, presents: Presents): FactChange[] {
+  const afters = new Map<string, FactContent | null>();
+  for (const edit of edits) {
+    const base = baseOf(edit);
+    if (base !== null) afters.set(identityOf(base), null);
+  }
+  for (const edit of edits) {
+    const fact = outcomeOf(edit);
+    if (fact !== null) afters.set(identityOf(fact), fact);
+  }
+  return [...afters].flatMap(([identity, after]) => {
+    const before = presents.get(identity)?.fact ?? null;
+    const isMoot = before === null || after === null ? before === after : isSameContent(before, after);
+    return isMoot ? [] : [{ before: before === null ? null : contentOf(before), after }];
+  });
+}
+
+/** The changes that take these back. */
+export function inverseOf(changes: readonly FactChange[]): FactChange[] {
+  return changes.map(({ before, after }) => ({ before: after, after: before }));
+}
+
+export function countsOfChanges(changes: readonly FactChange[]): EditCounts {
+  const counts = { added: 0, changed: 0, removed: 0 };
+  for (const { before, after } of changes)
+    counts[before === null ? 'added' : after === null ? 'removed' : 'changed'] += 1;
+  return counts;
+}
+
+/**
+ * The writes of changes, retractions first. Each is guarded by the generation that `guardOf` gives for the identity of
+ * its fact: the service refuses it where the fact changed since.
+ */
+export function writesOf(
+  changes: readonly FactChange[],
+  guardOf: (identity: string) => number | null,
+): TransactionWrite[] {
+  const retractions = changes.flatMap(({ before, after }) =>
+    before !== null && after === null ? [retractionOf(before, guardOf(identityOf(before)))] : [],
+  );
+  const assertions = changes.flatMap(({ before, after }) =>
+    after === null ? [] : [assertionOf(before, after, guardOf(identityOf(after)))],
+  );
+  return [...retractions, ...assertions];
+}
+
+function retractionOf(fact: FactContent, ifGeneration: number | null): TransactionWrite {
+  const { predicate, args, truthVal, scope } = fact;
+  const body = { predicate, args: [...args], truthVal, ...scopeFieldsOfStored(scope), ifGeneration };
+  return { operation: 'retract', input: { body } };
+}
+
+function assertionOf(
+  before: FactContent | null,
+  after: FactContent,
+  ifGeneration: number | null,
+): TransactionWrite {
+  const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = after;
+  // Of a fact that is there only what differs is given: the rest stays as it is.
+  const given = new Set(before === null ? Object.keys(after) : differencesOf(before, after));
+  const body = {
+    predicate,
+    args: [...args],
+    truthVal,
+    scope,
+    ...(given.has('validFrom') ? { validFrom: validFrom ?? 'always' } : {}),
+    ...(given.has('validUntil') ? { validUntil: validUntil ?? 'never' } : {}),
+    ...(given.has('metadata') ? { metadata } : {}),
+    ifGeneration,
+  };
+  return { operation: 'assertFact', input: { body } };
+}
