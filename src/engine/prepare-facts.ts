@@ -91,8 +91,9 @@ export function checkUnchanged(facts: FactStore | null, fact: FactIdentity, gene
 }
 
 /**
- * Refuses where a fact that matches was changed after the generation, one that has been retracted since too. Where no
- * such fact is stored now, in generation and time as given, one of which nothing is known any more counts as well.
+ * Refuses where a fact that matches and is stored now, in generation and time as given, was changed after the generation.
+ * A fact that is named, without variables, was changed also where it has been retracted since; where it is not stored and
+ * may have been forgotten, by the latest generation that can have retracted it.
  */
 export function checkNoneChanged(
   facts: FactStore | null,
@@ -101,10 +102,17 @@ export function checkNoneChanged(
   now: { readonly generation: number; readonly time: number },
 ): void {
   if (facts === null) return;
+  const { predicate, args, truthVal } = pattern;
+  let isStored = false;
+  for (const fact of facts.match(pattern, now.generation, now.time, true)) {
+    isStored = true;
+    if ((fact.relation.birth[fact.row] as number) > generation)
+      checkUnchanged(facts, facts.identityOf(fact), generation);
+  }
+  if (args.some((term) => term.startsWith('?'))) return;
   for (const fact of facts.matchChanged(pattern, generation))
     checkUnchanged(facts, facts.identityOf(fact), generation);
-  if (facts.match(pattern, now.generation, now.time, true).next().done !== true) return;
-  const { predicate, args, truthVal } = pattern;
+  if (isStored) return;
   for (const negated of truthVal === null ? [false, true] : [!truthVal]) {
     const forgotten = facts.forgottenOf(predicate, args.length, negated);
     if (forgotten > generation) throw changedSince({ predicate, args, negated }, forgotten, generation);
