@@ -19,6 +19,7 @@ import { usePredicates, useRules } from './api/queries.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
+import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
@@ -34,6 +35,9 @@ import { EmptyState } from './ui/notices.tsx';
 import { noteSearch } from './ui/last-searches.ts';
 import { writeStored } from './ui/stored-state.ts';
 
+const AdminView = lazy(async () => ({
+  default: (await import('./features/admin/admin-view.tsx')).AdminView,
+}));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
 const RulesView = lazy(async () => ({
   default: (await import('./features/rules/rules-view.tsx')).RulesView,
@@ -78,11 +82,11 @@ function Frame() {
 
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
 
-function Framed() {
+/** The way to another database, tenant or scope, in the view that is shown. */
+function useGoTo(): (next: Space) => void {
   const navigate = useNavigate();
-  const { space } = useSession();
-  const { database, tenant } = space;
-  const goTo = useCallback(
+  const { database, tenant } = useSession().space;
+  return useCallback(
     (next: Space) => {
       // Another scope shows the same thing differently; elsewhere the ids in the address mean nothing.
       const isSameKnowledge = next.database === database && next.tenant === tenant;
@@ -91,6 +95,11 @@ function Framed() {
     },
     [navigate, database, tenant],
   );
+}
+
+function Framed() {
+  const { database, tenant } = useSession().space;
+  const goTo = useGoTo();
   const commands = useCommands(goTo);
   return (
     <Shell commands={commands} goTo={goTo}>
@@ -214,6 +223,22 @@ const whatIfRoute = createRoute({
   },
 });
 
+const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin',
+  validateSearch: adminSearchOf,
+  component: function Admin() {
+    const search = adminRoute.useSearch();
+    const navigate = adminRoute.useNavigate();
+    const goTo = useGoTo();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return <AdminView search={search} onSearch={onSearch} goTo={goTo} />;
+  },
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
@@ -243,6 +268,7 @@ export const router = createRouter({
     whyNotRoute,
     traceRoute,
     whatIfRoute,
+    adminRoute,
     settingsRoute,
   ]),
   history: createHashHistory(),
