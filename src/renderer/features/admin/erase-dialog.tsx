@@ -79,7 +79,7 @@ export function EraseDialog({ erasure, onClose, onErased, focusAfter }: EraseDia
       focusAfter={focusAfter}
     >
       <p>
-        <strong>{goes}</strong> go for good. This cannot be undone.
+        This deletes <strong>{goes}</strong>, for good. It cannot be undone.
       </p>
       <p>{stays}</p>
       {here !== null && <p>{here}</p>}

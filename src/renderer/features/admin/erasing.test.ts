@@ -11,7 +11,7 @@ describe('what is said before something is erased', () => {
   test('a database goes with the facts of its tenants and its rules', () => {
     expect(statementOf({ how: 'delete', target: shop }, elsewhere)).toEqual({
       title: 'Delete the database shop?',
-      goes: '1,234 facts of 2 tenants and 1 rule',
+      goes: '1,234 facts of 2 tenants, and 1 rule',
       stays: 'Nothing of the database stays.',
       here: null,
     });

@@ -36,7 +36,7 @@ export interface Statement {
 function goesWith(target: Target): string {
   const facts = formatAmount(target.facts, 'fact');
   if (target.kind === 'tenant') return facts;
-  return `${facts} of ${formatAmount(target.tenants, 'tenant')} and ${formatAmount(target.rules, 'rule')}`;
+  return `${facts} of ${formatAmount(target.tenants, 'tenant')}, and ${formatAmount(target.rules, 'rule')}`;
 }
 
 function staysOf({ how, target }: Erasure): string {

@@ -34,9 +34,17 @@ const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
 
 function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Row) => void {
   return (event, row) => {
-    if (event.key === 'Delete') actions.remove(row)?.();
-    else if (event.key.toLowerCase() === 'n' && !event.ctrlKey && !event.metaKey && !event.altKey)
-      actions.nuke(row)?.();
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const act =
+      event.key === 'Delete'
+        ? actions.remove(row)
+        : event.key.toLowerCase() === 'n' && isPlain
+          ? actions.nuke(row)
+          : null;
+    if (act === null) return;
+    // The key is not to be typed into the dialog that it opens.
+    event.preventDefault();
+    act();
   };
 }
 

@@ -30,8 +30,8 @@ describe('what is shown of the metrics', () => {
   test('is what the service measures, in the units of people', () => {
     expect(shown(text)).toEqual({
       Knowledge: { 'Stored facts': '12,345', Asserted: '20,000' },
-      Inference: { Questions: '11', 'Half within': '1.9 ms', '95 % within': 'over 10 ms' },
-      Agents: { 'Tool calls': '0', Failed: '0', 'Half within': 'none yet', '95 % within': 'none yet' },
+      Inference: { Questions: '11', p50: '1.9 ms', p95: 'over 10 ms' },
+      Agents: { 'Tool calls': '0', Failed: '0', p50: 'none yet', p95: 'none yet' },
       Process: { Memory: '100 MiB' },
     });
   });

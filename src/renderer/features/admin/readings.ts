@@ -49,9 +49,9 @@ export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
     sumOf(samples, `${name}_count`) === null
       ? []
       : ([0.5, 0.95] as const).map((q) => ({
-          label: q === 0.5 ? 'Half within' : '95 % within',
+          label: q === 0.5 ? 'p50' : 'p95',
           value: writtenQuantile(quantileOf(samples, name, q)),
-          hint: `The time ${what} took, since the start: estimated from a histogram`,
+          hint: `${q * 100} % of ${what} since the start took no longer: estimated from a histogram`,
         }));
   const inference = 'service_inference_duration_seconds';
   const tools = 'service_mcp_tool_call_duration_seconds';
