@@ -16,6 +16,7 @@ import {
 } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from './api/queries.ts';
+import { questionSearchOf } from './api/question-text.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
@@ -23,14 +24,11 @@ import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
-import { proofSearchOf } from './features/proof/proof-search.ts';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
-import { traceSearchOf } from './features/trace/trace-search.ts';
 import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
-import { whyNotSearchOf } from './features/why-not/why-not-search.ts';
 import { EmptyState } from './ui/notices.tsx';
 import { noteSearch } from './ui/last-searches.ts';
 import { writeStored } from './ui/stored-state.ts';
@@ -186,7 +184,7 @@ const askRoute = createRoute({
 const proofRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/proof',
-  validateSearch: proofSearchOf,
+  validateSearch: questionSearchOf,
   component: function Proof() {
     return <ProofView search={proofRoute.useSearch()} />;
   },
@@ -195,7 +193,7 @@ const proofRoute = createRoute({
 const whyNotRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/why-not',
-  validateSearch: whyNotSearchOf,
+  validateSearch: questionSearchOf,
   component: function WhyNot() {
     const search = whyNotRoute.useSearch();
     const navigate = whyNotRoute.useNavigate();
@@ -206,7 +204,7 @@ const whyNotRoute = createRoute({
 const traceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/trace',
-  validateSearch: traceSearchOf,
+  validateSearch: questionSearchOf,
   component: function Trace() {
     return <TraceView search={traceRoute.useSearch()} />;
   },
