@@ -7,7 +7,9 @@ import { useEffect, useRef, useState } from 'react';
 export function useReturnedFocus(elsewhere?: () => HTMLElement | null): void {
   const [opener] = useState(() => document.activeElement);
   const latest = useRef(elsewhere);
-  latest.current = elsewhere;
+  useEffect(() => {
+    latest.current = elsewhere;
+  }, [elsewhere]);
   const isThere = useRef(false);
   useEffect(() => {
     isThere.current = true;

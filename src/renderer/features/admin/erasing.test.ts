@@ -69,7 +69,7 @@ describe('where the workbench goes', () => {
     ],
   ];
   for (const [title, erasure, space, expected] of cases)
-    test(title, () => {
+    test(`it goes ${title}`, () => {
       expect(nextSpace(erasure, space)).toEqual(expected);
     });
 });

@@ -79,13 +79,13 @@ function RowAction({ label, icon, onClick }: RowActionProps) {
 
 /** What can be done with a row; null where it cannot, and then there is no button. */
 export interface RowActions<Row> {
-  readonly use: (row: Row) => (() => void) | null;
+  readonly enter: (row: Row) => (() => void) | null;
   readonly nuke: (row: Row) => (() => void) | null;
   readonly remove: (row: Row) => (() => void) | null;
 }
 
 /** The keyboard does the same on the row: Enter uses it, N empties it, Delete deletes it. */
-export function actionsColumn<Row extends Named>({ use, nuke, remove }: RowActions<Row>): Column<Row> {
+export function actionsColumn<Row extends Named>({ enter, nuke, remove }: RowActions<Row>): Column<Row> {
   const size = { size: 15, 'aria-hidden': true } as const;
   return {
     id: 'actions',
@@ -93,7 +93,7 @@ export function actionsColumn<Row extends Named>({ use, nuke, remove }: RowActio
     width: 108,
     cell: (row) => {
       const actions = [
-        { act: use(row), label: `Use ${row.name}`, icon: <IconLogin2 {...size} /> },
+        { act: enter(row), label: `Use ${row.name}`, icon: <IconLogin2 {...size} /> },
         { act: nuke(row), label: `Empty ${row.name}`, icon: <IconEraser {...size} /> },
         { act: remove(row), label: `Delete ${row.name}`, icon: <IconTrash {...size} /> },
       ];

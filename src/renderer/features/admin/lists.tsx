@@ -75,7 +75,8 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
           });
   const isHere = (row: Database) => row.name === space.database;
   const actions: RowActions<Database> = {
-    use: (row) => (isHere(row) ? null : () => goTo({ ...space, database: row.name, scope: { kind: 'all' } })),
+    enter: (row) =>
+      isHere(row) ? null : () => goTo({ ...space, database: row.name, scope: { kind: 'all' } }),
     nuke: (row) => erase('nuke', row),
     // The service keeps this one.
     remove: (row) => (row.name === defaultName ? null : erase('delete', row)),
@@ -97,7 +98,7 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
       columns={columns}
       selected={chosen}
       onSelect={({ name }) => onSearch({ of: name, tenantOf: undefined, tenants: undefined })}
-      onOpen={(row) => actions.use(row)?.()}
+      onOpen={(row) => actions.enter(row)?.()}
       onKey={onRowKey(actions)}
       filter={{ part: search.databases, onPart: (part) => onSearch({ databases: part }) }}
       actions={
@@ -126,7 +127,7 @@ export function TenantRows({ search, onSearch, goTo, administer, database, chose
       : () => administer.onErase({ how, target: { kind: 'tenant', database, name, facts } });
   const isHere = (row: Tenant) => database === space.database && row.name === space.tenant;
   const actions: RowActions<Tenant> = {
-    use: (row) => (isHere(row) ? null : () => goTo({ database, tenant: row.name, scope: { kind: 'all' } })),
+    enter: (row) => (isHere(row) ? null : () => goTo({ database, tenant: row.name, scope: { kind: 'all' } })),
     nuke: (row) => erase('nuke', row),
     remove: (row) => erase('delete', row),
   };
@@ -149,7 +150,7 @@ export function TenantRows({ search, onSearch, goTo, administer, database, chose
       columns={columns}
       selected={chosen ?? undefined}
       onSelect={({ name }) => onSearch({ tenantOf: name })}
-      onOpen={(row) => actions.use(row)?.()}
+      onOpen={(row) => actions.enter(row)?.()}
       onKey={onRowKey(actions)}
       filter={{ part: search.tenants, onPart: (part) => onSearch({ tenants: part }) }}
       actions={administer !== null && <CreateButton onClick={administer.onCreate}>New tenant…</CreateButton>}

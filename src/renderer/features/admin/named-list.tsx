@@ -62,9 +62,9 @@ function FilterField({ label, filter }: { label: string; filter: Filter }) {
 function Rows<Row extends Named>({ list, rows }: { list: NamedListProps<Row>; rows: readonly Row[] }) {
   const { label, columns, selected, onSelect, onOpen, onKey } = list;
   const place = rows.findIndex((row) => row.name === selected);
-  const withRow = (index: number, use: (row: Row) => void) => {
+  const withRow = (index: number, act: (row: Row) => void) => {
     const row = rows[index];
-    if (row !== undefined) use(row);
+    if (row !== undefined) act(row);
   };
   return (
     <DataGrid
