@@ -20,7 +20,7 @@ interface TypedNameDialogProps {
   failure: ShownFailure | null;
   onConfirm: () => void;
   onClose: () => void;
-  /** Where the focus goes when what opened the dialog is no more. */
+  /** Where the focus goes afterwards; what had it before where it finds nothing. */
   focusAfter?: () => HTMLElement | null;
 }
 

@@ -1,25 +1,25 @@
 /**
- * Gives the focus back when a dialog goes: to what had it, or, where that went with what the dialog did, to
- * `elsewhere`. For dialogs that exist only while they are open.
+ * Gives the focus back when a dialog goes: to what `where` finds, else to what had it. For dialogs that exist only
+ * while they are open, and for openers that may go with what the dialog does.
  */
 import { useEffect, useRef, useState } from 'react';
 
-export function useReturnedFocus(elsewhere?: () => HTMLElement | null): void {
+export function useReturnedFocus(where?: () => HTMLElement | null): void {
   const [opener] = useState(() => document.activeElement);
-  const latest = useRef(elsewhere);
+  const latest = useRef(where);
   useEffect(() => {
-    latest.current = elsewhere;
-  }, [elsewhere]);
+    latest.current = where;
+  }, [where]);
   const isThere = useRef(false);
   useEffect(() => {
     isThere.current = true;
     return () => {
       isThere.current = false;
-      // After what the dialog did is on screen, and not where React only tries the effect out.
+      // Once the dialog is gone, and not where React only tries the effect out.
       setTimeout(() => {
         if (isThere.current || (document.activeElement ?? document.body) !== document.body) return;
-        const isKept = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
-        (isKept ? opener : latest.current?.())?.focus({ preventScroll: true });
+        const target = latest.current?.() ?? opener;
+        if (target instanceof HTMLElement) target.focus({ preventScroll: true });
       }, 60);
     };
   }, [opener]);
