@@ -179,7 +179,7 @@ test('a snapshot is taken, and the numbers are those of the service', async ({ p
   await expect(panel).toContainText('takes writes');
   await panel.getByRole('button', { name: 'Snapshot now' }).click();
   await expect(panel).toContainText('Snapshot taken');
-  await expect(panel).toContainText(/Covers the log torecord \d/);
+  await expect(panel).toContainText(/Up to record\d/);
 
   const stored = panel.getByText('Stored facts').locator('..');
   await expect(stored).toContainText('4');

@@ -9,6 +9,7 @@ import { useSession } from '../../api/session.tsx';
 import { defaultName, type Space } from '../../api/space.ts';
 import type { Column } from '../../ui/data-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
+import { PaneTitle } from '../../ui/pane.tsx';
 import { type AdminSearch, scopesAddress } from './admin-search.ts';
 import styles from './admin.module.css';
 import type { Erasure } from './erasing.ts';
@@ -48,9 +49,19 @@ function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Ro
   };
 }
 
-function CreateButton({ children, onClick }: { children: ReactNode; onClick: () => void }) {
+interface CreateButtonProps {
+  isMain?: boolean;
+  children: ReactNode;
+  onClick: () => void;
+}
+
+function CreateButton({ isMain = false, children, onClick }: CreateButtonProps) {
   return (
-    <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={onClick}>
+    <Button
+      variant={isMain ? 'filled' : 'default'}
+      leftSection={<IconPlus size={14} aria-hidden />}
+      onClick={onClick}
+    >
       {children}
     </Button>
   );
@@ -92,7 +103,7 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
   return (
     <NamedList
       label="Databases"
-      title="Databases"
+      title={<PaneTitle isWhole>Databases</PaneTitle>}
       one="database"
       asked={asked}
       columns={columns}
@@ -102,7 +113,11 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
       onKey={onRowKey(actions)}
       filter={{ part: search.databases, onPart: (part) => onSearch({ databases: part }) }}
       actions={
-        administer !== null && <CreateButton onClick={administer.onCreate}>New database…</CreateButton>
+        administer !== null && (
+          <CreateButton isMain onClick={administer.onCreate}>
+            New database…
+          </CreateButton>
+        )
       }
       empty={
         <EmptyState icon={<IconDatabase {...bigIcon} />} title="No databases">

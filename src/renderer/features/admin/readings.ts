@@ -99,9 +99,7 @@ export function readingsOf(samples: readonly Sample[]): ReadingGroup[] {
 /** The numbers of the log, shown with the storage. */
 export function logReadingsOf(samples: readonly Sample[]): Reading[] {
   const shown: readonly (readonly [string, string, Write, string])[] = [
-    ['Log on disk', 'service_log_bytes', formatBytes, 'All segments together'],
     ['Records written', 'service_log_records_total', formatCount, 'Since the start'],
-    ['Bytes written', 'service_log_bytes_total', formatBytes, 'Since the start'],
     ['Group commits', 'service_log_commits_total', formatCount, 'Writes that shared a sync, since the start'],
   ];
   return shown.flatMap(([label, name, write, hint]) => {

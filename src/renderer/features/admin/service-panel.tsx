@@ -37,7 +37,7 @@ function Taken({ taken, at }: { taken: SnapshotTaken; at: number }) {
       <h4>Snapshot taken</h4>
       <Readings
         readings={[
-          { label: 'Covers the log to', value: `record ${formatCount(position)}` },
+          { label: 'Up to record', value: formatCount(position) },
           { label: 'Size', value: formatBytes(bytes) },
           { label: 'Took', value: formatDuration(elapsedMs) },
           { label: 'At', value: formatTime(at) },
