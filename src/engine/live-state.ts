@@ -303,6 +303,8 @@ export class LiveState implements LaneWatcher {
     const left = this.#uncompacted.get(tenant) ?? new Set();
     for (const relation of touched) left.add(relation);
     this.#uncompacted.set(tenant, left);
+    // Rows that a write under way has found, and what it has ended unseen, must stay where they are.
+    if (this.#parts.state.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
     tenant.facts.compact(left, generation);

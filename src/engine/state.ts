@@ -67,6 +67,8 @@ export class State {
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;
+  /** True while a record is being applied and is not shown yet: rows of the generation to come are there already. */
+  isChanging = false;
 
   database(name: string): DatabaseState {
     const database = this.databases.get(name);

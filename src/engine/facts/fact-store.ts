@@ -15,6 +15,7 @@ import {
 } from './fact-matching.ts';
 import { FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { ScopeNames } from './scope-names.ts';
+import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -53,6 +54,7 @@ export interface PinnedFacts {
   readonly constants: number;
   /** By their numbers, from 1 on. */
   readonly scopes: readonly string[];
+  readonly scopeRecords: SavedScopes;
   /** By their numbers. */
   readonly relations: readonly { readonly relation: StoredRelation; readonly rows: number }[];
   readonly numbers: FactNumbers;
@@ -66,12 +68,19 @@ export interface KeptFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
   readonly scopes: readonly string[];
+  readonly scopeRecords: SavedScopes;
   readonly relations: readonly StoredRelation[];
   readonly numbers: NumberedFacts;
   readonly ended: PinnedEnds;
 }
 
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
+/** All that can differ between two versions of one fact. */
+export interface FactVersion extends Bounds {
+  /** null: there is none. */
+  readonly metadata: Metadata | null;
+}
 
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
@@ -83,7 +92,8 @@ export class FactStore {
   readonly boundaries = new Boundaries();
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
-  readonly #scopes = new ScopeNames();
+  readonly #scopeNames = new ScopeNames();
+  readonly scopes = new ScopeRecords();
   readonly #numbers: FactNumbers;
   /** By their numbers, which stay when a relation is compacted. */
   readonly #relationList: StoredRelation[] = [];
@@ -101,7 +111,8 @@ export class FactStore {
    */
   static async restored(kept: KeptFacts, time: number, slices: Slices): Promise<FactStore> {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
-    for (const scope of kept.scopes) store.#scopes.intern(scope);
+    for (const scope of kept.scopes) store.#scopeNames.intern(scope);
+    const inScopes: AliveFact[] = [];
     for (const relation of kept.relations) {
       const { predicate, arity, negated } = relation;
       store.#place(relationKey(predicate, arity, negated), relation);
@@ -109,9 +120,13 @@ export class FactStore {
         if ((row & 0x3fff) === 0x3fff) await slices.breathe();
         if (!relation.isAlive(row)) continue;
         const { from, until } = boundsOf(relation, row);
-        store.#noteBounds(relation.number[row] as number, from, until, time);
+        const number = relation.number[row] as number;
+        store.#noteBounds(number, from, until, time);
+        const scope = store.#scopeNumberOf({ relation, row });
+        if (scope !== 0) inScopes.push({ scope, number, until });
       }
     }
+    store.scopes.restore(kept.scopeRecords, inScopes);
     store.#ended.restore(kept.ended);
     return store;
   }
@@ -129,7 +144,8 @@ export class FactStore {
       createdAt: this.createdAt,
       dictionary,
       constants: dictionary.size,
-      scopes: this.#scopes.names.slice(1) as string[],
+      scopes: this.#scopeNames.names.slice(1) as string[],
+      scopeRecords: this.scopes.saved(),
       relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
       numbers: this.#numbers,
       count: this.#numbers.count,
@@ -159,12 +175,12 @@ export class FactStore {
 
   /** Names of scopes by their number; 0 is "without scope". */
   get scopeNames(): readonly (string | null)[] {
-    return this.#scopes.names;
+    return this.#scopeNames.names;
   }
 
   /** The number of the scope; -1 where no fact was ever in it. */
   scopeNumber(scope: string | null): number {
-    return this.#scopes.numberOf(scope);
+    return this.#scopeNames.numberOf(scope);
   }
 
   relation(predicate: string, arity: number, negated: boolean): StoredRelation | null {
@@ -205,21 +221,44 @@ export class FactStore {
     const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
     const identity = new Int32Array(fact.args.length + 1);
     for (const [position, text] of fact.args.entries()) identity[position] = this.dictionary.intern(text);
-    identity[fact.args.length] = this.#scopes.intern(fact.scope);
+    identity[fact.args.length] = this.internScope(fact.scope);
+    const known = relation.find(identity);
+    const kept =
+      known >= 0 && this.isStored({ relation, row: known }, time)
+        ? this.versionAt({ relation, row: known })
+        : null;
+    const bounds = boundsAfter(fact, kept ?? openBounds);
+    const metadata = fact.metadata === undefined ? (kept?.metadata ?? null) : nonEmpty(fact.metadata);
+    return this.put(relation, identity, { ...bounds, metadata }, generation, time);
+  }
+
+  /**
+   * Stores the fact with these ids (its arguments, then the scope) in exactly this version: a new fact, one in place
+   * of the version before, or nothing where that is alike.
+   */
+  put(
+    relation: StoredRelation,
+    identity: Int32Array,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    this.#settle(time);
     const known = relation.find(identity);
     if (known >= 0 && relation.isAlive(known)) {
       if (this.isStored({ relation, row: known }, time))
-        return this.#update(relation, known, identity, fact, generation, time);
+        return this.#update(relation, known, identity, version, generation, time);
       relation.kill(known, generation);
       const ended = { identity, until: relation.validUntil?.[known] as number, replacedIn: generation };
       this.#ended.remember(keyOf(relation), ended, time);
     }
     this.version++;
-    const { from, until } = boundsAfter(fact, openBounds);
+    const { from, until, metadata } = version;
     const number = this.#numbers.give(this.#numberOf(relation), generation);
-    const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
+    const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
+    this.scopes.asserted(identity[relation.arity] as number, number, until, time);
     return { status: 'asserted', relation, row };
   }
 
@@ -228,6 +267,31 @@ export class FactStore {
     this.version++;
     fact.relation.kill(fact.row, generation);
     this.#numbers.noteChange(numberOf(fact), generation);
+    this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until);
+  }
+
+  /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
+  settleScopes(time: number): Generator<'more', void, undefined> {
+    return this.scopes.settle(time, (number, instant) => {
+      const fact = this.versionOf(number);
+      const { relation, row } = fact;
+      return row >= 0 && relation.isAlive(row) && relation.validUntil?.[row] === instant
+        ? this.#scopeNumberOf(fact)
+        : 0;
+    });
+  }
+
+  #settle(time: number): void {
+    if (this.scopes.settledThrough >= time) return;
+    for (const slice of this.settleScopes(time)) assert(slice === 'more', 'every slice is worked off');
+  }
+
+  versionAt({ relation, row }: FactRow): FactVersion {
+    return {
+      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+      metadata: relation.metadata.get(row) ?? null,
+    };
   }
 
   /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
@@ -370,8 +434,11 @@ export class FactStore {
   }
 
   scopeOf(fact: FactRow): string | null {
-    const number = (fact.relation.columns[fact.relation.arity] as Int32Array)[fact.row] as number;
-    return this.scopeNames[number] ?? null;
+    return this.scopeNames[this.#scopeNumberOf(fact)] ?? null;
+  }
+
+  #scopeNumberOf({ relation, row }: FactRow): number {
+    return (relation.columns[relation.arity] as Int32Array)[row] as number;
   }
 
   metadataOf(fact: FactRow): Metadata {
@@ -382,23 +449,20 @@ export class FactStore {
     relation: StoredRelation,
     known: number,
     identity: Int32Array,
-    fact: FactToStore,
+    version: FactVersion,
     generation: number,
     time: number,
   ): StoreOutcome {
-    const oldFrom = relation.validFrom?.[known] ?? Number.NEGATIVE_INFINITY;
-    const oldUntil = relation.validUntil?.[known] ?? Number.POSITIVE_INFINITY;
-    const oldMetadata = relation.metadata.get(known) ?? null;
-    const { from, until } = boundsAfter(fact, { from: oldFrom, until: oldUntil });
-    const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
-    if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
-      return { status: 'unchanged', relation, row: known };
+    const before = this.versionAt({ relation, row: known });
+    if (areAlike(before, version)) return { status: 'unchanged', relation, row: known };
+    const { from, until, metadata } = version;
     this.version++;
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
+    if (until !== before.until) this.scopes.moved(identity[relation.arity] as number, number, until, time);
     this.#numbers.noteChange(number, generation);
     return { status: 'updated', relation, row };
   }
@@ -426,6 +490,11 @@ export class FactStore {
     const relation = new StoredRelation(predicate, arity, negated);
     this.#place(key, relation);
     return relation;
+  }
+
+  /** The number of the scope, given now where it is new. */
+  internScope(scope: string | null): number {
+    return this.#scopeNames.intern(scope);
   }
 
   /** Gives a relation its number. */
@@ -469,8 +538,13 @@ function nonEmpty(metadata: Metadata | null): Metadata | null {
   return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
 }
 
+/** True where two versions have the same validity, and metadata that are equal whatever the order of keys. */
+export function areAlike(left: FactVersion, right: FactVersion): boolean {
+  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
+}
+
 /** Equality of JSON values, whatever the order of keys. */
-function sameJson(left: unknown, right: unknown): boolean {
+export function sameJson(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left) !== Array.isArray(right)) return false;

@@ -11,6 +11,7 @@ import { Dictionary } from '../facts/dictionary.ts';
 import type { PinnedEnds } from '../facts/ended-facts.ts';
 import type { NumberedFacts } from '../facts/fact-numbers.ts';
 import { FactStore, type PinnedFacts } from '../facts/fact-store.ts';
+import type { SavedScopes } from '../facts/scope-records.ts';
 import { StoredRelation } from '../facts/stored-relation.ts';
 import { relationKey } from '../logic/terms.ts';
 import type { ColumnReader, ColumnWriter } from './columns.ts';
@@ -23,6 +24,7 @@ interface FactsHead {
   readonly facts: number;
   readonly relations: number;
   readonly sweepAt: number;
+  readonly scopes: SavedScopes;
 }
 
 interface RelationHead {
@@ -73,6 +75,7 @@ export async function* writeFacts(
     facts: count,
     relations: selection.relations.length,
     sweepAt: ended.sweepAt,
+    scopes: pinned.scopeRecords,
   };
   yield* columns.json(head);
   yield* columns.texts(mapped(selection.used, (id) => dictionary.utf8(id)));
@@ -123,8 +126,9 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
     changes,
   };
   const ended: PinnedEnds = { entries: await readEnds(columns, relations), sweepAt: head.sweepAt };
-  const { createdAt } = head;
-  return FactStore.restored({ createdAt, dictionary, scopes, relations, numbers, ended }, time, slices);
+  const { createdAt, scopes: scopeRecords } = head;
+  const kept = { createdAt, dictionary, scopes, scopeRecords, relations, numbers, ended };
+  return FactStore.restored(kept, time, slices);
 }
 
 async function selected(

@@ -62,6 +62,11 @@ export class FactOverlay implements Overlay {
     }
   }
 
+  /** Retracts a stored fact that the reader holds, as long as nothing was stored over it. */
+  hideStored(fact: FactRow): void {
+    this.#hide(fact);
+  }
+
   /** Retracts the stored fact with this id, in whatever version. null where it is not stored, or no longer. */
   retractById(id: string): FactRow | null {
     const { facts, generation } = this.#base;

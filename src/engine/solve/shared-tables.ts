@@ -143,7 +143,11 @@ export class SharedTables implements Holder {
   #note(numbers: readonly number[]): void {
     const { set } = this;
     const changed = this.#changed;
-    if (set.tables.size === 0 && set.owner === null) return;
+    if (set.tables.size === 0 && set.owner === null) {
+      // A question that needed no table may have made a constant that is stored now: one text would have two ids.
+      if (set.constants.ownCount > 0) this.#renew();
+      return;
+    }
     const keys = new Set<string>();
     for (const number of numbers) {
       const { relation, row } = this.#keeper.facts.versionOf(number);
