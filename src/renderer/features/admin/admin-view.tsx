@@ -41,8 +41,8 @@ function useChosenTenant(database: string, search: AdminSearch): string | null {
 
 /** The questions for the name of something new. */
 function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) => void) {
-  const createDatabase = useAdminWrite('createDatabase');
-  const createTenant = useAdminWrite('createTenant');
+  const createDatabase = useAdminWrite('createDatabase', ['databases']);
+  const createTenant = useAdminWrite('createTenant', ['databases']);
   const newDatabase: NameQuestion = {
     title: 'New database',
     label: 'Name',

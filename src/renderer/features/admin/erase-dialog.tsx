@@ -59,8 +59,9 @@ export function EraseDialog({ erasure, onClose, onErased, focusAfter }: EraseDia
   function onConfirm(): void {
     erasing.start(({ facts, rules }) => {
       if (how === 'delete' && target.kind === 'tenant') forgetTenant(target.name);
+      const gone = target.kind === 'database' ? ` and ${formatAmount(rules, 'rule')}` : '';
       notifyDone(
-        `${how === 'delete' ? 'Deleted' : 'Emptied'} ${target.name}: ${formatAmount(facts, 'fact')} and ${formatAmount(rules, 'rule')} are gone.`,
+        `${how === 'delete' ? 'Deleted' : 'Emptied'} ${target.name}, with ${formatAmount(facts, 'fact')}${gone}.`,
       );
       onClose();
       onErased(erasure);

@@ -26,6 +26,14 @@ describe('what is said before something is erased', () => {
     });
   });
 
+  test('a database that is emptied stays, with its tenants', () => {
+    expect(statementOf({ how: 'nuke', target: shop }, elsewhere)).toMatchObject({
+      title: 'Empty the database shop?',
+      goes: '1,234 facts of 2 tenants, and 1 rule',
+      stays: 'The database and its tenants stay, empty.',
+    });
+  });
+
   test('where the workbench is in it, it says where that leaves it', () => {
     expect(statementOf({ how: 'delete', target: shop }, inAcme).here).toContain(
       'goes to the database default',

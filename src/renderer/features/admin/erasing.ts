@@ -44,7 +44,7 @@ function staysOf({ how, target }: Erasure): string {
     return how === 'delete'
       ? 'The rules stay: they belong to the database.'
       : 'The tenant stays, without facts. The rules stay: they belong to the database.';
-  return how === 'delete' ? 'Nothing of the database stays.' : 'The database stays, empty.';
+  return how === 'delete' ? 'Nothing of the database stays.' : 'The database and its tenants stay, empty.';
 }
 
 function whereTo({ how, target }: Erasure): string {

@@ -7,6 +7,7 @@
 import { useEffect } from 'react';
 import { create } from 'zustand';
 import type { OperationName } from '../../../engine/contract/operations.ts';
+import type { Topic } from '../../api/live.ts';
 import { ApiError, type Failure } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useCredential } from '../../api/session.tsx';
@@ -31,8 +32,8 @@ export function forgetRefusal(): void {
 }
 
 /** `useWrite` for what only an administrator may do. */
-export function useAdminWrite<Name extends OperationName>(name: Name) {
-  const write = useWrite(name);
+export function useAdminWrite<Name extends OperationName>(name: Name, stale?: readonly Topic[]) {
+  const write = useWrite(name, stale);
   const key = useCredential((credential) => credential.key);
   const { error } = write;
   useEffect(() => {

@@ -48,7 +48,7 @@ function Taken({ taken, at }: { taken: SnapshotTaken; at: number }) {
 }
 
 function Snapshot() {
-  const { mutate, isPending, data, error, submittedAt } = useAdminWrite('takeSnapshot');
+  const { mutate, isPending, data, error, submittedAt } = useAdminWrite('takeSnapshot', []);
   return (
     <>
       {data !== undefined && <Taken taken={data} at={submittedAt} />}
