@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { allScopes } from '../../api/space.ts';
 import { adminSearchOf, scopesAddress, withPart } from './admin-search.ts';
 
 test('an address says which database and tenant are looked at; what can be no name is dropped', () => {
@@ -17,9 +16,9 @@ test('a list is narrowed to the names that have a part, whatever the case', () =
   expect(withPart(rows)).toEqual(rows);
 });
 
-test('the address of the Scopes view names what is no default', () => {
-  expect(scopesAddress({ database: 'default', tenant: 'default', scope: allScopes })).toBe('#/scopes');
-  expect(scopesAddress({ database: 'shop', tenant: 'a&b', scope: { kind: 'named', name: 'draft 1' } })).toBe(
-    '#/scopes?database=shop&tenant=a%26b&scope=draft+1',
+test('the address of the Scopes view names what is no default, and the scope that is looked at', () => {
+  expect(scopesAddress({ database: 'default', tenant: 'default' })).toBe('#/scopes');
+  expect(scopesAddress({ database: 'shop', tenant: 'a&b' }, 'draft 1')).toBe(
+    '#/scopes?database=shop&tenant=a%26b&source=draft+1',
   );
 });

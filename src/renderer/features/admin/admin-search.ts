@@ -1,6 +1,6 @@
 /** What the address of the Admin view says: which database and tenant are looked at, and what lists are narrowed to. */
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
-import { searchOf, type Space } from '../../api/space.ts';
+import { allScopes, searchOf, type Space } from '../../api/space.ts';
 
 /** The database that is looked at need not be the one that the workbench is in. */
 export interface AdminSearch {
@@ -34,10 +34,11 @@ export function withPart<Row extends { readonly name: string }>(rows: readonly R
   return rows.filter((row) => row.name.toLowerCase().includes(wanted));
 }
 
-/** The address of the Scopes view in a database and tenant. */
-export function scopesAddress(space: Space): string {
+/** The address of the Scopes view in a database and tenant; `source`: the scope that is compared with another. */
+export function scopesAddress(where: Omit<Space, 'scope'>, source?: string): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(searchOf(space)))
+  for (const [name, value] of Object.entries(searchOf({ ...where, scope: allScopes })))
     if (typeof value === 'string') parameters.set(name, value);
+  if (source !== undefined) parameters.set('source', source);
   return `#/scopes${parameters.size === 0 ? '' : `?${parameters}`}`;
 }

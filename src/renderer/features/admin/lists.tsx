@@ -189,7 +189,7 @@ const scopeColumns = (where: Omit<Space, 'scope'>): Column<Scope>[] => [
         className={styles.link}
         tabIndex={-1}
         title={`${name}: open in Scopes`}
-        href={scopesAddress({ ...where, scope: { kind: 'named', name } })}
+        href={scopesAddress(where, name)}
       >
         {name}
       </a>
@@ -210,7 +210,7 @@ const scopeColumns = (where: Omit<Space, 'scope'>): Column<Scope>[] => [
 export function ScopeRows({ database, tenant }: { database: string; tenant: string }) {
   const where = { database, tenant };
   const asked = useScopesOf(where, { everyMs: listsEveryMs });
-  const address = scopesAddress({ ...where, scope: { kind: 'all' } });
+  const address = scopesAddress(where);
   return (
     <NamedList
       label="Scopes"
@@ -223,9 +223,7 @@ export function ScopeRows({ database, tenant }: { database: string; tenant: stri
       asked={asked}
       columns={scopeColumns(where)}
       onSelect={() => undefined}
-      onOpen={({ name }) =>
-        window.location.assign(scopesAddress({ ...where, scope: { kind: 'named', name } }))
-      }
+      onOpen={({ name }) => window.location.assign(scopesAddress(where, name))}
       actions={
         <Button
           component="a"
