@@ -61,18 +61,54 @@ export class JoinedAtoms {
   }
 }
 
-/** Rows that are looked at between two slices, and those that are taken in. */
+/** Rows that are looked at between two slices, those that are taken in, and relations that are begun. */
 const rowsLookedAt = 8192;
 const rowsTaken = 512;
+const relationsBegun = 1024;
 
-/** Relations in one order on every replica, whatever they were made by. */
-export function relationsInOrder(facts: FactStore): StoredRelation[] {
-  return [...facts.relations.values()].sort(
+/** Where the rows of some scopes are found in a relation, part by part. */
+interface Part {
+  readonly relation: StoredRelation;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The relation's rows up to this generation in parts, each for one slice. */
+function* partsOf(relation: StoredRelation, generation: number): Generator<Part> {
+  const count = relation.rowsAt(generation);
+  for (let start = 0; start < count; start += rowsLookedAt)
+    yield { relation, start, end: Math.min(count, start + rowsLookedAt) };
+}
+
+/** Relations that hold something of these scopes, in an order that is the same on every replica. */
+function* relationsOf(
+  facts: FactStore,
+  scopes: readonly number[],
+  generation: number,
+): Generator<'more', StoredRelation[], undefined> {
+  const found: StoredRelation[] = [];
+  let begun = 0;
+  for (const relation of facts.relations.values()) {
+    if (++begun % relationsBegun === 0) yield 'more';
+    for (const part of partsOf(relation, generation)) {
+      if (part.start > 0) yield 'more';
+      if (!hasRowOf(part, scopes)) continue;
+      found.push(relation);
+      break;
+    }
+  }
+  return found.sort(
     (left, right) =>
       compareText(left.predicate, right.predicate) ||
       left.arity - right.arity ||
       Number(left.negated) - Number(right.negated),
   );
+}
+
+function hasRowOf({ relation, start, end }: Part, scopes: readonly number[]): boolean {
+  const column = relation.columns[relation.arity] as Int32Array;
+  for (let row = start; row < end; row++) if (scopes.includes(column[row] as number)) return true;
+  return false;
 }
 
 /** The facts held in this scope at this generation and time, in the order of relations and their rows. */
@@ -82,18 +118,14 @@ export function* factsOfScope(
   generation: number,
   time: number,
 ): Generator<'more' | FactRow, void, undefined> {
-  let left = rowsLookedAt;
-  for (const relation of relationsInOrder(facts)) {
-    const end = relation.rowsAt(generation);
-    for (let row = 0; row < end; row++) {
-      if (--left === 0) {
-        left = rowsLookedAt;
-        yield 'more';
-      }
-      if ((relation.columns[relation.arity] as Int32Array)[row] === scope)
-        if (relation.isHeld(row, generation, time)) yield { relation, row };
+  for (const relation of yield* relationsOf(facts, [scope], generation))
+    for (const { start, end } of partsOf(relation, generation)) {
+      if (start > 0) yield 'more';
+      // Read anew in every part: columns are replaced where they grow.
+      const column = relation.columns[relation.arity] as Int32Array;
+      for (let row = start; row < end; row++)
+        if (column[row] === scope && relation.isHeld(row, generation, time)) yield { relation, row };
     }
-  }
 }
 
 /** Joins the facts of these scopes, given by their numbers: a side each; one of -1 has none. */
@@ -104,8 +136,8 @@ export function* joinScopes(
   time: number,
 ): Generator<'more', JoinedAtoms[], undefined> {
   const joined: JoinedAtoms[] = [];
-  let left = rowsLookedAt;
-  for (const relation of relationsInOrder(facts)) {
+  let left = rowsTaken;
+  for (const relation of yield* relationsOf(facts, sides, generation)) {
     const { predicate, arity, negated } = relation;
     let atoms = joined.at(-1);
     if (atoms === undefined || atoms.predicate !== predicate || atoms.arity !== arity) {
@@ -114,19 +146,19 @@ export function* joinScopes(
     }
     atoms.relations[negated ? 1 : 0] = relation;
     const args = new Int32Array(arity);
-    const end = relation.rowsAt(generation);
-    for (let row = 0; row < end; row++) {
-      if (--left <= 0) {
-        left = rowsLookedAt;
-        yield 'more';
+    for (const { start, end } of partsOf(relation, generation)) {
+      if (start > 0) yield 'more';
+      for (let row = start; row < end; row++) {
+        const scope = (relation.columns[arity] as Int32Array)[row] as number;
+        if (!sides.includes(scope) || !relation.isHeld(row, generation, time)) continue;
+        if (--left === 0) {
+          left = rowsTaken;
+          yield 'more';
+        }
+        for (const [side, wanted] of sides.entries())
+          if (wanted === scope) atoms.add(relation, row, side, args);
       }
-      const scope = (relation.columns[arity] as Int32Array)[row] as number;
-      if (!sides.includes(scope) || !relation.isHeld(row, generation, time)) continue;
-      left -= rowsLookedAt / rowsTaken;
-      for (const [side, wanted] of sides.entries())
-        if (wanted === scope) atoms.add(relation, row, side, args);
     }
-    if (atoms.count === 0) joined.pop();
   }
   return joined;
 }

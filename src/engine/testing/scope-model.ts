@@ -132,7 +132,7 @@ export class ScopeModel {
     const all: ModelDifference[] = [];
     const left = { source: this.held(source), target: this.held(target) };
     const without = <Item>(list: readonly Item[], item: Item): Item[] => list.filter((each) => each !== item);
-    for (const one of [...left.source]) {
+    for (const one of left.source) {
       const other = left.target.find(
         (fact) => atomOf(fact) === atomOf(one) && fact.truthVal === one.truthVal,
       );
@@ -142,7 +142,7 @@ export class ScopeModel {
       if (sameVersion(one, other)) unchanged++;
       else all.push({ source: one, target: other });
     }
-    for (const one of [...left.source]) {
+    for (const one of left.source) {
       const other = left.target.find((fact) => atomOf(fact) === atomOf(one));
       left.source = without(left.source, one);
       if (other !== undefined) left.target = without(left.target, other);
@@ -270,7 +270,7 @@ function metadataTogether(source: Metadata, target: Metadata): Metadata {
     if (Object.keys(otherwise).length > 0) result['_source'] = { ...noted(target), ...otherwise };
     return result;
   }
-  const own = source['_source'] as Metadata[string];
+  const own = source['_source'];
   const isSaidAlready = '_source' in target && canonical(own) === canonical(target['_source']);
   if (Object.keys(otherwise).length === 0 && (isSaidAlready || !('_source' in target)))
     result['_source'] = own;
