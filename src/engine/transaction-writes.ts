@@ -1,3 +1,4 @@
+import type { Caller } from './base/caller.ts';
 import type { BrowseContext } from './browse.ts';
 import { noSuchFact } from './describe.ts';
 import { changeRules } from './apply-rules.ts';
@@ -19,13 +20,14 @@ import { renderAtom, renderRule } from './logic/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation } from './operation.ts';
 import { checkUnchanged, checkValidity, factToStore } from './prepare-facts.ts';
-import { checkRuleOperation, requireRule, ruleToKeep } from './prepare-rules.ts';
+import { checkRuleOperation, requireMatch, requireRule, ruleToKeep } from './prepare-rules.ts';
 
 /**
  * The writes that can be part of a transaction: each checked against committed knowledge with the transaction's own
  * writes over it, and taken in as what it does to single facts and rules.
  */
 export interface Writing {
+  readonly caller: Caller;
   /** When the write was asked for, epoch milliseconds: a `ttl` runs from then. */
   readonly now: number;
   /** Committed knowledge, kept while the write lasts. */
@@ -111,7 +113,7 @@ export const writesOf = {
 async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pending> {
   const { database, reader } = writing.context;
   // A rule that the transaction taught gets its id when it is committed.
-  if (operation.kind !== 'teach') requireRule(database, operation.id);
+  if (operation.kind !== 'teach') requireMatch(writing.caller, requireRule(database, operation.id));
   const rules = writing.rules();
   let text = '';
   await writing.put([operation], () => {

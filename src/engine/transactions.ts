@@ -223,6 +223,7 @@ export class Transactions {
       context.reasoner.readers++;
       try {
         const pending = await act({
+          caller,
           now,
           context,
           writes: transaction.writes,

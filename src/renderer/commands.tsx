@@ -2,6 +2,8 @@
 import { useMantineColorScheme } from '@mantine/core';
 import {
   IconBook2,
+  IconDatabase,
+  IconDatabaseCog,
   IconFlask,
   IconHelpCircle,
   IconListSearch,
@@ -14,7 +16,7 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { usePredicates, useRules, useScopes } from './api/queries.ts';
+import { useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
@@ -29,7 +31,8 @@ function useToolCommands(): Command[] {
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return useMemo(() => {
-    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/settings') => () => void navigate({ to });
+    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
+      void navigate({ to });
     return [
       {
         id: 'go.facts',
@@ -56,6 +59,14 @@ function useToolCommands(): Command[] {
         run: go('/ask'),
       },
       { id: 'go.start', title: 'Samples', group: 'Go to', icon: <IconBook2 {...small} />, run: go('/start') },
+      {
+        id: 'go.admin',
+        title: 'Admin: databases, tenants, storage',
+        group: 'Go to',
+        keys: 'Alt+8',
+        icon: <IconDatabaseCog {...small} />,
+        run: go('/admin'),
+      },
       {
         id: 'go.settings',
         title: 'Settings',
@@ -157,6 +168,28 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
+/** Every other database by name. */
+function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
+  const { space } = useSession();
+  const databases = useDatabases().data;
+  return useMemo(
+    () =>
+      (databases ?? [])
+        .filter(({ name }) => name !== space.database)
+        .map(
+          ({ name, facts }): Command => ({
+            id: `database ${name}`,
+            title: name,
+            group: 'Databases',
+            detail: formatAmount(facts, 'fact'),
+            icon: <IconDatabase {...small} />,
+            run: () => goTo({ ...space, database: name, scope: allScopes }),
+          }),
+        ),
+    [databases, space, goTo],
+  );
+}
+
 /** All commands, those of the tools first. */
 export function useCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
@@ -164,6 +197,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const tools = useToolCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
+  const databases = useDatabaseCommands(goTo);
   const scopeNames = scopes.join('\n');
   return useMemo(() => {
     const names = scopeNames === '' ? [] : scopeNames.split('\n');
@@ -179,6 +213,6 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
         run: () => goTo({ ...space, scope }),
       }),
     );
-    return [...tools, ...explaining, ...knowledge, ...scopeCommands];
-  }, [tools, explaining, knowledge, scopeNames, space, goTo]);
+    return [...tools, ...explaining, ...knowledge, ...databases, ...scopeCommands];
+  }, [tools, explaining, knowledge, databases, scopeNames, space, goTo]);
 }

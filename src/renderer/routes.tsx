@@ -16,24 +16,26 @@ import {
 } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from './api/queries.ts';
+import { questionSearchOf } from './api/question-text.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
+import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
-import { proofSearchOf } from './features/proof/proof-search.ts';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
-import { traceSearchOf } from './features/trace/trace-search.ts';
 import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
-import { whyNotSearchOf } from './features/why-not/why-not-search.ts';
 import { EmptyState } from './ui/notices.tsx';
 import { noteSearch } from './ui/last-searches.ts';
 import { writeStored } from './ui/stored-state.ts';
 
+const AdminView = lazy(async () => ({
+  default: (await import('./features/admin/admin-view.tsx')).AdminView,
+}));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
 const RulesView = lazy(async () => ({
   default: (await import('./features/rules/rules-view.tsx')).RulesView,
@@ -78,11 +80,11 @@ function Frame() {
 
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
 
-function Framed() {
+/** The way to another database, tenant or scope, in the view that is shown. */
+function useGoTo(): (next: Space) => void {
   const navigate = useNavigate();
-  const { space } = useSession();
-  const { database, tenant } = space;
-  const goTo = useCallback(
+  const { database, tenant } = useSession().space;
+  return useCallback(
     (next: Space) => {
       // Another scope shows the same thing differently; elsewhere the ids in the address mean nothing.
       const isSameKnowledge = next.database === database && next.tenant === tenant;
@@ -91,6 +93,11 @@ function Framed() {
     },
     [navigate, database, tenant],
   );
+}
+
+function Framed() {
+  const { database, tenant } = useSession().space;
+  const goTo = useGoTo();
   const commands = useCommands(goTo);
   return (
     <Shell commands={commands} goTo={goTo}>
@@ -177,7 +184,7 @@ const askRoute = createRoute({
 const proofRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/proof',
-  validateSearch: proofSearchOf,
+  validateSearch: questionSearchOf,
   component: function Proof() {
     return <ProofView search={proofRoute.useSearch()} />;
   },
@@ -186,7 +193,7 @@ const proofRoute = createRoute({
 const whyNotRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/why-not',
-  validateSearch: whyNotSearchOf,
+  validateSearch: questionSearchOf,
   component: function WhyNot() {
     const search = whyNotRoute.useSearch();
     const navigate = whyNotRoute.useNavigate();
@@ -197,7 +204,7 @@ const whyNotRoute = createRoute({
 const traceRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/trace',
-  validateSearch: traceSearchOf,
+  validateSearch: questionSearchOf,
   component: function Trace() {
     return <TraceView search={traceRoute.useSearch()} />;
   },
@@ -211,6 +218,22 @@ const whatIfRoute = createRoute({
     const search = whatIfRoute.useSearch();
     const navigate = whatIfRoute.useNavigate();
     return <WhatIfView search={search} onSearch={(next) => void navigate({ search: next })} />;
+  },
+});
+
+const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin',
+  validateSearch: adminSearchOf,
+  component: function Admin() {
+    const search = adminRoute.useSearch();
+    const navigate = adminRoute.useNavigate();
+    const goTo = useGoTo();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return <AdminView search={search} onSearch={onSearch} goTo={goTo} />;
   },
 });
 
@@ -243,6 +266,7 @@ export const router = createRouter({
     whyNotRoute,
     traceRoute,
     whatIfRoute,
+    adminRoute,
     settingsRoute,
   ]),
   history: createHashHistory(),

@@ -118,6 +118,11 @@ describe('a write with an Idempotency-Key', () => {
       ['POST', '/tell', { predicate: 'r', args: ['a'] }],
       ['DELETE', '/facts/f7-0'],
       ['DELETE', '/rules/r3'],
+      ['POST', '/tell', { predicate: 'p', args: ['c'], scope: 's' }],
+      ['POST', '/scope/fork', { source: 's', target: 't' }],
+      ['POST', '/tell', { predicate: 'p', args: ['c'], scope: 't', metadata: { by: 'me' } }],
+      ['POST', '/scope/merge', { source: 's', target: 't', strategy: 'SOURCE_WINS' }],
+      ['DELETE', '/scope/s'],
       ['POST', '/databases', { name: 'second' }],
       ['POST', '/admin/databases/second/tenants', { name: 'made' }],
       ['POST', '/admin/databases/second/tenants/made/nuke'],
@@ -143,6 +148,18 @@ describe('a write with an Idempotency-Key', () => {
       expect(headers.get('etag')).toBe(first.headers.get('etag'));
     }
     expect(service.engine.counters().records).toBe(records);
+  });
+
+  it('is answered again where it was the commit of a transaction that is gone with the restart', async () => {
+    const begun = await service.call<{ id: string }>('POST', '/tx/begin');
+    const headers = { 'x-transaction-id': begun.body.id };
+    await service.call('POST', '/tell', { predicate: 'p', args: ['a'] }, { headers });
+    const commit: Call = ['POST', `/tx/commit/${begun.body.id}`];
+    const first = await send(commit, 'key');
+    expect(first.body).toMatchObject({ status: 'committed', operations: 1 });
+    await restart();
+    expect((await send(commit, 'key')).body).toEqual(first.body);
+    expect((await send(commit, 'another')).status).toBe(404);
   });
 
   it('does not run beside the first with its key: 409', async () => {

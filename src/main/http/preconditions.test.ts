@@ -201,3 +201,35 @@ describe('ifGeneration', () => {
     expect((await service.call('POST', '/retract', kept)).status).toBe(200);
   });
 });
+
+describe('If-Match in a transaction', () => {
+  it('refuses a rule that was changed since with 412, and the transaction stays open', async () => {
+    const { id, etag } = (await teach()).body;
+    await put(id, { name: 'changed' }, etag);
+    const begun = await service.call<{ id: string }>('POST', '/tx/begin');
+    const transaction = { 'x-transaction-id': begun.body.id };
+    const rename = (ifMatch: string) =>
+      service.call<Record<string, unknown>>(
+        'PUT',
+        `/rules/${id}`,
+        { name: 'mine' },
+        {
+          headers: { ...transaction, 'if-match': ifMatch },
+        },
+      );
+    const refused = await rename(etag);
+    expect({
+      status: refused.status,
+      code: refused.body.code,
+      transaction: refused.body.transaction,
+    }).toEqual({
+      status: 412,
+      code: 'PreconditionFailed',
+      transaction: undefined,
+    });
+    const now = (await service.call<StoredRule>('GET', `/rules/${id}`)).body.etag;
+    expect((await rename(now)).body).toMatchObject({ status: 'pending' });
+    expect((await service.call('POST', `/tx/commit/${begun.body.id}`)).body).toMatchObject({ operations: 1 });
+    expect((await service.call<StoredRule>('GET', `/rules/${id}`)).body.name).toBe('mine');
+  });
+});

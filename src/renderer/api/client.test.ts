@@ -142,6 +142,26 @@ describe('the stream of changes', () => {
     expect(states).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live']);
   });
 
+  test('is opened anew on demand, without a pause, and goes on after what it last saw', async () => {
+    const seenIds: (string | undefined)[] = [];
+    const endpoint = await serve((request, response) => {
+      seenIds.push(request.headers['last-event-id'] as string | undefined);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      const data = JSON.stringify({ generation: 1, time: 0, requestId: null });
+      response.write(`id: 1.0\nevent: fact.asserted\ndata: ${data}\n\n`);
+    });
+    const states: StreamState['kind'][] = [];
+    const stream = openEventStream(endpoint, {
+      onChanges: () => {
+        if (seenIds.length === 1) stream.reconnect();
+      },
+      onState: (state) => states.push(state.kind),
+    });
+    await expect.poll(() => states).toEqual(['connecting', 'live', 'connecting', 'live']);
+    stream.close();
+    expect(seenIds).toEqual([undefined, '1.0']);
+  });
+
   test('a refusal is the reason it gives while it waits', async () => {
     const endpoint = await serve((_, response) => {
       response.statusCode = 404;

@@ -72,10 +72,14 @@ export function httpCallOf(origin: string, spec: OperationSpec, request: Request
   };
 }
 
-async function readJson(response: Response, requestId: string): Promise<unknown> {
-  const text = await response.text().catch((cause: unknown) => {
+function silenceOrCancel(requestId: string): (cause: unknown) => never {
+  return (cause) => {
     throw isCancelled(cause) ? cause : errorOfSilence(cause, requestId);
-  });
+  };
+}
+
+async function readJson(response: Response, requestId: string): Promise<unknown> {
+  const text = await response.text().catch(silenceOrCancel(requestId));
   if (text === '') return null;
   try {
     return JSON.parse(text) as unknown;
@@ -97,12 +101,25 @@ async function readJson(response: Response, requestId: string): Promise<unknown>
 
 /** Fetches JSON from the service; refusals and silence become an ApiError, an abort stays an AbortError. */
 export async function fetchJson(url: string, init: RequestInit, requestId: string): Promise<unknown> {
-  const response = await fetch(url, init).catch((cause: unknown) => {
-    throw isCancelled(cause) ? cause : errorOfSilence(cause, requestId);
-  });
+  const response = await fetch(url, init).catch(silenceOrCancel(requestId));
   const body = await readJson(response, requestId);
   if (!response.ok) throw errorOfAnswer(response.status, body, requestId);
   return body;
+}
+
+/** Fetches text from the service, for what is no operation of the table. Errors as those of `call`. */
+export async function fetchText(
+  endpoint: Endpoint,
+  path: string,
+  options: CallOptions = {},
+): Promise<string> {
+  const requestId = options.requestId ?? newRequestId();
+  const response = await fetch(endpoint.origin + path, {
+    headers: headersOf(endpoint, requestId),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }).catch(silenceOrCancel(requestId));
+  if (!response.ok) throw errorOfAnswer(response.status, await readJson(response, requestId), requestId);
+  return response.text().catch(silenceOrCancel(requestId));
 }
 
 /** Performs an operation. Errors: ApiError; AbortError where `signal` ended it. */

@@ -33,6 +33,8 @@ export interface StreamListener {
 export interface EventStream {
   /** Tries again at once where it is waiting. */
   retryNow(): void;
+  /** Opens the connection anew where there is one: it may be about what is no more. */
+  reconnect(): void;
   close(): void;
 }
 
@@ -96,6 +98,7 @@ async function readConnection(
 export function openEventStream(endpoint: Endpoint, listener: StreamListener): EventStream {
   const closing = new AbortController();
   let lastId = '';
+  let connection = new AbortController();
   let wake: () => void = () => undefined;
 
   function pause(ms: number): Promise<void> {
@@ -119,12 +122,14 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
     let attempt = 0;
     while (!closing.signal.aborted) {
       listener.onState({ kind: 'connecting' });
+      connection = new AbortController();
+      const { signal } = connection;
       let failure: Failure;
       try {
         await readConnection(
           endpoint,
           lastId,
-          closing.signal,
+          AbortSignal.any([closing.signal, signal]),
           () => {
             attempt = 0;
             listener.onState({ kind: 'live' });
@@ -136,6 +141,7 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
         failure = failureOf(error);
       }
       if (closing.signal.aborted) return;
+      if (signal.aborted) continue;
       attempt += 1;
       const ms = pauseBefore(attempt);
       listener.onState({ kind: 'waiting', failure, attempt, retryAt: Date.now() + ms });
@@ -146,6 +152,7 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
   void run();
   return {
     retryNow: () => wake(),
+    reconnect: () => connection.abort(),
     close() {
       closing.abort();
       wake();

@@ -10,6 +10,7 @@ import { create } from 'zustand';
 import type { ChangeKind } from '../../engine/contract/administration.ts';
 import type { Endpoint } from './client.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
+import { ApiError } from './problem.ts';
 
 /** What can grow stale on its own. `answers`: every conclusion that is shown. */
 export const topics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
@@ -86,6 +87,23 @@ export function invalidate(client: QueryClient, endpoint: Endpoint, stale: Itera
   useLive.setState({ versions });
 }
 
+/**
+ * Has `onMissing` called when a query is told that there is no such database, for queries about that database. A
+ * stream of changes stays open when its database is deleted, so this is how that is noticed. Returns the way to stop.
+ */
+function watchForMissing(client: QueryClient, database: string, onMissing: () => void): () => void {
+  return client.getQueryCache().subscribe((event) => {
+    if (event.type !== 'updated' || event.action.type !== 'error') return;
+    const { error } = event.action;
+    if (
+      error instanceof ApiError &&
+      error.code === 'DatabaseNotFound' &&
+      event.query.queryKey[1] === database
+    )
+      onMissing();
+  });
+}
+
 /** Keeps the workbench in step with one space. Returns the way to stop. */
 export function followChanges(client: QueryClient, endpoint: Endpoint): EventStream {
   let gathered: StreamedChange[] = [];
@@ -120,9 +138,14 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
     },
   });
 
+  const unwatch = watchForMissing(client, endpoint.database, () => {
+    if (useLive.getState().stream.kind === 'live') stream.reconnect();
+  });
+
   return {
-    retryNow: () => stream.retryNow(),
+    ...stream,
     close() {
+      unwatch();
       if (timer !== null) clearTimeout(timer);
       stream.close();
     },

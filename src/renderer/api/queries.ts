@@ -8,6 +8,7 @@ import {
   QueryCache,
 } from '@tanstack/react-query';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
+import { call as callEndpoint, type Endpoint, fetchText } from './client.ts';
 import { invalidate, keyOf, noteGeneration, type Topic, topics } from './live.ts';
 import { ApiError, isPassing } from './problem.ts';
 import { noteRefused, useSession } from './session.tsx';
@@ -54,11 +55,49 @@ export function useRules() {
   });
 }
 
-export function useDatabases() {
+export function useDatabases(options: { readonly everyMs?: number } = {}) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['databases'],
     queryFn: async ({ signal }) => (await call('listDatabases', {}, { signal })).databases,
+    refetchInterval: options.everyMs ?? false,
+  });
+}
+
+/** The tenants of a database that this caller can reach; null asks for none. */
+export function useTenants(database: string | null, options: { readonly everyMs?: number } = {}) {
+  const { call } = useSession();
+  return useQuery({
+    queryKey: ['databases', database, 'tenants'],
+    queryFn: async ({ signal }) =>
+      (await call('listTenants', { params: { name: database ?? '' } }, { signal })).tenants,
+    enabled: database !== null,
+    refetchInterval: options.everyMs ?? false,
+  });
+}
+
+/** The scopes of a database and tenant, which need not be those of the session; null asks for none. */
+export function useScopesOf(
+  where: Pick<Endpoint, 'database' | 'tenant'> | null,
+  options: { readonly everyMs?: number } = {},
+) {
+  const { endpoint } = useSession();
+  return useQuery({
+    queryKey: ['databases', where?.database, where?.tenant, 'scopes'],
+    queryFn: async ({ signal }) =>
+      (await callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal })).scopes,
+    enabled: where !== null,
+    refetchInterval: options.everyMs ?? false,
+  });
+}
+
+/** The service's metrics in Prometheus' text format, read again every so often while the window is seen. */
+export function useMetricsText(everyMs: number) {
+  const { endpoint } = useSession();
+  return useQuery({
+    queryKey: ['service', 'metrics'],
+    queryFn: ({ signal }) => fetchText(endpoint, '/metrics', { signal }),
+    refetchInterval: everyMs,
   });
 }
 

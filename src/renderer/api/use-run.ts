@@ -63,6 +63,25 @@ export function useRun<Result>(): Run<Result> {
   return { state, start, cancel, clear };
 }
 
+/**
+ * Work that begins by itself, and anew whenever `work` is another (compared by identity); null: nothing is to be
+ * done. `again` does the same once more. What was shown of other work goes.
+ */
+export function useRunAtOnce<Result>(
+  work: ((signal: AbortSignal) => Promise<Result>) | null,
+): Run<Result> & { again(): void } {
+  const run = useRun<Result>();
+  const { start, clear } = run;
+  const again = useCallback(() => {
+    if (work !== null) start(work);
+  }, [work, start]);
+  useEffect(() => {
+    clear();
+    again();
+  }, [again, clear]);
+  return { ...run, again };
+}
+
 /** True once conclusions may have changed since `shown` (compared by identity) came to be shown. */
 export function useIsOld(shown: unknown): boolean {
   const version = useLive((live) => live.versions.answers);

@@ -17,6 +17,15 @@ export function formatTime(time: number): string {
   return dateAndTime.format(time);
 }
 
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** An amount of memory or storage, three digits of it: `1.50 MiB`. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const amount = bytes / 1024 ** power;
+  return `${power === 0 ? formatCount(amount) : amount.toPrecision(amount < 1000 ? 3 : 4)} ${byteUnits[power]}`;
+}
+
 /** A duration of milliseconds, three digits of it. */
 export function formatDuration(ms: number): string {
   if (ms < 1) return `${ms.toFixed(2)} ms`;

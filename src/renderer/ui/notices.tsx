@@ -1,6 +1,6 @@
 /** What a view says when it has nothing, when something failed, and when what it shows has grown old. */
 import { Button } from '@mantine/core';
-import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
+import { IconAlertTriangle, IconInfoCircle, IconRefresh } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.tsx';
 import styles from './notices.module.css';
@@ -49,6 +49,15 @@ export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onR
   );
 }
 
+/** The same in place of what a pane would show. */
+export function PaneProblem(props: { failure: ShownFailure; onRetry?: () => void }) {
+  return (
+    <div className={styles.inPane}>
+      <ProblemNotice {...props} />
+    </div>
+  );
+}
+
 /** A line over a view: what it shows is no longer the whole truth. */
 export function Banner({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
@@ -57,6 +66,33 @@ export function Banner({ children, action }: { children: ReactNode; action?: Rea
       <span className={styles.bannerText}>{children}</span>
       {action}
     </div>
+  );
+}
+
+interface AgeBannerProps {
+  /** What makes it new: `Prove again`. */
+  action: string;
+  onAgain: () => void;
+  children: ReactNode;
+}
+
+/** Over what was worked out before the knowledge moved on: it stays, until somebody asks for it anew. */
+export function AgeBanner({ action, onAgain, children }: AgeBannerProps) {
+  return (
+    <Banner
+      action={
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconRefresh size={13} aria-hidden />}
+          onClick={onAgain}
+        >
+          {action}
+        </Button>
+      }
+    >
+      {children}
+    </Banner>
   );
 }
 

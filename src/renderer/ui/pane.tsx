@@ -14,6 +14,15 @@ interface PaneProps {
   children: ReactNode;
 }
 
+/** The title of a pane; `isWhole`: of the view, not of a part of one. */
+export function PaneTitle({ isWhole, children }: { isWhole: boolean; children: ReactNode }) {
+  return isWhole ? (
+    <h1 className={styles.title}>{children}</h1>
+  ) : (
+    <h2 className={styles.title}>{children}</h2>
+  );
+}
+
 export function PaneFrame({ title, actions, tone, scroll, label, children }: PaneProps) {
   return (
     <section
@@ -21,7 +30,7 @@ export function PaneFrame({ title, actions, tone, scroll, label, children }: Pan
       {...(label === undefined ? {} : { 'aria-label': label })}
     >
       <div className={styles.header}>
-        {typeof title === 'string' ? <h2 className={styles.title}>{title}</h2> : title}
+        {typeof title === 'string' ? <PaneTitle isWhole={false}>{title}</PaneTitle> : title}
         <span className={styles.grow} />
         {actions}
       </div>

@@ -8,18 +8,19 @@ import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
+import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
+import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import styles from './ask.module.css';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { QuestionList } from './question-list.tsx';
 import { QuestionToolbar } from './question-toolbar.tsx';
 import { Results } from './results.tsx';
-import { type Asking, type AskState, useAnswer } from './use-answer.ts';
+import { type Asking, type ShownAnswer, useAnswer } from './use-answer.ts';
 import { useCurrency } from './use-currency.ts';
 
 const firstLimit = 2_000;
@@ -87,7 +88,7 @@ function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void
 }
 
 interface AnswersProps {
-  state: AskState;
+  state: RunState<ShownAnswer>;
   isNarrow: boolean;
   isOld: boolean;
   again: () => void;
@@ -97,28 +98,24 @@ interface AnswersProps {
 }
 
 function Answers({ state, isNarrow, isOld, again, ...actions }: AnswersProps) {
-  const { failure, answer, cancelledAfter, runningSince } = state;
+  const { failure, result: answer, cancelledAfter, runningSince } = state;
+  const age = isOld && (
+    <Banner
+      action={
+        <Button size="compact-xs" variant="default" onClick={again}>
+          Ask again
+        </Button>
+      }
+    >
+      The knowledge has changed since this was answered.
+    </Banner>
+  );
   return (
-    <div className={styles.results} aria-busy={runningSince !== null}>
-      {isOld && (
-        <Banner
-          action={
-            <Button size="compact-xs" variant="default" onClick={again}>
-              Ask again
-            </Button>
-          }
-        >
-          The knowledge has changed since this was answered.
-        </Banner>
-      )}
+    <BusyFrame isBusy={runningSince !== null} banner={age}>
       {failure !== null ? (
-        <div className={styles.padded}>
-          <ProblemNotice failure={failure} onRetry={again} />
-        </div>
+        <PaneProblem failure={failure} onRetry={again} />
       ) : answer !== null ? (
-        <div className={styles.resultsBody}>
-          <Results answer={answer} isNarrow={isNarrow} {...actions} />
-        </div>
+        <Results answer={answer} isNarrow={isNarrow} {...actions} />
       ) : (
         <EmptyState
           icon={<IconListSearch size={30} stroke={1.3} aria-hidden />}
@@ -128,7 +125,7 @@ function Answers({ state, isNarrow, isOld, again, ...actions }: AnswersProps) {
           with a question mark.
         </EmptyState>
       )}
-    </div>
+    </BusyFrame>
   );
 }
 
@@ -177,7 +174,7 @@ export function AskView(props: AskViewProps) {
     <PaneFrame
       scroll="own"
       label="Question"
-      title={<h1 className={styles.viewTitle}>Ask</h1>}
+      title={<PaneTitle isWhole>Ask</PaneTitle>}
       actions={
         <QuestionToolbar
           asking={asking}

@@ -3,6 +3,7 @@ import type { Atom } from '../../../engine/contract/language.ts';
 import { parseBody } from '../../../engine/logic/parse.ts';
 import { renderAtom } from '../../../engine/logic/print.ts';
 import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engine/logic/terms.ts';
+import { bareQuestion } from '../../api/question-text.ts';
 
 export interface Question {
   readonly text: string;
@@ -18,7 +19,7 @@ export type ReadQuestion = { ok: true; question: Question } | { ok: false; messa
 
 /** Reads a question; `text` is the body of a rule, a question mark at the end is allowed. */
 export function readQuestion(text: string): ReadQuestion {
-  const bare = text.trim().replace(/\)\s*\?$/, ')');
+  const bare = bareQuestion(text);
   try {
     const body = parseBody(bare);
     const atoms = body.filter(isPositiveAtom);

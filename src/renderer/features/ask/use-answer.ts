@@ -4,13 +4,14 @@
  * A new question ends the one that runs. While one runs, the answer before stays, so that nothing flickers. An
  * answer is not asked for again behind one's back unless it is quick and the owner says so.
  */
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback } from 'react';
 import { renderAtom } from '../../../engine/logic/print.ts';
 import { noteGeneration } from '../../api/live.ts';
-import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { refusedQuestion } from '../../api/question-text.ts';
 import { noteAsked } from '../../api/questions.ts';
 import { type Session, useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
+import { type RunState, useRun } from '../../api/use-run.ts';
 import { bindingsOf, type Question, readQuestion } from './question.ts';
 
 export interface ShownAnswer {
@@ -23,20 +24,6 @@ export interface ShownAnswer {
   readonly generation: number | null;
   /** Milliseconds: the service's own for inference, there and back for stored facts. */
   readonly elapsedMs: number;
-}
-
-export interface AskState {
-  readonly runningSince: number | null;
-  readonly answer: ShownAnswer | null;
-  readonly failure: Failure | null;
-  /** Milliseconds after which the last question was cancelled. */
-  readonly cancelledAfter: number | null;
-}
-
-const idle: AskState = { runningSince: null, answer: null, failure: null, cancelledAfter: null };
-
-function wrong(title: string, detail: string): Failure {
-  return { code: 'ValidationException', status: null, title, detail, requestId: '', errors: [] };
 }
 
 async function askStored(
@@ -89,56 +76,35 @@ async function askInferred(
 }
 
 export interface Asking {
-  readonly state: AskState;
+  readonly state: RunState<ShownAnswer>;
   ask(text: string, isStoredOnly: boolean, limit: number): void;
   cancel(): void;
 }
 
+/** The question in the text; throws the failure to show where it is none that can be sent. */
+function questionOf(text: string, isStoredOnly: boolean): Question {
+  const read = readQuestion(text);
+  if (!read.ok) throw refusedQuestion('The question cannot be read', read.message);
+  if (isStoredOnly && read.question.atom === null)
+    throw refusedQuestion(
+      'More than one atom',
+      'Stored facts are looked up by one atom, such as parent(alice, ?child). Ask with inference for conjunctions, comparisons and negation.',
+    );
+  return read.question;
+}
+
 export function useAnswer(): Asking {
   const session = useSession();
-  const [state, setState] = useState<AskState>(idle);
-  const running = useRef<{ controller: AbortController; since: number } | null>(null);
-  useEffect(() => () => running.current?.controller.abort(), []);
-
+  const { state, start, cancel } = useRun<ShownAnswer>();
   const ask = useCallback(
-    (text: string, isStoredOnly: boolean, limit: number) => {
-      running.current?.controller.abort();
-      running.current = null;
-      const read = readQuestion(text);
-      if (!read.ok) {
-        setState({ ...idle, failure: wrong('The question cannot be read', read.message) });
-        return;
-      }
-      const { question } = read;
-      if (isStoredOnly && question.atom === null) {
-        const detail =
-          'Stored facts are looked up by one atom, such as parent(alice, ?child). Ask with inference for conjunctions, comparisons and negation.';
-        setState({ ...idle, failure: wrong('More than one atom', detail) });
-        return;
-      }
-      const controller = new AbortController();
-      const mine = { controller, since: performance.now() };
-      running.current = mine;
-      setState((before) => ({ ...before, runningSince: mine.since, cancelledAfter: null }));
-      const asked = (isStoredOnly ? askStored : askInferred)(session, question, limit, controller.signal);
-      asked.then(
-        (answer) => {
-          if (running.current !== mine) return;
-          running.current = null;
-          noteAsked(session.space, question.text, answer.results.length);
-          setState({ ...idle, answer });
-        },
-        (error: unknown) => {
-          if (running.current !== mine) return;
-          running.current = null;
-          if (isCancelled(error)) setState({ ...idle, cancelledAfter: performance.now() - mine.since });
-          else setState({ ...idle, failure: failureOf(error) });
-        },
-      );
-    },
-    [session],
+    (text: string, isStoredOnly: boolean, limit: number) =>
+      start(async (signal) => {
+        const question = questionOf(text, isStoredOnly);
+        const answer = await (isStoredOnly ? askStored : askInferred)(session, question, limit, signal);
+        if (!signal.aborted) noteAsked(session.space, question.text, answer.results.length);
+        return answer;
+      }),
+    [session, start],
   );
-
-  const cancel = useCallback(() => running.current?.controller.abort(), []);
   return { state, ask, cancel };
 }

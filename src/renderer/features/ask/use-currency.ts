@@ -1,7 +1,8 @@
 /** Whether a shown answer is still that of the knowledge there is. */
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useLive } from '../../api/live.ts';
-import type { AskState } from './use-answer.ts';
+import type { RunState } from '../../api/use-run.ts';
+import type { ShownAnswer } from './use-answer.ts';
 
 /** Answers that took longer are not asked for again on their own, in milliseconds. */
 const quickMs = 300;
@@ -10,7 +11,7 @@ const quickMs = 300;
  * Asks again, through `again`, when what the answer stands on may have changed, where it is live and was quick.
  * True while the shown answer may be out of date.
  */
-export function useCurrency(state: AskState, isLive: boolean, again: () => void): boolean {
+export function useCurrency(state: RunState<ShownAnswer>, isLive: boolean, again: () => void): boolean {
   const version = useLive((live) => live.versions.answers);
   const answeredAt = useRef(version);
   const [isOld, setIsOld] = useState(false);
@@ -18,10 +19,10 @@ export function useCurrency(state: AskState, isLive: boolean, again: () => void)
   useEffect(() => {
     answeredAt.current = useLive.getState().versions.answers;
     setIsOld(false);
-  }, [state.answer]);
+  }, [state.result]);
 
   const onChange = useEffectEvent(() => {
-    const { answer, runningSince } = state;
+    const { result: answer, runningSince } = state;
     if (answer === null) return;
     if (isLive && answer.elapsedMs <= quickMs && runningSince === null) again();
     else setIsOld(true);

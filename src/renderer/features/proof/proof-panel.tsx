@@ -1,16 +1,13 @@
 /** A proof with what belongs to it: how old it is, folding, the step under the cursor, copies. */
 import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
 import {
-  IconArrowsMaximize,
   IconArrowsSplit2,
   IconCopy,
   IconFold,
   IconHelpCircle,
   IconListTree,
-  IconRefresh,
   IconTimeline,
   IconUnlink,
-  IconX,
 } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useClipboard } from '@mantine/hooks';
@@ -18,10 +15,11 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { Answer, Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/logic/parse.ts';
 import { failureOf } from '../../api/problem.ts';
+import { BesideActions } from '../../ui/beside-actions.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { AgeBanner, Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Chosen, turned, waysTo, withChosen } from './alternatives.ts';
 import type { OutlineState } from './outline-keys.ts';
 import { recallOutline, rememberOutline } from './outline-memory.ts';
@@ -188,7 +186,7 @@ function Shown({ question, answer, proof, alternatives, isWhole, actions }: Show
     <PaneFrame
       scroll="own"
       label="Proof"
-      title={isWhole ? <h1 className={styles.title}>Proof</h1> : <h2 className={styles.title}>Proof</h2>}
+      title={<PaneTitle isWhole={isWhole}>Proof</PaneTitle>}
       actions={
         <>
           <span className="dim number">
@@ -228,27 +226,6 @@ function Shown({ question, answer, proof, alternatives, isWhole, actions }: Show
   );
 }
 
-/** For a proof that stands beside something else: on its own, or away with it. */
-function BesideActions({ question, onClose }: { question: string; onClose: () => void }) {
-  return (
-    <>
-      <Tooltip label="Open on its own">
-        <ActionIcon
-          aria-label="Open the proof on its own"
-          renderRoot={(props) => <Link to="/proof" search={{ question }} {...props} />}
-        >
-          <IconArrowsMaximize size={15} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Close">
-        <ActionIcon aria-label="Close the proof" onClick={onClose}>
-          <IconX size={16} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-    </>
-  );
-}
-
 /** In place of a proof: it is on its way, failed, or there is none. */
 function NotShown({ question, shown }: { question: string; shown: ShownProof }) {
   const { error, answer, isLoading, again } = shown;
@@ -277,23 +254,12 @@ function NotShown({ question, shown }: { question: string; shown: ShownProof }) 
   );
 }
 
-function AgeBanner({ answer, again }: { answer: Answer | undefined; again: () => void }) {
+function ProofAge({ answer, again }: { answer: Answer | undefined; again: () => void }) {
   return (
-    <Banner
-      action={
-        <Button
-          size="compact-xs"
-          variant="default"
-          leftSection={<IconRefresh size={13} aria-hidden />}
-          onClick={again}
-        >
-          Prove again
-        </Button>
-      }
-    >
+    <AgeBanner action="Prove again" onAgain={again}>
       The knowledge has moved on since this was proved
       {answer === undefined ? '' : ` (generation ${formatCount(answer.generation)})`}. It is shown as it was.
-    </Banner>
+    </AgeBanner>
   );
 }
 
@@ -312,10 +278,13 @@ export function ProofPanel({ question, onClose }: ProofPanelProps) {
   const shown = useProof(question, areWanted);
   const { answer, isOld, again, isLoading } = shown;
   const proof = answer?.proof;
-  const actions = onClose === undefined ? null : <BesideActions question={question} onClose={onClose} />;
+  const actions =
+    onClose === undefined ? null : (
+      <BesideActions what="the proof" to="/proof" question={question} onClose={onClose} />
+    );
   return (
     <div className={styles.panel}>
-      {isOld && <AgeBanner answer={answer} again={again} />}
+      {isOld && <ProofAge answer={answer} again={again} />}
       <div className={styles.panelBody}>
         {answer !== undefined && proof !== undefined && proof.roots.length > 0 ? (
           <Shown

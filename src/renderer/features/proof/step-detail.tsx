@@ -4,7 +4,9 @@ import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
+import { Bindings } from '../../ui/bindings.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { parseAtom } from '../../../engine/logic/parse.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
@@ -59,7 +61,7 @@ function Ways({ step, chosen, onTurn }: { step: ProofStep } & Pick<StepDetailPro
 }
 
 /** What would change the step: its fact taken away, its rule left out, what is absent asserted. */
-function WhatIfLink({ step }: { step: ProofStep }) {
+function StepWhatIf({ step }: { step: ProofStep }) {
   const search: { retract?: string; without?: string; add?: string } | null =
     step.kind === 'fact'
       ? { retract: `${step.atom}.` }
@@ -75,11 +77,7 @@ function WhatIfLink({ step }: { step: ProofStep }) {
       : step.ruleId !== null
         ? 'What if the rule were left out'
         : 'What if it were there';
-  return (
-    <Anchor size="xs" renderRoot={(props) => <Link to="/what-if" search={search} {...props} />}>
-      {words}
-    </Anchor>
-  );
+  return <WhatIfLink changes={search}>{words}</WhatIfLink>;
 }
 
 interface StepDetailProps {
@@ -101,7 +99,7 @@ export function StepDetail({ row, tree, chosen, onTurn }: StepDetailProps) {
         <CopyButton text={step.atom} label="Copy the statement" />
         {waysTo(step) > 1 && <Ways step={step} chosen={chosen} onTurn={onTurn} />}
         <span style={{ flex: 1 }} />
-        <WhatIfLink step={step} />
+        <StepWhatIf step={step} />
         {step.factId !== undefined && (
           <Anchor
             size="xs"
@@ -116,14 +114,7 @@ export function StepDetail({ row, tree, chosen, onTurn }: StepDetailProps) {
             Open the fact
           </Anchor>
         )}
-        {step.ruleId !== null && (
-          <Anchor
-            size="xs"
-            renderRoot={(props) => <Link to="/rules" search={{ rule: step.ruleId ?? '' }} {...props} />}
-          >
-            Open the rule
-          </Anchor>
-        )}
+        {step.ruleId !== null && <RuleLink rule={step.ruleId} />}
       </div>
       {step.rule === null ? (
         <p className="dim">
@@ -135,16 +126,7 @@ export function StepDetail({ row, tree, chosen, onTurn }: StepDetailProps) {
           <CodeText text={step.rule} />
         </p>
       )}
-      {substitution.length > 0 && (
-        <p className={styles.substitution}>
-          <span className="dim">with</span>
-          {substitution.map(([variable, constant]) => (
-            <code key={variable} className="mono">
-              <span className={styles.variable}>{variable}</span> = {constant}
-            </code>
-          ))}
-        </p>
-      )}
+      <Bindings lead="with" bindings={substitution} />
       {step.metadata !== undefined && Object.keys(step.metadata).length > 0 && (
         <p className="dim">
           {Object.entries(step.metadata)

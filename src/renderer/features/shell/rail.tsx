@@ -1,5 +1,5 @@
 /** The tools, at the left edge. */
-import { IconListSearch, IconRoute2, IconSettings, IconTable } from '@tabler/icons-react';
+import { IconDatabaseCog, IconListSearch, IconRoute2, IconSettings, IconTable } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useLastSearch } from '../../ui/last-searches.ts';
@@ -40,6 +40,7 @@ export function Rail() {
         <RailLink key={tool.title} {...tool} />
       ))}
       <span className={styles.railGap} />
+      <RailLink to="/admin" title="Admin" icon={<IconDatabaseCog size={20} stroke={1.6} aria-hidden />} />
       <RailLink to="/settings" title="Settings" icon={<IconSettings size={20} stroke={1.6} aria-hidden />} />
     </nav>
   );

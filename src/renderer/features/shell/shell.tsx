@@ -6,9 +6,9 @@
 import { Tooltip, UnstyledButton } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
-import type { EventStream } from '../../api/event-stream.ts';
+import type { EventStream, StreamState } from '../../api/event-stream.ts';
 import { followChanges, useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Command } from '../../ui/command.ts';
@@ -46,11 +46,23 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   );
 }
 
+/** True from when the database of the session was found missing until it is there. */
+function useIsMissing(): boolean {
+  const { database } = useSession().space;
+  const stream = useLive((state) => state.stream);
+  const [missing, setMissing] = useState<string | null>(null);
+  // While an attempt is under way it stays missing, so that the view does not come and go.
+  const onState = useEffectEvent((state: StreamState) => {
+    if (state.kind === 'waiting') setMissing(state.failure.code === 'DatabaseNotFound' ? database : null);
+    else if (state.kind === 'live') setMissing(null);
+  });
+  useEffect(() => onState(stream), [stream]);
+  return missing === database;
+}
+
 /** The view, with what is to be said about the connection over it. */
 function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void; children: ReactNode }) {
-  const isMissing = useLive(
-    ({ stream }) => stream.kind === 'waiting' && stream.failure.code === 'DatabaseNotFound',
-  );
+  const isMissing = useIsMissing();
   return (
     <div className={styles.content}>
       {!isMissing && <ConnectionBanner onRetry={onRetry} />}

@@ -9,20 +9,16 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
-import { type Validated, validate } from '../../../engine/contract/validation.ts';
+import { rememberTenant, useKnownTenants } from '../../api/known-tenants.ts';
+import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../api/names.ts';
+import { failureOf } from '../../api/problem.ts';
 import { useDatabases, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey, type ScopeChoice, scopeLabel } from '../../api/space.ts';
 import { formatCount } from '../../ui/format.ts';
-import { NameDialog, type NameQuestion } from './name-dialog.tsx';
+import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import type { GoTo } from './go-to.ts';
-import { rememberTenant, useKnownTenants } from './known-tenants.ts';
 import styles from './shell.module.css';
-
-function problemOf(outcome: Validated<string>): string | null {
-  return outcome.ok ? null : (outcome.errors[0]?.message ?? 'not a name');
-}
 
 interface SwitcherProps {
   what: string;
@@ -89,7 +85,7 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
     label: 'Name',
     hint: 'ASCII letters, digits, _ - and .',
     action: 'Create',
-    problemOf: (name) => problemOf(validate(databaseNameSchema, name)),
+    problemOf: databaseNameProblem,
     onName: async (name) => {
       await create.mutateAsync({ body: { name } });
       goTo({ ...space, database: name, scope: { kind: 'all' } });
@@ -120,7 +116,7 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
     label: 'Tenant',
     hint: 'A tenant comes into being with its first fact.',
     action: 'Open',
-    problemOf: (name) => problemOf(validate(tenantNameSchema, name)),
+    problemOf: tenantNameProblem,
     onName: (name) => {
       rememberTenant(name);
       goTo({ ...space, tenant: name, scope: { kind: 'all' } });
@@ -156,7 +152,7 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
     label: 'Scope',
     hint: 'A scope comes into being with its first fact.',
     action: 'Open',
-    problemOf: (name) => problemOf(validate(scopeNameSchema, name)),
+    problemOf: scopeNameProblem,
     onName: (name) => goTo({ ...space, scope: { kind: 'named', name } }),
   };
   return (
@@ -188,7 +184,9 @@ export function SpaceSwitchers({ goTo }: { goTo: GoTo }) {
         /
       </span>
       <ScopeSwitcher goTo={goTo} ask={setQuestion} />
-      {question !== null && <NameDialog question={question} onClose={() => setQuestion(null)} />}
+      {question !== null && (
+        <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />
+      )}
     </nav>
   );
 }

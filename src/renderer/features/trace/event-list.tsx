@@ -1,5 +1,5 @@
 /** What inference did, event by event: narrowed down by rule, predicate and port, and stepped through both ways. */
-import { ActionIcon, Anchor, Button, Select, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
 import {
   IconChevronLeft,
   IconChevronRight,
@@ -7,12 +7,12 @@ import {
   IconChevronsRight,
   IconFilterOff,
 } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
+import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { sentenceOf, toneOf } from './event-words.ts';
@@ -149,27 +149,9 @@ function EventDetail({ event, rule }: { event: TraceEvent; rule: string | undefi
         <CodeText text={atom} />
         {scope !== null && <span className="dim">in {scope}</span>}
         <span className={styles.grow} />
-        {port === 'exit' && (
-          <Anchor
-            size="xs"
-            renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
-          >
-            Why
-          </Anchor>
-        )}
-        {port === 'fail' && (
-          <Anchor
-            size="xs"
-            renderRoot={(props) => <Link to="/why-not" search={{ question: atom }} {...props} />}
-          >
-            Why not
-          </Anchor>
-        )}
-        {ruleId !== null && (
-          <Anchor size="xs" renderRoot={(props) => <Link to="/rules" search={{ rule: ruleId }} {...props} />}>
-            Open the rule
-          </Anchor>
-        )}
+        {port === 'exit' && <ProofLink question={atom}>Why</ProofLink>}
+        {port === 'fail' && <WhyNotLink question={atom}>Why not</WhyNotLink>}
+        {ruleId !== null && <RuleLink rule={ruleId} />}
       </div>
       <p className="dim">{sentenceOf(event)}</p>
       {rule !== undefined && (

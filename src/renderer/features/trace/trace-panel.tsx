@@ -5,61 +5,35 @@
  * back: when the knowledge moves on, a banner says so.
  */
 import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core';
-import { IconArrowsMaximize, IconRefresh, IconTimeline, IconX } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
-import { useCallback, useEffect } from 'react';
+import { IconRefresh, IconTimeline } from '@tabler/icons-react';
+import { useCallback } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
-import { parseBody } from '../../../engine/logic/parse.ts';
-import { ApiError } from '../../api/problem.ts';
+import { bareQuestion, refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
-import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
+import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { BesideActions } from '../../ui/beside-actions.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
+import { AgeBanner, Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
 import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
 import styles from './trace.module.css';
 
-/** Throws the failure to show for a question that cannot be read, so that it is not sent. */
-function refuseUnreadable(text: string): void {
-  try {
-    parseBody(text);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new ApiError(
-      {
-        code: 'ValidationException',
-        status: null,
-        title: 'The question cannot be read',
-        detail: error.message,
-        requestId: '',
-        errors: [],
-      },
-      error,
-    );
-  }
-}
-
-function useTrace(question: string): Run<Trace> & { again(): void } {
+function useTrace(question: string) {
   const { call, space } = useSession();
-  const run = useRun<Trace>();
-  const { start, clear } = run;
   const { scope } = space;
-  const again = useCallback(() => {
-    const text = question.trim().replace(/\)\s*\?$/, ')');
-    start(async (signal) => {
+  const trace = useCallback(
+    async (signal: AbortSignal): Promise<Trace> => {
+      const text = bareQuestion(question);
       refuseUnreadable(text);
       return call('trace', { body: { text, ...scopeFieldsOf(scope), timeoutMs: 60_000 } }, { signal });
-    });
-  }, [call, question, scope, start]);
-  useEffect(() => {
-    clear();
-    again();
-  }, [again, clear]);
-  return { ...run, again };
+    },
+    [call, question, scope],
+  );
+  return useRunAtOnce(trace);
 }
 
 function Traced({ trace }: { trace: Trace }) {
@@ -84,26 +58,6 @@ function Traced({ trace }: { trace: Trace }) {
   );
 }
 
-function BesideActions({ question, onClose }: { question: string; onClose: () => void }) {
-  return (
-    <>
-      <Tooltip label="Open on its own">
-        <ActionIcon
-          aria-label="Open the trace on its own"
-          renderRoot={(props) => <Link to="/trace" search={{ question }} {...props} />}
-        >
-          <IconArrowsMaximize size={15} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Close">
-        <ActionIcon aria-label="Close the trace" onClick={onClose}>
-          <IconX size={16} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-    </>
-  );
-}
-
 interface NotTracedProps {
   run: ReturnType<typeof useTrace>;
 }
@@ -111,12 +65,7 @@ interface NotTracedProps {
 /** In place of a trace: it is on its way, failed, or was cancelled. */
 function NotTraced({ run }: NotTracedProps) {
   const { failure, runningSince } = run.state;
-  if (failure !== null)
-    return (
-      <div className={styles.padded}>
-        <ProblemNotice failure={failure} onRetry={run.again} />
-      </div>
-    );
+  if (failure !== null) return <PaneProblem failure={failure} onRetry={run.again} />;
   if (runningSince !== null) return <Running what="Tracing" since={runningSince} onCancel={run.cancel} />;
   return (
     <EmptyState
@@ -157,7 +106,7 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
     <PaneFrame
       scroll="own"
       label="Trace"
-      title={isBeside ? <h2 className={styles.title}>Trace</h2> : <h1 className={styles.title}>Trace</h1>}
+      title={<PaneTitle isWhole={!isBeside}>Trace</PaneTitle>}
       actions={
         <>
           {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
@@ -172,26 +121,15 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
               </ActionIcon>
             </Tooltip>
           )}
-          {isBeside && <BesideActions question={question} onClose={onClose} />}
+          {isBeside && <BesideActions what="the trace" to="/trace" question={question} onClose={onClose} />}
         </>
       }
     >
       <div className={styles.panel}>
         {isOld && (
-          <Banner
-            action={
-              <Button
-                size="compact-xs"
-                variant="default"
-                leftSection={<IconRefresh size={13} aria-hidden />}
-                onClick={run.again}
-              >
-                Trace again
-              </Button>
-            }
-          >
+          <AgeBanner action="Trace again" onAgain={run.again}>
             The knowledge has moved on since this was traced. It is shown as it was.
-          </Banner>
+          </AgeBanner>
         )}
         {result?.truncated === true && (
           <Banner>

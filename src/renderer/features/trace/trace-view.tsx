@@ -1,21 +1,15 @@
 /** The Trace view: one trace on its own, by its address. */
-import { Button } from '@mantine/core';
 import { IconTimeline } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
-import { EmptyState } from '../../ui/notices.tsx';
+import type { QuestionSearch } from '../../api/question-text.ts';
+import { NoQuestion } from '../../ui/no-question.tsx';
 import { TracePanel } from './trace-panel.tsx';
-import type { TraceSearch } from './trace-search.ts';
 
-export function TraceView({ search }: { search: TraceSearch }) {
+export function TraceView({ search }: { search: QuestionSearch }) {
   if (search.question === undefined)
     return (
-      <EmptyState
-        icon={<IconTimeline size={30} stroke={1.3} aria-hidden />}
-        title="No question is chosen"
-        actions={<Button renderRoot={(props) => <Link to="/ask" {...props} />}>Ask something</Button>}
-      >
+      <NoQuestion icon={<IconTimeline size={30} stroke={1.3} aria-hidden />} title="No question is chosen">
         Write a question, then choose Trace beside Ask.
-      </EmptyState>
+      </NoQuestion>
     );
   return <TracePanel question={search.question} />;
 }

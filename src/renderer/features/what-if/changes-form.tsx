@@ -7,7 +7,7 @@ import { scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { PaneFrame } from '../../ui/pane.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { idsOf, type ReadChanges } from './changes.ts';
@@ -125,7 +125,7 @@ export function ChangesForm(props: ChangesFormProps) {
     <PaneFrame
       label="Changes"
       tone="panel"
-      title={<h1 className={styles.title}>What if</h1>}
+      title={<PaneTitle isWhole>What if</PaneTitle>}
       actions={<FormActions {...props} />}
     >
       <div className={styles.form}>

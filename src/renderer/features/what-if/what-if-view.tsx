@@ -4,11 +4,11 @@
  * What was worked out is in the address; what is being staged is a draft of this browser. The outcome stays when
  * the knowledge moves on, and a banner says so.
  */
-import { Button } from '@mantine/core';
-import { IconFlask, IconRefresh } from '@tabler/icons-react';
+import { IconFlask } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { useIsOld } from '../../api/use-run.ts';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Running } from '../../ui/running.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { readChanges } from './changes.ts';
@@ -17,7 +17,6 @@ import { OutcomeView } from './outcome-view.tsx';
 import { useStaged } from './use-staged.ts';
 import { useWhatIf } from './use-what-if.ts';
 import { isSameSearch, type WhatIfSearch, whatIfSearchOf } from './what-if-search.ts';
-import styles from './what-if.module.css';
 
 const emptied: WhatIfSearch = { add: undefined, retract: undefined, without: undefined, goals: undefined };
 
@@ -32,12 +31,7 @@ function Outcome({ run, isChanged, onRun }: OutcomeProps) {
   const { state, again, cancel } = run;
   const { result, failure, runningSince, cancelledAfter } = state;
   const isOld = useIsOld(result);
-  if (failure !== null)
-    return (
-      <div className={styles.padded}>
-        <ProblemNotice failure={failure} onRetry={again} />
-      </div>
-    );
+  if (failure !== null) return <PaneProblem failure={failure} onRetry={again} />;
   if (result === null && runningSince !== null)
     return <Running what="Working out what would follow" since={runningSince} onCancel={cancel} />;
   if (result === null)
@@ -49,30 +43,17 @@ function Outcome({ run, isChanged, onRun }: OutcomeProps) {
         Say what would be different, and see which conclusions would be gained and lost. Nothing is stored.
       </EmptyState>
     );
+  const age = (isOld || isChanged) && (
+    <AgeBanner action="Work out again" onAgain={isChanged ? onRun : again}>
+      {isChanged
+        ? 'This is the outcome of the changes as they were before.'
+        : 'The knowledge has moved on since this was worked out. It is shown as it was.'}
+    </AgeBanner>
+  );
   return (
-    <div className={styles.outcome} aria-busy={runningSince !== null}>
-      {(isOld || isChanged) && (
-        <Banner
-          action={
-            <Button
-              size="compact-xs"
-              variant="default"
-              leftSection={<IconRefresh size={13} aria-hidden />}
-              onClick={isChanged ? onRun : again}
-            >
-              Work out again
-            </Button>
-          }
-        >
-          {isChanged
-            ? 'This is the outcome of the changes as they were before.'
-            : 'The knowledge has moved on since this was worked out. It is shown as it was.'}
-        </Banner>
-      )}
-      <div className={styles.outcomeBody}>
-        <OutcomeView key={JSON.stringify(result.goals.map(({ goal }) => goal))} result={result} />
-      </div>
-    </div>
+    <BusyFrame isBusy={runningSince !== null} banner={age}>
+      <OutcomeView key={JSON.stringify(result.goals.map(({ goal }) => goal))} result={result} />
+    </BusyFrame>
   );
 }
 

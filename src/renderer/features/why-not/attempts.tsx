@@ -5,7 +5,9 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { renderAtom } from '../../../engine/logic/print.ts';
+import { Bindings } from '../../ui/bindings.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ProofLink, RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { type Attempt, type PremiseOfAttempt, premisesOf } from './premises.ts';
 import styles from './why-not.module.css';
@@ -29,17 +31,8 @@ function PresentLinks({ atom, isGround, goal }: { atom: string; isGround: boolea
     );
   return (
     <>
-      <Anchor size="xs" renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}>
-        Why it holds
-      </Anchor>
-      <Anchor
-        size="xs"
-        renderRoot={(props) => (
-          <Link to="/what-if" search={{ retract: `${atom}.`, goals: goal }} {...props} />
-        )}
-      >
-        What if it did not hold
-      </Anchor>
+      <ProofLink question={atom}>Why it holds</ProofLink>
+      <WhatIfLink changes={{ retract: `${atom}.`, goals: goal }}>What if it did not hold</WhatIfLink>
     </>
   );
 }
@@ -48,31 +41,14 @@ function PremiseLinks({ premise, goal, onQuestion }: PremiseProps) {
   const { atom, holds, isAbsence, isGround } = premise;
   if (atom === null || (holds && (isAbsence || !isGround))) return null;
   const statement = renderAtom(atom);
-  if (holds)
-    return (
-      <Anchor
-        size="xs"
-        renderRoot={(props) => <Link to="/proof" search={{ question: statement }} {...props} />}
-      >
-        Why
-      </Anchor>
-    );
+  if (holds) return <ProofLink question={statement}>Why</ProofLink>;
   if (isAbsence) return <PresentLinks atom={statement} isGround={isGround} goal={goal} />;
   return (
     <>
       <Anchor size="xs" component="button" type="button" onClick={() => onQuestion(statement)}>
         Why not
       </Anchor>
-      {isGround && (
-        <Anchor
-          size="xs"
-          renderRoot={(props) => (
-            <Link to="/what-if" search={{ add: `${statement}.`, goals: goal }} {...props} />
-          )}
-        >
-          What if it held
-        </Anchor>
-      )}
+      {isGround && <WhatIfLink changes={{ add: `${statement}.`, goals: goal }}>What if it held</WhatIfLink>}
     </>
   );
 }
@@ -106,7 +82,9 @@ interface AttemptProps {
 function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
   const premises = useMemo(() => premisesOf(attempt), [attempt]);
   const held = premises.filter(({ holds }) => holds).length;
-  const bindings = Object.entries(attempt.bindings);
+  const bindings = Object.entries(attempt.bindings).map(
+    ([variable, constant]) => [`?${variable}`, constant] as const,
+  );
   return (
     <li className={styles.attempt}>
       <div className={styles.rule}>
@@ -116,22 +94,12 @@ function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
         <span className="number">
           {formatCount(held)} of {formatAmount(premises.length, 'premise')} met
         </span>
-        <Anchor
-          size="xs"
-          renderRoot={(props) => <Link to="/rules" search={{ rule: attempt.ruleId }} {...props} />}
-        >
-          Open the rule
-        </Anchor>
+        <RuleLink rule={attempt.ruleId} />
       </p>
       {bindings.length > 0 && (
-        <p className={styles.bindings}>
-          <span className="dim">furthest with</span>
-          {bindings.map(([variable, constant]) => (
-            <code key={variable} className="mono">
-              <span className={styles.variable}>?{variable}</span> = {constant}
-            </code>
-          ))}
-        </p>
+        <div className={styles.bindings}>
+          <Bindings lead="furthest with" bindings={bindings} />
+        </div>
       )}
       <ul className={styles.premises} aria-label="Premises">
         {premises.map((premise) => (

@@ -7,6 +7,7 @@ import { parseBody } from '../../../engine/logic/parse.ts';
 import { renderAtom } from '../../../engine/logic/print.ts';
 import { isNamedVariable, isPositiveAtom } from '../../../engine/logic/terms.ts';
 import { isVariable } from '../../../engine/contract/language.ts';
+import { bareQuestion } from '../../api/question-text.ts';
 
 /** A place of a pattern that a value is wanted for. */
 export interface Blank {
@@ -47,7 +48,7 @@ function blanksOf(atom: Atom): Blank[] {
 
 /** Reads a question; a question mark at its end is allowed. */
 export function readExpected(text: string): Expected {
-  const bare = text.trim().replace(/\)\s*\?$/, ')');
+  const bare = bareQuestion(text);
   try {
     const body = parseBody(bare);
     const atoms = body.filter(isPositiveAtom);

@@ -1,5 +1,5 @@
 /** The explanation: what hides the statement, the rules that could conclude it, and what to try. */
-import { Anchor, Button } from '@mantine/core';
+import { Button } from '@mantine/core';
 import {
   IconClockPause,
   IconClockX,
@@ -15,6 +15,7 @@ import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { useRules } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
+import { RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { Attempts } from './attempts.tsx';
 import { rulesNamedIn } from './blocking-rules.ts';
@@ -29,31 +30,19 @@ const reasons: Record<Reason, { readonly word: string; readonly icon: ReactNode 
   rule_disabled: { word: 'rule switched off', icon: <IconRouteOff size={16} aria-hidden /> },
 };
 
-/** Names no scope in the address, in place of the one that is kept from view to view. */
-const allScopesSearch = { scope: undefined, unscoped: undefined } as const;
-
 function RuleLinks({ rule, goal }: { rule: StoredRule; goal: string }) {
   return (
     <>
-      <Anchor size="xs" renderRoot={(props) => <Link to="/rules" search={{ rule: rule.id }} {...props} />}>
-        Open the rule
-      </Anchor>
-      <Anchor
-        size="xs"
-        renderRoot={(props) => (
-          <Link
-            to="/what-if"
-            search={{
-              add: `${rule.text}.`,
-              goals: goal,
-              ...(rule.scope === null ? {} : { scope: rule.scope }),
-            }}
-            {...props}
-          />
-        )}
+      <RuleLink rule={rule.id} />
+      <WhatIfLink
+        changes={{
+          add: `${rule.text}.`,
+          goals: goal,
+          ...(rule.scope === null ? {} : { scope: rule.scope }),
+        }}
       >
         What if it were on
-      </Anchor>
+      </WhatIfLink>
     </>
   );
 }
@@ -71,18 +60,9 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
             <span className={styles.detail}>{detail}</span>
             {reason === 'other_scope' && (
               <span className={styles.links}>
-                <Anchor
-                  size="xs"
-                  renderRoot={(props) => (
-                    <Link
-                      to="/why-not"
-                      search={{ question: explained.atom, ...allScopesSearch }}
-                      {...props}
-                    />
-                  )}
-                >
+                <WhyNotLink question={explained.atom} inAllScopes>
                   Look in all scopes
-                </Anchor>
+                </WhyNotLink>
               </span>
             )}
             {reason === 'rule_disabled' && (

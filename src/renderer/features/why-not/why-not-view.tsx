@@ -1,10 +1,10 @@
 /** The Why-not view: one explanation on its own, by its address. */
+import type { QuestionSearch } from '../../api/question-text.ts';
 import { WhyNotPanel } from './why-not-panel.tsx';
-import type { WhyNotSearch } from './why-not-search.ts';
 
 interface WhyNotViewProps {
-  search: WhyNotSearch;
-  onSearch: (search: WhyNotSearch) => void;
+  search: QuestionSearch;
+  onSearch: (search: QuestionSearch) => void;
 }
 
 export function WhyNotView({ search, onSearch }: WhyNotViewProps) {

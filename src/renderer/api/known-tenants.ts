@@ -1,7 +1,7 @@
-/** Tenants that were opened in this browser; the service does not list them to readers. */
+/** Tenants that were opened in this browser, offered again where one changes tenants. */
 import { create } from 'zustand';
-import { defaultName } from '../../api/space.ts';
-import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { defaultName } from './space.ts';
+import { readStored, writeStored } from '../ui/stored-state.ts';
 
 const storageKey = 'corollary.tenants';
 const greatestCount = 50;
@@ -14,13 +14,22 @@ const useStore = create<{ readonly names: readonly string[] }>()(() => ({
   names: readStored(storageKey, readNames, [defaultName]),
 }));
 
-export function rememberTenant(name: string): void {
-  const names = [name, ...useStore.getState().names.filter((known) => known !== name)].slice(
-    0,
-    greatestCount,
-  );
+function keep(names: readonly string[]): void {
   writeStored(storageKey, names);
   useStore.setState({ names });
+}
+
+function others(name: string): string[] {
+  return useStore.getState().names.filter((known) => known !== name);
+}
+
+export function rememberTenant(name: string): void {
+  keep([name, ...others(name)].slice(0, greatestCount));
+}
+
+/** For one that was deleted. */
+export function forgetTenant(name: string): void {
+  keep(others(name));
 }
 
 /** The known tenants by code point, `current` among them. */

@@ -1,6 +1,8 @@
 /** Asks for one name, checked while it is typed. */
 import { Button, Group, Modal, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { ProblemNotice, type ShownFailure } from './notices.tsx';
+import { useReturnedFocus } from './use-returned-focus.ts';
 
 export interface NameQuestion {
   title: string;
@@ -9,22 +11,36 @@ export interface NameQuestion {
   action: string;
   /** What is wrong with a name, or null. */
   problemOf: (name: string) => string | null;
-  /** Rejects with an error whose message is shown. */
+  /** Rejects where the name cannot be taken. */
   onName: (name: string) => Promise<void> | void;
 }
 
-export function NameDialog({ question, onClose }: { question: NameQuestion; onClose: () => void }) {
+interface NameDialogProps {
+  question: NameQuestion;
+  /** How what `onName` rejects with is shown. */
+  failureOf: (error: unknown) => ShownFailure;
+  onClose: () => void;
+}
+
+export function NameDialog({ question, failureOf, onClose }: NameDialogProps) {
   const [name, setName] = useState('');
-  const [failure, setFailure] = useState<string | null>(null);
+  const [failure, setFailure] = useState<ShownFailure | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
   const problem = name === '' ? null : question.problemOf(name);
+  const isReady = name !== '' && problem === null && !isBusy;
+  useReturnedFocus();
 
   async function onSubmit(event: FormEvent): Promise<void> {
     event.preventDefault();
+    if (!isReady) return;
+    setIsBusy(true);
     try {
       await question.onName(name);
       onClose();
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+      setFailure(failureOf(error));
+    } finally {
+      setIsBusy(false);
     }
   }
 
@@ -36,17 +52,22 @@ export function NameDialog({ question, onClose }: { question: NameQuestion; onCl
           label={question.label}
           description={question.hint}
           value={name}
-          error={problem ?? failure}
+          error={problem}
           onChange={(event) => {
             setName(event.currentTarget.value);
             setFailure(null);
           }}
         />
+        {failure !== null && (
+          <div style={{ marginTop: 10 }}>
+            <ProblemNotice failure={failure} />
+          </div>
+        )}
         <Group justify="flex-end" mt="md">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" disabled={name === '' || problem !== null}>
+          <Button type="submit" loading={isBusy} disabled={!isReady}>
             {question.action}
           </Button>
         </Group>

@@ -1,0 +1,238 @@
+/** Administration from the workbench: databases, tenants, what goes and what stays, storage and its numbers. */
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { type ServiceProcess, test as unwatched } from './service.ts';
+import { goTo, open, openSample, rowsOf, test } from './workbench.ts';
+
+interface Where {
+  readonly database: string;
+  readonly tenant: string;
+}
+
+async function send(service: ServiceProcess, path: string, body: unknown, where: Where): Promise<void> {
+  const response = await fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Database': where.database,
+      'X-Tenant-ID': where.tenant,
+    },
+    body: JSON.stringify(body),
+  });
+  expect(response.ok, `${path}: ${response.status}`).toBe(true);
+}
+
+/** A database `shop` with two tenants, of three facts and one, a scope and a rule. */
+async function createShop(service: ServiceProcess): Promise<void> {
+  const acme = { database: 'shop', tenant: 'acme' };
+  await send(service, '/databases', { name: 'shop' }, acme);
+  const item = (name: string, scope: string | null = null) => ({ predicate: 'item', args: [name], scope });
+  await send(service, '/assert/facts', [item('tea'), item('salt'), item('oil', 'draft')], acme);
+  await send(service, '/assert/facts', [item('rope')], { ...acme, tenant: 'globex' });
+  await send(service, '/teach', { text: 'sold(?x) :- item(?x)' }, acme);
+}
+
+function list(page: Page, name: 'Databases' | 'Tenants' | 'Scopes') {
+  return page.getByRole('region', { name, exact: true });
+}
+
+/** Types a name into the dialog that asks for it, after seeing that nothing less will do. */
+async function confirmByName(page: Page, name: string, action: 'Delete' | 'Empty'): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  const field = dialog.getByRole('textbox');
+  const button = dialog.getByRole('button', { name: action, exact: true });
+  await expect(field).toBeFocused();
+  await expect(button).toBeDisabled();
+  await field.fill(`${name} `);
+  await expect(button).toBeDisabled();
+  await field.fill(name.slice(0, -1));
+  await page.keyboard.press('Enter');
+  await expect(button).toBeDisabled();
+  await page.keyboard.type(name.slice(-1));
+  await expect(button).toBeEnabled();
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+}
+
+test('databases and tenants are made, looked at and used', async ({ page, service }) => {
+  await openSample(page, service);
+  await goTo(page, 'Admin');
+  await expect(rowsOf(page, 'Databases')).toHaveCount(1);
+  await expect(rowsOf(page, 'Databases').first()).toContainText('in use');
+
+  await page.getByRole('button', { name: 'New database…' }).click();
+  await page.keyboard.type('not a name');
+  await expect(page.getByRole('dialog').getByRole('button', { name: 'Create' })).toBeDisabled();
+  await page.getByRole('textbox', { name: 'Name' }).fill('shop');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await expect(rowsOf(page, 'Databases')).toHaveCount(2);
+  // What was made is what is looked at; the workbench is where it was.
+  await expect(page).toHaveURL(/of=shop/);
+  await expect(page.getByRole('button', { name: 'Database: default' })).toBeVisible();
+  await expect(list(page, 'Tenants')).toContainText('of shop');
+  await expect(list(page, 'Tenants')).toContainText('No tenants yet');
+
+  await page.getByRole('button', { name: 'New tenant…' }).click();
+  await page.keyboard.type('acme/nord');
+  await page.keyboard.press('Enter');
+  await expect(rowsOf(page, 'Tenants')).toHaveCount(1);
+
+  await page.getByRole('button', { name: 'Use acme/nord' }).click();
+  await expect(page.getByRole('button', { name: 'Database: shop' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Tenant: acme/nord' })).toBeVisible();
+  await expect(rowsOf(page, 'Tenants').first()).toContainText('in use');
+});
+
+test('counts are true, follow what happens, and an address opens what it says', async ({ page, service }) => {
+  await createShop(service);
+  await open(page, service, '/admin?of=shop&tenantOf=acme');
+  const shop = rowsOf(page, 'Databases').filter({ hasText: 'shop' });
+  await expect(shop.getByRole('gridcell').nth(2)).toHaveText('2');
+  await expect(shop.getByRole('gridcell').nth(3)).toHaveText('4');
+  await expect(shop.getByRole('gridcell').nth(4)).toHaveText('1');
+  await expect(rowsOf(page, 'Tenants')).toHaveCount(2);
+  await expect(rowsOf(page, 'Scopes')).toHaveCount(1);
+  await expect(rowsOf(page, 'Scopes').first()).toContainText('draft');
+  await expect(page.getByRole('link', { name: 'Open in Scopes' })).toHaveAttribute(
+    'href',
+    '#/scopes?database=shop&tenant=acme',
+  );
+
+  await page.getByRole('textbox', { name: 'Filter tenants' }).fill('GLO');
+  await expect(rowsOf(page, 'Tenants')).toHaveCount(1);
+  await expect(page).toHaveURL(/tenants=GLO/);
+
+  // Elsewhere than where the workbench is, and seen all the same.
+  await send(service, '/tell', { predicate: 'item', args: ['flax'] }, { database: 'shop', tenant: 'globex' });
+  await expect(rowsOf(page, 'Tenants').first().getByRole('gridcell').nth(2)).toHaveText('2');
+  await expect(shop.getByRole('gridcell').nth(3)).toHaveText('5');
+});
+
+test('what is erased has to be named, and is said before', async ({ page, service }) => {
+  await createShop(service);
+  await open(page, service, '/admin?of=shop');
+  const tenants = page.getByRole('grid', { name: 'Tenants' });
+  await expect(rowsOf(page, 'Tenants')).toHaveCount(2);
+  await tenants.focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Empty the tenant acme?');
+  await expect(dialog).toContainText('This deletes 3 facts, for good.');
+  await expect(dialog).toContainText('The rules stay');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await expect(tenants).toBeFocused();
+
+  await page.keyboard.press('n');
+  await confirmByName(page, 'acme', 'Empty');
+  await expect(rowsOf(page, 'Tenants').filter({ hasText: 'acme' }).getByRole('gridcell').nth(2)).toHaveText(
+    '0',
+  );
+  await expect(tenants).toBeFocused();
+
+  await page.keyboard.press('Delete');
+  await expect(dialog).toContainText('Delete the tenant acme?');
+  await confirmByName(page, 'acme', 'Delete');
+  await expect(rowsOf(page, 'Tenants')).toHaveCount(1);
+
+  await page.getByRole('button', { name: 'Delete shop' }).click();
+  await expect(dialog).toContainText('This deletes 1 fact of 1 tenant, and 1 rule, for good.');
+  await confirmByName(page, 'shop', 'Delete');
+  await expect(rowsOf(page, 'Databases')).toHaveCount(1);
+  await expect(page.getByRole('grid', { name: 'Databases' })).toBeFocused();
+  // The one that cannot be deleted has no button for it.
+  await expect(page.getByRole('button', { name: 'Delete default' })).toHaveCount(0);
+});
+
+test('the workbench leaves what it deletes', async ({ page, service }) => {
+  await createShop(service);
+  await open(page, service, '/admin?database=shop&tenant=acme');
+  await page.getByRole('button', { name: 'Delete acme' }).click();
+  await expect(page.getByRole('dialog')).toContainText('goes to the tenant default');
+  await confirmByName(page, 'acme', 'Delete');
+  await expect(page.getByRole('button', { name: 'Tenant: default' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Delete shop' }).click();
+  await expect(page.getByRole('dialog')).toContainText('goes to the database default');
+  await confirmByName(page, 'shop', 'Delete');
+  await expect(page.getByRole('button', { name: 'Database: default' })).toBeVisible();
+  await expect(rowsOf(page, 'Databases')).toHaveCount(1);
+});
+
+unwatched('a database that somebody else deletes is missed', async ({ page, service }) => {
+  await createShop(service);
+  await open(page, service, '/facts?database=shop&tenant=acme');
+  await expect(rowsOf(page, 'Facts').first()).toBeVisible();
+  const response = await fetch(`${service.url}/databases/shop`, { method: 'DELETE' });
+  expect(response.status).toBe(200);
+  await expect(page.getByRole('heading', { name: 'There is no database shop' })).toBeVisible();
+  await page.getByRole('button', { name: 'Open the default database' }).click();
+  await expect(page.getByRole('button', { name: 'Database: default' })).toBeVisible();
+});
+
+test('a snapshot is taken, and the numbers are those of the service', async ({ page, service }) => {
+  await createShop(service);
+  await open(page, service, '/admin');
+  const panel = page.getByRole('region', { name: 'Service' });
+  await expect(panel).toContainText('takes writes');
+  await panel.getByRole('button', { name: 'Snapshot now' }).click();
+  await expect(panel).toContainText('Snapshot taken');
+  await expect(panel).toContainText(/Up to record\d/);
+
+  const stored = panel.getByText('Stored facts').locator('..');
+  await expect(stored).toContainText('4');
+  const questions = panel.getByText('Questions', { exact: true }).locator('..');
+  await expect(questions).toContainText('0');
+  await send(service, '/ask', { predicate: 'sold', args: ['?x'] }, { database: 'shop', tenant: 'acme' });
+  await expect(questions).toContainText('1');
+  await expect(panel.getByText('p95').first().locator('..')).toContainText(/\d (?:ms|s)$/);
+});
+
+unwatched('what the service refuses to a key is offered no more', async ({ page, service }) => {
+  await open(page, service, '/admin');
+  await page.route('**/databases', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await route.fulfill({
+      status: 403,
+      contentType: 'application/problem+json',
+      json: { code: 'Forbidden', status: 403, detail: 'this call needs the role admin', requestId: 'r-403' },
+    });
+  });
+  await page.getByRole('button', { name: 'New database…' }).click();
+  await page.keyboard.type('shop');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('this call needs the role admin');
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('r-403');
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('The key in use may look, but not administer')).toBeVisible();
+  await expect(rowsOf(page, 'Databases')).toHaveCount(1);
+  for (const name of ['New database…', 'New tenant…', 'Snapshot now', 'Empty default'])
+    await expect(page.getByRole('button', { name })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Offer it again' }).click();
+  await expect(page.getByRole('button', { name: 'New database…' })).toBeVisible();
+});
+
+async function check(page: Page, view: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
+  expect(found, `findings in ${view}`).toEqual([]);
+}
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`nothing grave is found in Admin, ${colorScheme}`, async ({ page, service }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await createShop(service);
+    await open(page, service, '/admin?of=shop&tenantOf=acme');
+    await expect(rowsOf(page, 'Scopes')).toHaveCount(1);
+    await page.getByRole('button', { name: 'Snapshot now' }).click();
+    await expect(page.getByText('Snapshot taken')).toBeVisible();
+    await check(page, 'Admin');
+    await page.getByRole('button', { name: 'Delete shop' }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await check(page, 'the question before a deletion');
+  });

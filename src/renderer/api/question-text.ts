@@ -1,0 +1,37 @@
+/** A question as it is written, in an editor or an address: the same for every view that takes one. */
+import { parseBody } from '../../engine/logic/parse.ts';
+import { ApiError } from './problem.ts';
+
+/** Search parameters of a view that is about one question. */
+export interface QuestionSearch {
+  question?: string | undefined;
+}
+
+/** Reads search parameters; an empty question is none. */
+export function questionSearchOf(search: Record<string, unknown>): QuestionSearch {
+  const { question } = search;
+  return typeof question === 'string' && question !== '' ? { question } : {};
+}
+
+/** Without white space around it, and without the question mark at its end that people write. */
+export function bareQuestion(text: string): string {
+  return text.trim().replace(/\)\s*\?$/, ')');
+}
+
+/** The failure to show for a question that is not sent, since it cannot be answered as it stands. */
+export function refusedQuestion(title: string, detail: string, cause?: unknown): ApiError {
+  return new ApiError(
+    { code: 'ValidationException', status: null, title, detail, requestId: '', errors: [] },
+    cause,
+  );
+}
+
+/** Throws the failure to show for a question that cannot be read, so that it is not sent. */
+export function refuseUnreadable(text: string): void {
+  try {
+    parseBody(text);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw refusedQuestion('The question cannot be read', error.message, error);
+  }
+}

@@ -1,0 +1,44 @@
+/** What the address of the Admin view says: which database and tenant are looked at, and what lists are narrowed to. */
+import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
+import { allScopes, searchOf, type Space } from '../../api/space.ts';
+
+/** The database that is looked at need not be the one that the workbench is in. */
+export interface AdminSearch {
+  /** The database whose tenants are listed; absent: the one that the workbench is in. */
+  of?: string | undefined;
+  /** The tenant whose scopes are listed; absent: the one that the workbench is in, or the first there is. */
+  tenantOf?: string | undefined;
+  /** A part of the databases' names. */
+  databases?: string | undefined;
+  /** A part of the tenants' names. */
+  tenants?: string | undefined;
+}
+
+/** Reads search parameters; what is not understood is dropped. */
+export function adminSearchOf(search: Record<string, unknown>): AdminSearch {
+  const result: AdminSearch = {};
+  const database = databaseNameSchema.safeParse(search['of']);
+  if (database.success) result.of = database.data;
+  const tenant = tenantNameSchema.safeParse(search['tenantOf']);
+  if (tenant.success) result.tenantOf = tenant.data;
+  for (const name of ['databases', 'tenants'] as const) {
+    const part = search[name];
+    if (typeof part === 'string' && part !== '') result[name] = part;
+  }
+  return result;
+}
+
+/** The rows whose name has the part, whatever the case. */
+export function withPart<Row extends { readonly name: string }>(rows: readonly Row[], part = ''): Row[] {
+  const wanted = part.toLowerCase();
+  return rows.filter((row) => row.name.toLowerCase().includes(wanted));
+}
+
+/** The address of the Scopes view in a database and tenant; `source`: the scope that is compared with another. */
+export function scopesAddress(where: Omit<Space, 'scope'>, source?: string): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(searchOf({ ...where, scope: allScopes })))
+    if (typeof value === 'string') parameters.set(name, value);
+  if (source !== undefined) parameters.set('source', source);
+  return `#/scopes${parameters.size === 0 ? '' : `?${parameters}`}`;
+}

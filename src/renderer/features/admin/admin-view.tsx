@@ -1,0 +1,211 @@
+/**
+ * The Admin view: the databases, tenants and scopes there are, and the service that keeps them.
+ *
+ * What is looked at is said by the address, and need not be what the workbench is in. What the service refuses to
+ * the key in use is offered no more; the lists then show what that key may see.
+ */
+import { Button } from '@mantine/core';
+import { IconDatabaseX } from '@tabler/icons-react';
+import { useCallback, useRef, useState } from 'react';
+import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useDatabases, useTenants } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import type { Space } from '../../api/space.ts';
+import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
+import { Banner, EmptyState } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import type { AdminSearch } from './admin-search.ts';
+import styles from './admin.module.css';
+import { EraseDialog } from './erase-dialog.tsx';
+import { type Erasure, nextSpace } from './erasing.ts';
+import { DatabaseRows, type ListProps, ScopeRows, TenantRows } from './lists.tsx';
+import { forgetRefusal, useAdminWrite, useRefusal } from './rights.ts';
+import { ServicePanel } from './service-panel.tsx';
+
+interface AdminViewProps {
+  search: AdminSearch;
+  onSearch: (search: AdminSearch) => void;
+  goTo: (space: Space) => void;
+}
+
+/** The tenant whose scopes are shown: the chosen one, else where the workbench is, else the first; null for none. */
+function useChosenTenant(database: string, search: AdminSearch): string | null {
+  const { space } = useSession();
+  const tenants = useTenants(database).data ?? [];
+  if (search.tenantOf !== undefined) return search.tenantOf;
+  if (database === space.database) return space.tenant;
+  return tenants[0]?.name ?? null;
+}
+
+/** The questions for the name of something new. */
+function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) => void) {
+  const createDatabase = useAdminWrite('createDatabase', ['databases']);
+  const createTenant = useAdminWrite('createTenant', ['databases']);
+  const newDatabase: NameQuestion = {
+    title: 'New database',
+    label: 'Name',
+    hint: 'ASCII letters, digits, _ - and .',
+    action: 'Create',
+    problemOf: databaseNameProblem,
+    onName: async (name) => {
+      await createDatabase.mutateAsync({ body: { name } });
+      notifyDone(`Created the database ${name}.`);
+      onSearch({ of: name, tenantOf: undefined, databases: undefined, tenants: undefined });
+    },
+  };
+  const newTenant: NameQuestion = {
+    title: `New tenant in ${database}`,
+    label: 'Name',
+    hint: 'Visible ASCII characters. A tenant also comes into being with its first fact.',
+    action: 'Create',
+    problemOf: tenantNameProblem,
+    onName: async (name) => {
+      await createTenant.mutateAsync({ params: { name: database }, body: { name } });
+      notifyDone(`Created the tenant ${name}.`);
+      onSearch({ tenantOf: name, tenants: undefined });
+    },
+  };
+  return { newDatabase, newTenant };
+}
+
+function NotOffered() {
+  const refusal = useRefusal();
+  if (refusal === null) return null;
+  return (
+    <Banner
+      action={
+        <Button size="compact-xs" variant="default" onClick={forgetRefusal}>
+          Offer it again
+        </Button>
+      }
+    >
+      The key in use may look, but not administer: {refusal.detail}{' '}
+      {refusal.requestId !== '' && <span className="dim">(request {refusal.requestId})</span>}
+    </Banner>
+  );
+}
+
+function NoDatabase({ name, onBack }: { name: string; onBack: () => void }) {
+  return (
+    <EmptyState
+      icon={<IconDatabaseX size={30} stroke={1.3} aria-hidden />}
+      title={`There is no database ${name}`}
+      actions={
+        <Button variant="default" onClick={onBack}>
+          Show the database in use
+        </Button>
+      }
+    >
+      It was deleted, or this key does not reach it.
+    </EmptyState>
+  );
+}
+
+interface KeptProps extends Omit<ListProps, 'administer'> {
+  onErase: (erasure: Erasure) => void;
+  ask: (question: NameQuestion) => void;
+}
+
+/** The lists, one over the other. */
+function Kept({ search, onSearch, goTo, onErase, ask }: KeptProps) {
+  const { space } = useSession();
+  const databases = useDatabases().data;
+  const database = search.of ?? space.database;
+  const tenant = useChosenTenant(database, search);
+  const { newDatabase, newTenant } = useCreating(database, onSearch);
+  const isAdministered = useRefusal() === null;
+  const isMissing = databases !== undefined && !databases.some(({ name }) => name === database);
+  const administer = (question: NameQuestion) =>
+    isAdministered ? { onErase, onCreate: () => ask(question) } : null;
+  const list = { search, onSearch, goTo };
+  const panes: Pane[] = [
+    {
+      id: 'databases',
+      size: '36%',
+      least: '120px',
+      content: <DatabaseRows {...list} administer={administer(newDatabase)} chosen={database} />,
+    },
+  ];
+  if (isMissing)
+    panes.push({
+      id: 'missing',
+      least: '120px',
+      content: <NoDatabase name={database} onBack={() => onSearch({ of: undefined, tenantOf: undefined })} />,
+    });
+  else
+    panes.push({
+      id: 'tenants',
+      least: '120px',
+      content: (
+        <TenantRows {...list} administer={administer(newTenant)} database={database} chosen={tenant} />
+      ),
+    });
+  if (!isMissing && tenant !== null)
+    panes.push({
+      id: 'scopes',
+      size: '28%',
+      least: '120px',
+      content: <ScopeRows database={database} tenant={tenant} />,
+    });
+  return <Split id="admin-lists" orientation="vertical" label="Resize" panes={panes} />;
+}
+
+export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
+  const { space } = useSession();
+  const [erasure, setErasure] = useState<Erasure | null>(null);
+  const [question, setQuestion] = useState<NameQuestion | null>(null);
+  const lists = useRef<HTMLDivElement>(null);
+  const isAdministered = useRefusal() === null;
+  const patch = useCallback(
+    (part: Partial<AdminSearch>) => onSearch({ ...search, ...part }),
+    [search, onSearch],
+  );
+
+  function onErased(done: Erasure): void {
+    const next = nextSpace(done, space);
+    if (next !== null) goTo(next);
+    else if (done.how === 'delete')
+      patch(
+        done.target.kind === 'database' ? { of: undefined, tenantOf: undefined } : { tenantOf: undefined },
+      );
+  }
+
+  const panes: Pane[] = [
+    {
+      id: 'lists',
+      least: '420px',
+      content: <Kept search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />,
+    },
+    {
+      id: 'service',
+      size: '320px',
+      least: '240px',
+      content: <ServicePanel isAdministered={isAdministered} />,
+    },
+  ];
+  return (
+    <div className={styles.view} ref={lists}>
+      <NotOffered />
+      <div className={styles.panes}>
+        <Split id="admin" orientation="horizontal" label="Resize" panes={panes} />
+      </div>
+      {question !== null && (
+        <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />
+      )}
+      {erasure !== null && (
+        <EraseDialog
+          erasure={erasure}
+          onClose={() => setErasure(null)}
+          onErased={onErased}
+          focusAfter={() =>
+            lists.current?.querySelector<HTMLElement>(
+              `[role="grid"][aria-label="${erasure.target.kind === 'database' ? 'Databases' : 'Tenants'}"]`,
+            ) ?? null
+          }
+        />
+      )}
+    </div>
+  );
+}

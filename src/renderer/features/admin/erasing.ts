@@ -1,0 +1,76 @@
+/** What can be deleted or emptied here, and in words what goes with it and what stays. */
+import { defaultName, type Space } from '../../api/space.ts';
+import { formatAmount } from '../../ui/format.ts';
+
+export type Target =
+  | {
+      readonly kind: 'database';
+      readonly name: string;
+      readonly tenants: number;
+      readonly facts: number;
+      readonly rules: number;
+    }
+  | { readonly kind: 'tenant'; readonly database: string; readonly name: string; readonly facts: number };
+
+/** `delete`: with its name. `nuke`: what is in it. */
+export interface Erasure {
+  readonly how: 'delete' | 'nuke';
+  readonly target: Target;
+}
+
+/** True where the workbench is in what is erased. */
+export function isHere({ target }: Erasure, space: Space): boolean {
+  return target.kind === 'database'
+    ? space.database === target.name
+    : space.database === target.database && space.tenant === target.name;
+}
+
+export interface Statement {
+  readonly title: string;
+  readonly goes: string;
+  readonly stays: string;
+  /** What happens to the workbench; null where nothing does. */
+  readonly here: string | null;
+}
+
+function goesWith(target: Target): string {
+  const facts = formatAmount(target.facts, 'fact');
+  if (target.kind === 'tenant') return facts;
+  return `${facts} of ${formatAmount(target.tenants, 'tenant')}, and ${formatAmount(target.rules, 'rule')}`;
+}
+
+function staysOf({ how, target }: Erasure): string {
+  if (target.kind === 'tenant')
+    return how === 'delete'
+      ? 'The rules stay: they belong to the database.'
+      : 'The tenant stays, without facts. The rules stay: they belong to the database.';
+  return how === 'delete' ? 'Nothing of the database stays.' : 'The database and its tenants stay, empty.';
+}
+
+function whereTo({ how, target }: Erasure): string {
+  if (how === 'nuke') return `The workbench is in this ${target.kind} and stays there.`;
+  if (target.kind === 'database')
+    return `The workbench is in this database, and goes to the database ${defaultName}.`;
+  return target.name === defaultName
+    ? 'The workbench is in this tenant and stays there. It comes back with its first fact.'
+    : `The workbench is in this tenant, and goes to the tenant ${defaultName}.`;
+}
+
+export function statementOf(erasure: Erasure, space: Space): Statement {
+  const { how, target } = erasure;
+  const what = target.kind === 'database' ? `the database ${target.name}` : `the tenant ${target.name}`;
+  return {
+    title: how === 'delete' ? `Delete ${what}?` : `Empty ${what}?`,
+    goes: goesWith(target),
+    stays: staysOf(erasure),
+    here: isHere(erasure, space) ? whereTo(erasure) : null,
+  };
+}
+
+/** Where the workbench goes once that is done; null where it stays. */
+export function nextSpace(erasure: Erasure, space: Space): Space | null {
+  const { how, target } = erasure;
+  if (how === 'nuke' || !isHere(erasure, space) || target.name === defaultName) return null;
+  const database = target.kind === 'database' ? defaultName : space.database;
+  return { database, tenant: defaultName, scope: { kind: 'all' } };
+}

@@ -1,0 +1,244 @@
+/** The three lists of the Admin view: databases, the tenants of one, the scopes of one of those. */
+import { Button } from '@mantine/core';
+import { IconDatabase, IconExternalLink, IconPlus, IconStack2, IconUsers } from '@tabler/icons-react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import type { DatabaseList, TenantList } from '../../../engine/contract/administration.ts';
+import type { ScopeList } from '../../../engine/contract/scopes.ts';
+import { useDatabases, useScopesOf, useTenants } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { defaultName, type Space } from '../../api/space.ts';
+import type { Column } from '../../ui/data-grid.tsx';
+import { EmptyState } from '../../ui/notices.tsx';
+import { PaneTitle } from '../../ui/pane.tsx';
+import { type AdminSearch, scopesAddress } from './admin-search.ts';
+import styles from './admin.module.css';
+import type { Erasure } from './erasing.ts';
+import { actionsColumn, countColumn, createdColumn, nameColumn, type RowActions } from './list-columns.tsx';
+import { NamedList } from './named-list.tsx';
+
+/** How often the lists are read again while they are seen, in milliseconds: other spaces tell of no changes. */
+export const listsEveryMs = 5_000;
+
+type Database = DatabaseList['databases'][number];
+type Tenant = TenantList['tenants'][number];
+type Scope = ScopeList['scopes'][number];
+
+export interface ListProps {
+  search: AdminSearch;
+  onSearch: (part: Partial<AdminSearch>) => void;
+  goTo: (space: Space) => void;
+  /** Null where administration is not offered. */
+  administer: { readonly onErase: (erasure: Erasure) => void; readonly onCreate: () => void } | null;
+}
+
+const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
+
+function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Row) => void {
+  return (event, row) => {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const act =
+      event.key === 'Delete'
+        ? actions.remove(row)
+        : event.key.toLowerCase() === 'n' && isPlain
+          ? actions.nuke(row)
+          : null;
+    if (act === null) return;
+    // The key is not to be typed into the dialog that it opens.
+    event.preventDefault();
+    act();
+  };
+}
+
+interface CreateButtonProps {
+  isMain?: boolean;
+  children: ReactNode;
+  onClick: () => void;
+}
+
+function CreateButton({ isMain = false, children, onClick }: CreateButtonProps) {
+  return (
+    <Button
+      variant={isMain ? 'filled' : 'default'}
+      leftSection={<IconPlus size={14} aria-hidden />}
+      onClick={onClick}
+    >
+      {children}
+    </Button>
+  );
+}
+
+export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: ListProps & { chosen: string }) {
+  const { space } = useSession();
+  const asked = useDatabases({ everyMs: listsEveryMs });
+  const erase = (how: Erasure['how'], row: Database) =>
+    administer === null
+      ? null
+      : () =>
+          administer.onErase({
+            how,
+            target: {
+              kind: 'database',
+              name: row.name,
+              tenants: row.tenants,
+              facts: row.facts,
+              rules: row.rules,
+            },
+          });
+  const isHere = (row: Database) => row.name === space.database;
+  const actions: RowActions<Database> = {
+    enter: (row) =>
+      isHere(row) ? null : () => goTo({ ...space, database: row.name, scope: { kind: 'all' } }),
+    nuke: (row) => erase('nuke', row),
+    // The service keeps this one.
+    remove: (row) => (row.name === defaultName ? null : erase('delete', row)),
+  };
+  const columns: Column<Database>[] = [
+    nameColumn('Database', isHere),
+    createdColumn(),
+    countColumn('tenants', 'Tenants', (row) => row.tenants),
+    countColumn('facts', 'Facts', (row) => row.facts),
+    countColumn('rules', 'Rules', (row) => row.rules),
+    actionsColumn(actions),
+  ];
+  return (
+    <NamedList
+      label="Databases"
+      title={<PaneTitle isWhole>Databases</PaneTitle>}
+      one="database"
+      asked={asked}
+      columns={columns}
+      selected={chosen}
+      onSelect={({ name }) => onSearch({ of: name, tenantOf: undefined, tenants: undefined })}
+      onOpen={(row) => actions.enter(row)?.()}
+      onKey={onRowKey(actions)}
+      filter={{ part: search.databases, onPart: (part) => onSearch({ databases: part }) }}
+      actions={
+        administer !== null && (
+          <CreateButton isMain onClick={administer.onCreate}>
+            New database…
+          </CreateButton>
+        )
+      }
+      empty={
+        <EmptyState icon={<IconDatabase {...bigIcon} />} title="No databases">
+          This key reaches no database.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+interface TenantRowsProps extends ListProps {
+  database: string;
+  chosen: string | null;
+}
+
+export function TenantRows({ search, onSearch, goTo, administer, database, chosen }: TenantRowsProps) {
+  const { space } = useSession();
+  const asked = useTenants(database, { everyMs: listsEveryMs });
+  const erase = (how: Erasure['how'], { name, facts }: Tenant) =>
+    administer === null
+      ? null
+      : () => administer.onErase({ how, target: { kind: 'tenant', database, name, facts } });
+  const isHere = (row: Tenant) => database === space.database && row.name === space.tenant;
+  const actions: RowActions<Tenant> = {
+    enter: (row) => (isHere(row) ? null : () => goTo({ database, tenant: row.name, scope: { kind: 'all' } })),
+    nuke: (row) => erase('nuke', row),
+    remove: (row) => erase('delete', row),
+  };
+  const columns: Column<Tenant>[] = [
+    nameColumn('Tenant', isHere),
+    createdColumn(),
+    countColumn('facts', 'Facts', (row) => row.facts),
+    actionsColumn(actions),
+  ];
+  return (
+    <NamedList
+      label="Tenants"
+      title={
+        <h2 className={styles.title}>
+          Tenants <span className="dim">of {database}</span>
+        </h2>
+      }
+      one="tenant"
+      asked={asked}
+      columns={columns}
+      selected={chosen ?? undefined}
+      onSelect={({ name }) => onSearch({ tenantOf: name })}
+      onOpen={(row) => actions.enter(row)?.()}
+      onKey={onRowKey(actions)}
+      filter={{ part: search.tenants, onPart: (part) => onSearch({ tenants: part }) }}
+      actions={administer !== null && <CreateButton onClick={administer.onCreate}>New tenant…</CreateButton>}
+      empty={
+        <EmptyState icon={<IconUsers {...bigIcon} />} title="No tenants yet">
+          A tenant comes into being with its first fact.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const scopeColumns = (where: Omit<Space, 'scope'>): Column<Scope>[] => [
+  {
+    id: 'name',
+    title: 'Scope',
+    width: 180,
+    grow: 1,
+    cell: ({ name }) => (
+      <a
+        className={styles.link}
+        tabIndex={-1}
+        title={`${name}: open in Scopes`}
+        href={scopesAddress(where, name)}
+      >
+        {name}
+      </a>
+    ),
+  },
+  {
+    id: 'forked',
+    title: 'Forked from',
+    width: 140,
+    cell: ({ forkedFrom }) => (forkedFrom === null ? <span className="dim">none</span> : forkedFrom),
+  },
+  createdColumn(),
+  countColumn('facts', 'Facts', (row) => row.facts),
+  countColumn('rules', 'Rules', (row) => row.rules),
+];
+
+/** Enter on a row, or its name, leads to the Scopes view. */
+export function ScopeRows({ database, tenant }: { database: string; tenant: string }) {
+  const where = { database, tenant };
+  const asked = useScopesOf(where, { everyMs: listsEveryMs });
+  const address = scopesAddress(where);
+  return (
+    <NamedList
+      label="Scopes"
+      title={
+        <h2 className={styles.title}>
+          Scopes <span className="dim">of {tenant}</span>
+        </h2>
+      }
+      one="scope"
+      asked={asked}
+      columns={scopeColumns(where)}
+      onSelect={() => undefined}
+      onOpen={({ name }) => window.location.assign(scopesAddress(where, name))}
+      actions={
+        <Button
+          component="a"
+          variant="default"
+          href={address}
+          leftSection={<IconExternalLink size={14} aria-hidden />}
+        >
+          Open in Scopes
+        </Button>
+      }
+      empty={
+        <EmptyState icon={<IconStack2 {...bigIcon} />} title="No scopes">
+          All facts of this tenant are without a scope.
+        </EmptyState>
+      }
+    />
+  );
+}

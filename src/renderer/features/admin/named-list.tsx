@@ -1,0 +1,134 @@
+/** A list of things with names: narrowed by a part of the name, one of them selected, with every state it can be in. */
+import { Loader, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { withPart } from './admin-search.ts';
+import styles from './admin.module.css';
+
+interface Named {
+  readonly name: string;
+}
+
+/** The part of a query's state that is shown. */
+interface Asked<Row> {
+  readonly data: readonly Row[] | undefined;
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
+}
+
+interface Filter {
+  readonly part: string | undefined;
+  readonly onPart: (part: string | undefined) => void;
+}
+
+interface NamedListProps<Row extends Named> {
+  /** `Databases`: names the grid too. */
+  label: string;
+  title: ReactNode;
+  /** What one of them is called. */
+  one: string;
+  asked: Asked<Row>;
+  columns: readonly Column<Row>[];
+  /** The name of the selected one. */
+  selected?: string | undefined;
+  onSelect: (row: Row) => void;
+  onOpen: (row: Row) => void;
+  onKey?: (event: KeyboardEvent, row: Row) => void;
+  /** Absent: the list cannot be narrowed. */
+  filter?: Filter;
+  actions?: ReactNode;
+  /** In place of an empty list that was not narrowed. */
+  empty: ReactNode;
+}
+
+function FilterField({ label, filter }: { label: string; filter: Filter }) {
+  return (
+    <TextInput
+      className={styles.filter}
+      aria-label={`Filter ${label.toLowerCase()}`}
+      placeholder="Filter"
+      leftSection={<IconSearch size={14} aria-hidden />}
+      value={filter.part ?? ''}
+      onChange={({ currentTarget: { value } }) => filter.onPart(value === '' ? undefined : value)}
+    />
+  );
+}
+
+function Rows<Row extends Named>({ list, rows }: { list: NamedListProps<Row>; rows: readonly Row[] }) {
+  const { label, columns, selected, onSelect, onOpen, onKey } = list;
+  const place = rows.findIndex((row) => row.name === selected);
+  const withRow = (index: number, act: (row: Row) => void) => {
+    const row = rows[index];
+    if (row !== undefined) act(row);
+  };
+  return (
+    <DataGrid
+      label={label}
+      columns={columns}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={place < 0 ? null : place}
+      onSelect={(index) => withRow(index, onSelect)}
+      onOpen={(index) => withRow(index, onOpen)}
+      onKey={(event, index) => withRow(index, (row) => onKey?.(event, row))}
+      {...(place < 0 ? {} : { reveal: place })}
+    />
+  );
+}
+
+function Content<Row extends Named>({
+  list,
+  rows,
+}: {
+  list: NamedListProps<Row>;
+  rows: readonly Row[] | undefined;
+}) {
+  const { asked, one, empty } = list;
+  if (asked.error !== null)
+    return (
+      <div className={styles.notice}>
+        <ProblemNotice failure={failureOf(asked.error)} onRetry={() => void asked.refetch()} />
+      </div>
+    );
+  if (rows === undefined)
+    return (
+      <div className={styles.loading} role="status">
+        <Loader size={16} aria-hidden /> Loading
+      </div>
+    );
+  if (rows.length > 0) return <Rows list={list} rows={rows} />;
+  return asked.data?.length === 0 ? empty : <EmptyState title={`No ${one} matches`} />;
+}
+
+export function NamedList<Row extends Named>(list: NamedListProps<Row>) {
+  const { label, title, one, asked, filter, actions } = list;
+  const rows = asked.data === undefined ? undefined : withPart(asked.data, filter?.part);
+  const total = asked.data?.length ?? 0;
+  return (
+    <PaneFrame
+      scroll="own"
+      label={label}
+      title={title}
+      actions={
+        <>
+          <span className="dim number" role="status">
+            {rows === undefined || asked.error !== null
+              ? ''
+              : rows.length === total
+                ? formatAmount(total, one)
+                : `${formatCount(rows.length)} of ${formatAmount(total, one)}`}
+          </span>
+          {filter !== undefined && <FilterField label={label} filter={filter} />}
+          {actions}
+        </>
+      }
+    >
+      <Content list={list} rows={rows} />
+    </PaneFrame>
+  );
+}

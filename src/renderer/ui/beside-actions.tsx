@@ -1,0 +1,33 @@
+/** For an explanation that stands beside something else: on its own, or away with it. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconArrowsMaximize, IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+
+interface BesideActionsProps {
+  /** `the proof`. */
+  what: string;
+  /** The view that shows it alone. */
+  to: '/proof' | '/why-not' | '/trace';
+  question: string;
+  onClose: () => void;
+}
+
+export function BesideActions({ what, to, question, onClose }: BesideActionsProps) {
+  return (
+    <>
+      <Tooltip label="Open on its own">
+        <ActionIcon
+          aria-label={`Open ${what} on its own`}
+          renderRoot={(props) => <Link to={to} search={{ question }} {...props} />}
+        >
+          <IconArrowsMaximize size={15} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Close">
+        <ActionIcon aria-label={`Close ${what}`} onClick={onClose}>
+          <IconX size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+}

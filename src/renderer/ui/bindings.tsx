@@ -1,0 +1,23 @@
+/** What the variables of a rule stand for, in one line or more. */
+import styles from './bindings.module.css';
+
+interface BindingsProps {
+  /** Before the first: `with`. */
+  lead: string;
+  /** Variables with their `?`, and constants. */
+  bindings: readonly (readonly [variable: string, constant: string])[];
+}
+
+export function Bindings({ lead, bindings }: BindingsProps) {
+  if (bindings.length === 0) return null;
+  return (
+    <p className={styles.bindings}>
+      <span className="dim">{lead}</span>
+      {bindings.map(([variable, constant]) => (
+        <code key={variable} className="mono">
+          <span className={styles.variable}>{variable}</span> = {constant}
+        </code>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,62 @@
+/** Small links from one explanation to the next: why, why not, what if, the rule. Texts are in the language. */
+import { Anchor } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+interface QuestionLinkProps {
+  question: string;
+  children: ReactNode;
+}
+
+export function ProofLink({ question, children }: QuestionLinkProps) {
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link to="/proof" search={{ question }} {...props} />}>
+      {children}
+    </Anchor>
+  );
+}
+
+interface WhyNotLinkProps extends QuestionLinkProps {
+  /** Looks in all scopes, in place of the scope that is kept from view to view. */
+  inAllScopes?: boolean;
+}
+
+const allScopesSearch = { scope: undefined, unscoped: undefined } as const;
+
+export function WhyNotLink({ question, inAllScopes = false, children }: WhyNotLinkProps) {
+  const search = { question, ...(inAllScopes ? allScopesSearch : {}) };
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link to="/why-not" search={search} {...props} />}>
+      {children}
+    </Anchor>
+  );
+}
+
+interface WhatIfLinkProps {
+  /** The changes to try; `scope`: where, in place of the scope that is kept from view to view. */
+  changes: {
+    readonly add?: string;
+    readonly retract?: string;
+    readonly without?: string;
+    readonly goals?: string;
+    readonly scope?: string;
+  };
+  children: ReactNode;
+}
+
+export function WhatIfLink({ changes, children }: WhatIfLinkProps) {
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link to="/what-if" search={changes} {...props} />}>
+      {children}
+    </Anchor>
+  );
+}
+
+/** `rule`: its id. */
+export function RuleLink({ rule }: { rule: string }) {
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link to="/rules" search={{ rule }} {...props} />}>
+      Open the rule
+    </Anchor>
+  );
+}
