@@ -24,6 +24,8 @@ export interface Endpoint {
 export interface CallOptions {
   signal?: AbortSignal;
   requestId?: string;
+  /** Id of the open transaction that the call is a part of; only for operations that take one. */
+  transaction?: string;
 }
 
 /** A name for one request that no other window uses. */
@@ -116,6 +118,7 @@ export async function call<Name extends OperationName>(
     headers: {
       ...headersOf(endpoint, requestId),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(options.transaction === undefined ? {} : { 'X-Transaction-ID': options.transaction }),
     },
     ...(body === undefined ? {} : { body }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
