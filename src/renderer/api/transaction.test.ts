@@ -71,12 +71,7 @@ test('a refused write rolls all back and is told as it was refused', async () =>
   const failure = await runTransaction(endpoint, writes).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ApiError);
   expect(failure).toMatchObject({ code: 'Conflict', detail: 'p(b) was changed since' });
-  expect(seen.map(({ path }) => path)).toEqual([
-    '/tx/begin',
-    '/retract',
-    '/assert/fact',
-    '/tx/rollback/t1',
-  ]);
+  expect(seen.map(({ path }) => path)).toEqual(['/tx/begin', '/retract', '/assert/fact', '/tx/rollback/t1']);
 });
 
 test('a transaction that has ended by its refusal needs no rolling back', async () => {
