@@ -164,3 +164,17 @@ export function filterRows(
     return fits && row.key.toLowerCase().includes(wanted);
   });
 }
+
+/** The place of the next conflict that nobody settled, going round from `from`; null where there is none. */
+export function nextUnresolved(
+  rows: readonly MergeRow[],
+  from: number,
+  isChosen: (place: string) => boolean,
+): number | null {
+  for (let step = 1; step <= rows.length; step++) {
+    const index = (from + step + rows.length) % rows.length;
+    const row = rows[index];
+    if (row !== undefined && row.conflicts && !isChosen(row.place)) return index;
+  }
+  return null;
+}

@@ -237,7 +237,7 @@ function differencesOf(source: Scope, target: Scope): ScopeDiff {
     else if (!isAlike(one, other)) modified.push({ source: one, target: other, fields: ['metadata'] });
   }
   for (const [key, other] of target) if (!source.has(key)) diff.removed.push(other);
-  for (const one of [...diff.added]) {
+  for (const one of diff.added.slice()) {
     const other = diff.removed.find((left) => placeOf(left) === placeOf(one));
     if (other === undefined) continue;
     modified.push({ source: one, target: other, fields: ['truthVal'] });
@@ -295,7 +295,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
 
     for (const { operation, input } of undoOf(changed, 'main', 9, 10)) {
       expect(input).toMatchObject({ scope: 'main', ifGeneration: 9 });
-      const key = keyOf({ ...input, truthVal: input.truthVal ?? true });
+      const key = keyOf({ ...input, args: input.args.map(String), truthVal: input.truthVal ?? true });
       if (operation === 'retract') expect(after.delete(key), `seed ${seed}: ${key} is there`).toBe(true);
       else {
         const validUntil = typeof input.validUntil === 'number' ? input.validUntil : null;
@@ -304,8 +304,8 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
     }
     const sorted = (scope: Scope) =>
       [...scope]
-        .map(([key, version]) => [key, versionOf(version)])
-        .sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
+        .map(([key, version]) => ({ key, ...versionOf(version) }))
+        .sort((one, other) => (one.key < other.key ? -1 : 1));
     expect(sorted(after), `seed ${seed}`).toEqual(sorted(target));
 
     // What is supposed is what the merge does.

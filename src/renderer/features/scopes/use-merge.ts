@@ -1,0 +1,160 @@
+/**
+ * Merging, trying a merge, and taking one back.
+ *
+ * Nothing is written but by `apply` and `undo`, each once and whole. A merge is only made of what was looked at: where
+ * the scopes have changed since, that is shown first. The last merge of a tenant can be taken back from this window.
+ */
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { create } from 'zustand';
+import type { Merged } from '../../../engine/contract/scopes.ts';
+import type { Endpoint } from '../../api/client.ts';
+import { invalidate, keyOf, noteGeneration, topics } from '../../api/live.ts';
+import { type Failure, failureOf } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
+import type { Side } from './scopes-search.ts';
+import { mostUndone, undoOf } from './undo.ts';
+import type { Comparison } from './use-comparison.ts';
+
+/** A merge that was made, and its way back. */
+export interface MadeMerge {
+  readonly source: Side;
+  readonly target: Side;
+  readonly merged: Merged;
+  /** Writes that take it back, or why there are none. */
+  readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
+}
+
+interface LastMerge {
+  /** Database and tenant that it was made in. */
+  readonly about: string;
+  readonly made: MadeMerge | null;
+}
+
+const useLastMerge = create<LastMerge>()(() => ({ about: '', made: null }));
+
+function aboutOf({ database, tenant }: Endpoint): string {
+  return JSON.stringify([database, tenant]);
+}
+
+function requestOf({ pair, strategy, resolutions }: Comparison) {
+  const { source, target, base } = pair;
+  return { source, target, base, strategy, resolutions };
+}
+
+/** Why a dry run is not asked for: its answer is known. */
+export function isRefused({ strategy, counts }: Comparison): boolean {
+  return strategy === 'REJECT' && counts.unresolved > 0;
+}
+
+/** What the merge would do, asked of the service a moment after the last choice. */
+export function useDryRun(comparison: Comparison) {
+  const { call, endpoint } = useSession();
+  const [request] = useDebouncedValue(requestOf(comparison), 300);
+  return useQuery({
+    queryKey: keyOf('answers', endpoint, 'merge', request),
+    queryFn: ({ signal }) => call('mergeScopes', { body: { ...request, dryRun: true } }, { signal }),
+    enabled: comparison.differences.isSuccess && !isRefused(comparison),
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export type MergeState =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'merging' }
+  /** `made` of `count` writes. */
+  | { readonly kind: 'undoing'; readonly made: number; readonly count: number }
+  | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: Failure }
+  /** The scopes were no longer what was shown; nothing was merged. */
+  | { readonly kind: 'moved on' };
+
+/** The generation that reads see: that of an answer to a question which costs nothing. */
+async function generationOf(call: ReturnType<typeof useSession>['call']): Promise<number> {
+  return (await call('ask', { body: { predicate: 'anything', args: [], limit: 1 } })).generation;
+}
+
+/** The way back from a merge, from what was shown before it. `before`: the generation that was read then. */
+function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMerge['undo'] {
+  if (merged.generation === before) return [];
+  if (merged.generation !== before + 1) return 'others wrote';
+  if (comparison.isTruncated) return 'too many';
+  const writes = undoOf(comparison.changed, comparison.pair.target, merged.generation, Date.now());
+  return writes.length > mostUndone ? 'too many' : writes;
+}
+
+export function useMerge(comparison: Comparison) {
+  const { call, endpoint } = useSession();
+  const client = useQueryClient();
+  const [state, setState] = useState<MergeState>({ kind: 'idle' });
+  const about = aboutOf(endpoint);
+  const last = useLastMerge((store) => (store.about === about ? store.made : null));
+  const isBusy = state.kind === 'merging' || state.kind === 'undoing';
+  const { differences, acknowledge, pair } = comparison;
+
+  async function refresh(): Promise<unknown> {
+    invalidate(client, endpoint, topics);
+    return (await differences.refetch()).data;
+  }
+
+  async function merge(): Promise<MergeState> {
+    const before = await generationOf(call);
+    const fresh = await differences.refetch({ throwOnError: true });
+    // Only what is the same down to the last field is the same object.
+    if (fresh.data !== differences.data) return { kind: 'moved on' };
+    const merged = await call('mergeScopes', { body: requestOf(comparison) });
+    noteGeneration(merged.generation);
+    const { source, target } = pair;
+    const undo = wayBack(comparison, merged, before);
+    useLastMerge.setState({ about, made: { source, target, merged, undo } });
+    acknowledge(await refresh());
+    return { kind: 'idle' };
+  }
+
+  async function takeBack(writes: readonly TransactionWrite[]): Promise<MergeState> {
+    const count = writes.length;
+    const committed = await runTransaction(endpoint, writes, {
+      onProgress: (made) => {
+        if (made % 50 === 0) setState({ kind: 'undoing', made, count });
+      },
+    });
+    noteGeneration(committed.generation);
+    useLastMerge.setState({ about, made: null });
+    acknowledge(await refresh());
+    return { kind: 'idle' };
+  }
+
+  function apply(): void {
+    if (isBusy || !differences.isSuccess) return;
+    setState({ kind: 'merging' });
+    merge().then(setState, (error: unknown) => {
+      setState({ kind: 'failed', what: 'merge', failure: failureOf(error) });
+      // What stood against it is looked at as it is now.
+      void refresh();
+    });
+  }
+
+  function undo(): void {
+    if (isBusy || last === null || typeof last.undo === 'string' || last.undo.length === 0) return;
+    setState({ kind: 'undoing', made: 0, count: last.undo.length });
+    takeBack(last.undo).then(setState, (error: unknown) => {
+      setState({ kind: 'failed', what: 'undo', failure: failureOf(error) });
+      void refresh();
+    });
+  }
+
+  return {
+    state,
+    isBusy,
+    last,
+    apply,
+    undo,
+    dismiss: () => setState({ kind: 'idle' }),
+    forget: () => useLastMerge.setState({ about, made: null }),
+  };
+}
+
+export type Merge = ReturnType<typeof useMerge>;
