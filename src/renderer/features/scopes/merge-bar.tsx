@@ -14,10 +14,10 @@ import styles from './scopes.module.css';
 function strategyOptions({ pair }: Comparison) {
   const [source, target] = [sideLabel(pair.source), sideLabel(pair.target)];
   const words: Record<MergeStrategy, string> = {
-    SOURCE_WINS: `source wins: take ${source}`,
-    TARGET_WINS: `target wins: keep ${target}`,
-    KEEP_BOTH: 'keep both',
-    REJECT: 'reject: merge only when all are resolved',
+    SOURCE_WINS: `Source wins: take ${source}`,
+    TARGET_WINS: `Target wins: keep ${target}`,
+    KEEP_BOTH: 'Keep both',
+    REJECT: 'Reject while any is unresolved',
   };
   return mergeStrategies.map((value) => ({ value, label: words[value] }));
 }

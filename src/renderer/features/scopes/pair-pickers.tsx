@@ -50,7 +50,7 @@ function Picker({ label, side, sides, placeholder, onSide, clearable = false }: 
       aria-label={label}
       placeholder={placeholder}
       leftSection={<span className={styles.pickerLabel}>{label}</span>}
-      leftSectionWidth={label === 'Base' ? 42 : 52}
+      leftSectionWidth={50}
       data={sideOptions(sides, [side])}
       value={side === undefined ? null : valueOfSide(side)}
       searchable

@@ -6,11 +6,11 @@
  */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
 import type { Endpoint } from '../../api/client.ts';
-import { invalidate, keyOf, noteGeneration, topics } from '../../api/live.ts';
+import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { type Failure, failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
@@ -49,14 +49,25 @@ export function isRefused({ strategy, counts }: Comparison): boolean {
   return strategy === 'REJECT' && counts.unresolved > 0;
 }
 
-/** What the merge would do, asked of the service a moment after the last choice. */
+/**
+ * What the merge would do, asked of the service a moment after the last choice: of the differences that are shown,
+ * so that it is asked anew when they were fetched anew.
+ */
 export function useDryRun(comparison: Comparison) {
   const { call, endpoint } = useSession();
-  const [request] = useDebouncedValue(requestOf(comparison), 300);
+  const { pair, strategy, resolutions, differences } = comparison;
+  const isWanted = differences.isSuccess && !isRefused(comparison);
+  const { dataUpdatedAt } = differences;
+  const wanted = useMemo(
+    () => ({ request: { ...pair, strategy, resolutions }, dataUpdatedAt, isWanted }),
+    [pair, strategy, resolutions, dataUpdatedAt, isWanted],
+  );
+  const [asked] = useDebouncedValue(wanted, 250);
+  const { database, tenant } = endpoint;
   return useQuery({
-    queryKey: keyOf('answers', endpoint, 'merge', request),
-    queryFn: ({ signal }) => call('mergeScopes', { body: { ...request, dryRun: true } }, { signal }),
-    enabled: comparison.differences.isSuccess && !isRefused(comparison),
+    queryKey: ['merge', database, tenant, asked.request, asked.dataUpdatedAt],
+    queryFn: ({ signal }) => call('mergeScopes', { body: { ...asked.request, dryRun: true } }, { signal }),
+    enabled: asked.isWanted,
     placeholderData: keepPreviousData,
     gcTime: 0,
     retry: false,
