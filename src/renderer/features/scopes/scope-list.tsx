@@ -97,7 +97,7 @@ function RoleButtons({
           tabIndex={-1}
           className={styles.toggle}
           aria-pressed={role === one}
-          aria-label={one === 'source' ? `Merge from ${name}` : `Merge into ${name}`}
+          aria-label={`${one === 'source' ? 'Source' : 'Target'}: ${name}`}
           onClick={(event) => {
             event.stopPropagation();
             onRole(row.side, one);
