@@ -52,7 +52,10 @@ export async function openSample(page: Page, service: ServiceProcess, title = 'A
   await expect(page.getByRole('heading', { name: `${title} is open` })).toBeVisible({ timeout: 30_000 });
 }
 
-export async function goTo(page: Page, tool: 'Facts' | 'Rules' | 'Ask' | 'Settings'): Promise<void> {
+export async function goTo(
+  page: Page,
+  tool: 'Facts' | 'Rules' | 'Ask' | 'Scopes' | 'Settings',
+): Promise<void> {
   await page.getByRole('navigation', { name: 'Tools' }).getByRole('link', { name: tool }).click();
 }
 

@@ -37,6 +37,8 @@ function createEditor(host: HTMLElement, left: Text, right: Text): Editor {
     renderMarginRevertIcon: false,
     renderGutterMenu: false,
     renderOverviewRuler: false,
+    overviewRulerLanes: 0,
+    hideCursorInOverviewRuler: true,
     diffWordWrap: 'on',
     wordWrap: 'on',
     minimap: { enabled: false },

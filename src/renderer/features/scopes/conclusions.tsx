@@ -8,6 +8,7 @@ import { useIsOld, useRun } from '../../api/use-run.ts';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { Tag } from '../../ui/tags.tsx';
@@ -112,6 +113,7 @@ export function Conclusions({ comparison }: { comparison: Comparison }) {
   const { result, failure, runningSince, cancelledAfter } = run.state;
   const isOld = useIsOld(result);
   const rows = useMemo(() => (result === null ? [] : conclusionRows(result.goals)), [result]);
+  const gained = rows.filter(({ change }) => change === 'gained').length;
   const reason = reasonOf(comparison, isTooMuch, isEmpty);
   if (reason !== null)
     return (
@@ -151,6 +153,10 @@ export function Conclusions({ comparison }: { comparison: Comparison }) {
           The knowledge has moved on since this was worked out.
         </Banner>
       )}
+      <p role="status" className={`number ${styles.ruleNote}`}>
+        In {sideLabel(comparison.pair.target)}, facts included: <strong>{formatCount(gained)}</strong> gained,{' '}
+        <strong>{formatCount(rows.length - gained)}</strong> lost
+      </p>
       <div className={styles.fill}>
         {rows.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same holds">

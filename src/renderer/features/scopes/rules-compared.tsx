@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { failureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { LazyCodeDiff } from '../../editor/lazy-code-diff.tsx';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { rulesText } from './rules-text.ts';
 import { sideLabel } from './scopes-search.ts';
 import type { Pair } from './use-comparison.ts';
@@ -32,10 +32,10 @@ export function RulesCompared({ pair }: { pair: Pair }) {
     );
   return (
     <div className={styles.stack}>
-      <Banner>
+      <p className={`dim ${styles.ruleNote}`}>
         {left === right ? 'Both have the same rules.' : 'What is marked is a rule of that scope alone.'} A
         merge brings facts over and leaves the rules as they are.
-      </Banner>
+      </p>
       <div className={styles.ruleHeadings}>
         <h3>{sideLabel(source)}</h3>
         <h3>{sideLabel(target)}</h3>
