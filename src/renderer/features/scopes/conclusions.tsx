@@ -153,7 +153,7 @@ export function Conclusions({ comparison }: { comparison: Comparison }) {
           The knowledge has moved on since this was worked out.
         </Banner>
       )}
-      <p role="status" className={`number ${styles.ruleNote}`}>
+      <p role="status" className={`number ${styles.noteLine}`}>
         In {sideLabel(comparison.pair.target)}, facts included: <strong>{formatCount(gained)}</strong> gained,{' '}
         <strong>{formatCount(rows.length - gained)}</strong> lost
       </p>

@@ -32,7 +32,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
     );
   return (
     <div className={styles.stack}>
-      <p className={`dim ${styles.ruleNote}`}>
+      <p className={`dim ${styles.noteLine}`}>
         {left === right ? 'Both have the same rules.' : 'What is marked is a rule of that scope alone.'} A
         merge brings facts over and leaves the rules as they are.
       </p>
