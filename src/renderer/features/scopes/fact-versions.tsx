@@ -86,7 +86,7 @@ export function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
           value={choice ?? ''}
           onChange={(value) => choose([row.place], takes.find((take) => take === value) ?? null)}
         >
-          <Stack gap={6} mt={4}>
+          <Stack gap={10} mt={6}>
             {takes.map((take: Take) => (
               <Radio key={take} value={take} size="xs" label={takeLabel(take, pair)} />
             ))}
