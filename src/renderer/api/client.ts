@@ -1,8 +1,9 @@
 /**
  * The typed client: one function over the operations table.
  *
- * A request has the parts that the table declares: `params`, `query`, `body`. Every call carries a request id of its own, so that a failure can be found in the service's log and a change in the
- * event stream can be told from one made elsewhere.
+ * A request has the parts that the table declares: `params`, `query`, `body`. Every call carries a request id of its
+ * own, so that a failure can be found in the service's log and a change in the event stream can be told from one made
+ * elsewhere.
  */
 import {
   type OperationName,
@@ -24,7 +25,7 @@ export interface Endpoint {
 export interface CallOptions {
   signal?: AbortSignal;
   requestId?: string;
-  /** Id of the open transaction that the call is a part of; only for operations that take one. */
+  /** The transaction that the call is part of. */
   transaction?: string;
 }
 
@@ -117,8 +118,8 @@ export async function call<Name extends OperationName>(
     method,
     headers: {
       ...headersOf(endpoint, requestId),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(options.transaction === undefined ? {} : { 'X-Transaction-ID': options.transaction }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),

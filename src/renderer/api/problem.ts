@@ -15,6 +15,8 @@ export interface Failure {
   readonly detail: string;
   readonly requestId: string;
   readonly errors: readonly ProblemDetail[];
+  /** True where the refusal has ended the transaction that the call was part of. */
+  readonly endedTransaction?: boolean;
 }
 
 export class ApiError extends Error implements Failure {
@@ -24,6 +26,7 @@ export class ApiError extends Error implements Failure {
   readonly detail: string;
   readonly requestId: string;
   readonly errors: readonly ProblemDetail[];
+  readonly endedTransaction: boolean;
 
   constructor(failure: Failure, cause?: unknown) {
     super(failure.detail, cause === undefined ? {} : { cause });
@@ -34,6 +37,7 @@ export class ApiError extends Error implements Failure {
     this.detail = failure.detail;
     this.requestId = failure.requestId;
     this.errors = failure.errors;
+    this.endedTransaction = failure.endedTransaction ?? false;
   }
 }
 
@@ -73,6 +77,7 @@ export function errorOfAnswer(status: number, body: unknown, requestId: string):
     detail: typeof problem['detail'] === 'string' ? problem['detail'] : problems[code].when,
     requestId: typeof problem['requestId'] === 'string' ? problem['requestId'] : requestId,
     errors: Array.isArray(errors) ? errors.filter(isProblemDetail) : [],
+    endedTransaction: problem['transaction'] === 'rolled_back',
   });
 }
 

@@ -1,15 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Endpoint } from './client.ts';
-import { ApiError } from './problem.ts';
 import { runTransaction, type TransactionWrite } from './transaction.ts';
-
-interface Seen {
-  readonly path: string;
-  readonly transaction: string | undefined;
-  readonly body: unknown;
-}
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -19,81 +12,116 @@ afterEach(() => {
   }
 });
 
-/** A service that notes what it is asked; `refuse` gives the problem that a request is answered with. */
-async function serve(refuse: (seen: Seen) => object | null): Promise<{ endpoint: Endpoint; seen: Seen[] }> {
-  const seen: Seen[] = [];
+interface Answer {
+  readonly status?: number;
+  readonly body: object;
+}
+
+/** A service that notes what it is asked, as `METHOD path (transaction) body`, and answers with `answer`. */
+async function serve(answer: (path: string, request: IncomingMessage) => Answer | null) {
+  const asked: string[] = [];
   const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
     request.on('end', () => {
-      const asked: Seen = {
-        path: request.url ?? '',
-        transaction: request.headers['x-transaction-id']?.toString(),
-        body: text === '' ? null : (JSON.parse(text) as unknown),
-      };
-      seen.push(asked);
-      const problem = refuse(asked);
-      response.statusCode = problem === null ? 200 : 409;
-      const answer = { id: 't1', status: 'open', expiresAt: 0, operations: 2, generation: 7 };
-      response.end(JSON.stringify(problem ?? answer));
+      const path = request.url ?? '';
+      const transaction = request.headers['x-transaction-id'];
+      asked.push([path, ...(transaction === undefined ? [] : [`in ${String(transaction)}`]), body].join(' '));
+      const { status = 200, body: told } = answer(path, request) ?? defaultAnswer(path);
+      response.statusCode = status;
+      response.end(JSON.stringify(told));
     });
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const endpoint = { origin: `http://127.0.0.1:${port}`, database: 'db', tenant: 'acme', key: null };
-  return { endpoint, seen };
+  const endpoint: Endpoint = { origin: `http://127.0.0.1:${port}`, database: 'd', tenant: 't', key: null };
+  return { endpoint, asked };
 }
 
+function defaultAnswer(path: string): Answer {
+  if (path === '/tx/begin') return { body: { id: 'x1', status: 'open', expiresAt: 0 } };
+  if (path.startsWith('/tx/commit/'))
+    return { body: { id: 'x1', status: 'committed', operations: 2, generation: 7 } };
+  if (path.startsWith('/tx/rollback/'))
+    return { body: { id: 'x1', status: 'rolled_back', operations: 0, generation: 7 } };
+  return { body: { status: 'pending' } };
+}
+
+const problem = (code: string, more: object = {}) => ({ code, detail: 'no', requestId: 'r', ...more });
+
 const writes: TransactionWrite[] = [
-  { operation: 'retract', input: { predicate: 'p', args: ['a'], ifGeneration: 3 } },
-  { operation: 'assertFact', input: { predicate: 'p', args: ['b'], ifGeneration: 3 } },
+  { operation: 'retract', input: { body: { predicate: 'p', args: ['a'] } } },
+  { operation: 'assertFact', input: { body: { predicate: 'p', args: ['b'] } } },
+];
+const begun = '/tx/begin ';
+const written = [
+  '/retract in x1 {"predicate":"p","args":["a"]}',
+  '/assert/fact in x1 {"predicate":"p","args":["b"]}',
 ];
 
-test('writes are made in their order within one transaction, then committed', async () => {
-  const { endpoint, seen } = await serve(() => null);
+test('the writes are made in their order between begin and commit', async () => {
+  const { endpoint, asked } = await serve(() => null);
+  expect(await runTransaction(endpoint, writes)).toMatchObject({ status: 'committed', generation: 7 });
+  expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":false}']);
+});
+
+test('it is told how many writes were made', async () => {
+  const { endpoint } = await serve(() => null);
   const made: number[] = [];
-  const committed = await runTransaction(endpoint, writes, { onProgress: (count) => made.push(count) });
-  expect(committed.generation).toBe(7);
+  await runTransaction(endpoint, writes, { onProgress: (count) => made.push(count) });
   expect(made).toEqual([1, 2]);
-  expect(seen.map(({ path, transaction }) => [path, transaction])).toEqual([
-    ['/tx/begin', undefined],
-    ['/retract', 't1'],
-    ['/assert/fact', 't1'],
-    ['/tx/commit/t1', undefined],
-  ]);
-  expect(seen[1]?.body).toEqual({ predicate: 'p', args: ['a'], ifGeneration: 3 });
 });
 
-test('a refused write rolls all back and is told as it was refused', async () => {
-  const problem = { code: 'Conflict', detail: 'p(b) was changed since', requestId: 'r' };
-  const { endpoint, seen } = await serve(({ path }) => (path === '/assert/fact' ? problem : null));
-  const failure = await runTransaction(endpoint, writes).catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(ApiError);
-  expect(failure).toMatchObject({ code: 'Conflict', detail: 'p(b) was changed since' });
-  expect(seen.map(({ path }) => path)).toEqual(['/tx/begin', '/retract', '/assert/fact', '/tx/rollback/t1']);
-});
-
-test('a transaction that has ended by its refusal needs no rolling back', async () => {
-  const problem = { code: 'Conflict', detail: 'no', requestId: 'r' };
-  const { endpoint } = await serve(({ path }) => (path === '/tx/begin' ? null : problem));
-  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ detail: 'no' });
-});
-
-test('giving up rolls back', async () => {
-  const { endpoint, seen } = await serve(() => null);
-  const controller = new AbortController();
-  const run = runTransaction(endpoint, writes, {
-    signal: controller.signal,
-    onProgress: () => controller.abort(),
-  });
-  await expect(run).rejects.toMatchObject({ name: 'AbortError' });
-  expect(seen.map(({ path }) => path)).toEqual(['/tx/begin', '/retract', '/tx/rollback/t1']);
-});
-
-test('a dry run asks the commit for its outcome and leaves nothing open', async () => {
-  const { endpoint, seen } = await serve(() => null);
+test('a dry run tries the commit and leaves nothing open', async () => {
+  const { endpoint, asked } = await serve(() => null);
   await runTransaction(endpoint, writes, { dryRun: true });
-  expect(seen.at(-2)).toMatchObject({ path: '/tx/commit/t1', body: { dryRun: true } });
-  expect(seen.at(-1)?.path).toBe('/tx/rollback/t1');
+  expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":true}', '/tx/rollback/x1 ']);
+});
+
+test('a write that is refused ends it, and its problem is thrown', async () => {
+  const refusal = { status: 409, body: problem('Conflict', { transaction: 'rolled_back' }) };
+  const { endpoint, asked } = await serve((path) => (path === '/retract' ? refusal : null));
+  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'Conflict', requestId: 'r' });
+  expect(asked).toEqual([begun, written[0]]);
+});
+
+test('what a failed write leaves open is rolled back', async () => {
+  const refusal = { status: 429, body: problem('RateLimited') };
+  const { endpoint, asked } = await serve((path) => (path === '/assert/fact' ? refusal : null));
+  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'RateLimited' });
+  expect(asked).toEqual([begun, ...written, '/tx/rollback/x1 ']);
+});
+
+test('a commit that is refused is thrown, and one that stays open is rolled back', async () => {
+  for (const [status, code, rollsBack] of [
+    [409, 'Conflict', false],
+    [507, 'StorageUnavailable', true],
+  ] as const) {
+    const { endpoint, asked } = await serve((path) =>
+      path.startsWith('/tx/commit/') ? { status, body: problem(code) } : null,
+    );
+    await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code });
+    expect(asked.at(-1) === '/tx/rollback/x1 ').toBe(rollsBack);
+  }
+});
+
+test('a roll back that fails hides nothing', async () => {
+  const { endpoint } = await serve((path) => {
+    if (path.startsWith('/tx/rollback/')) return { status: 404, body: problem('TransactionNotFound') };
+    return path === '/retract' ? { status: 403, body: problem('Forbidden') } : null;
+  });
+  await expect(runTransaction(endpoint, writes)).rejects.toMatchObject({ code: 'Forbidden' });
+});
+
+test('what is given up is rolled back', async () => {
+  const controller = new AbortController();
+  const { endpoint, asked } = await serve((path) => {
+    if (path === '/retract') controller.abort();
+    return null;
+  });
+  await expect(runTransaction(endpoint, writes, { signal: controller.signal })).rejects.toMatchObject({
+    name: 'AbortError',
+  });
+  expect(asked.at(-1)).toBe('/tx/rollback/x1 ');
 });

@@ -1,63 +1,73 @@
 /**
- * Writes that are seen together or not at all.
+ * Several writes as one transaction: all of them or none.
  *
- * One transaction of the service around a list of writes, made in their order: where one is refused, or the caller
- * gives up, it is rolled back and nothing of it was ever seen. What is to be written is the caller's business.
+ * The writes are made in their order; the first that is refused ends it, and nothing of it is left open. Who wants
+ * somebody else's change in between to be refused guards the writes with `ifGeneration`.
  */
-import type { OperationRequest } from '../../engine/contract/operations.ts';
+import type { OperationName, OperationRequest, Operations } from '../../engine/contract/operations.ts';
 import type { Committed } from '../../engine/contract/transactions.ts';
-import { call, type Endpoint } from './client.ts';
+import { call, type CallOptions, type Endpoint } from './client.ts';
+import { ApiError } from './problem.ts';
 
-type WriteOf<Name extends 'assertFact' | 'retract'> = {
-  readonly operation: Name;
-  readonly input: OperationRequest<Name>['body'];
-};
+type TransactionOperation = {
+  [Name in OperationName]: Operations[Name] extends { transaction: 'write' } ? Name : never;
+}[OperationName];
 
-/** One write: an operation that can be part of a transaction, and its body. */
-export type TransactionWrite = WriteOf<'assertFact'> | WriteOf<'retract'>;
+/** One write: the operation, and the request that it takes outside of a transaction. */
+export type TransactionWrite = {
+  [Name in TransactionOperation]: { readonly operation: Name; readonly input: OperationRequest<Name> };
+}[TransactionOperation];
 
 export interface TransactionOptions {
-  /** Works out what a commit would do, then rolls back. */
+  /** True: the commit is only tried. The answer tells the conclusions gained and lost, and nothing is changed. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
   /** Told after each write how many were made. */
   readonly onProgress?: (made: number) => void;
 }
 
+/** What a refused commit answers where it has rolled the transaction back. */
+const endingCommit = new Set<number | null>([404, 409, 422]);
+
 /**
- * Makes the writes as one transaction, and answers what the commit answered. Errors: the ApiError of whatever was
- * refused first, or AbortError; in both cases nothing is stored.
+ * Makes the writes as one transaction. Errors: those of `call`, of the write or the commit that was refused; nothing
+ * is changed then, unless the answer to the commit itself was lost (`Unreachable`), which may or may not have been made.
  */
 export async function runTransaction(
   endpoint: Endpoint,
   writes: readonly TransactionWrite[],
-  options: TransactionOptions = {},
+  { dryRun = false, signal, onProgress }: TransactionOptions = {},
 ): Promise<Committed> {
-  const { dryRun = false, signal, onProgress } = options;
-  const { id } = await call(endpoint, 'beginTransaction', {}, signal === undefined ? {} : { signal });
-  const within = { transaction: id, ...(signal === undefined ? {} : { signal }) };
+  const options: CallOptions = signal === undefined ? {} : { signal };
+  const { id } = await call(endpoint, 'beginTransaction', {}, options);
   try {
-    for (const [index, write] of writes.entries()) {
-      if (write.operation === 'assertFact') await call(endpoint, 'assertFact', { body: write.input }, within);
-      else await call(endpoint, 'retract', { body: write.input }, within);
+    for (const [index, { operation, input }] of writes.entries()) {
+      await call(endpoint, operation, input, { ...options, transaction: id });
       onProgress?.(index + 1);
     }
-    signal?.throwIfAborted();
-    // From here on it is decided there: giving up now would leave open whether it was committed.
-    const committed = await call(endpoint, 'commitTransaction', { params: { id }, body: { dryRun } });
-    if (dryRun) await rollBack(endpoint, id);
-    return committed;
   } catch (error) {
-    await rollBack(endpoint, id);
+    if (!(error instanceof ApiError && error.endedTransaction)) await rollBack(endpoint, id);
     throw error;
   }
+  const request = { params: { id }, body: { dryRun } };
+  const committed = await call(endpoint, 'commitTransaction', request, options).catch(
+    async (error: unknown) => {
+      const hasEnded =
+        error instanceof ApiError && (error.endedTransaction || endingCommit.has(error.status));
+      if (!hasEnded) await rollBack(endpoint, id);
+      throw error;
+    },
+  );
+  if (dryRun) await rollBack(endpoint, id);
+  return committed;
 }
 
-/** Rolls back what may be rolled back already: a refused write takes its transaction with it. */
+/** Ends the transaction, given up or not. */
 async function rollBack(endpoint: Endpoint, id: string): Promise<void> {
   try {
     await call(endpoint, 'rollbackTransaction', { params: { id } });
-  } catch {
-    // Not told: it has ended already, or ends by itself when it has been idle for some minutes.
+  } catch (error) {
+    // It has ended by itself, or will: the service rolls back what is not used. What matters was told already.
+    if (!(error instanceof ApiError)) throw error;
   }
 }

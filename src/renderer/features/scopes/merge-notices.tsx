@@ -6,7 +6,7 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { sideLabel } from './scopes-search.ts';
 import { type Comparison, mostCompared } from './use-comparison.ts';
-import type { MadeMerge, Merge } from './use-merge.ts';
+import type { MadeMerge, Merge, MergeState } from './use-merge.ts';
 import styles from './scopes.module.css';
 
 function wordsOf({ source, target, merged }: MadeMerge): string {
@@ -23,14 +23,30 @@ const whyNoUndo = {
   'others wrote': ' Others wrote at the same moment, so it cannot be undone from here.',
 } as const;
 
+/** An undo of many facts takes a while. */
+function Undoing({ state }: { state: Extract<MergeState, { kind: 'undoing' }> }) {
+  return (
+    <>
+      <span className="number">
+        Undoing: {formatCount(state.made)} of {formatCount(state.count)}
+      </span>
+      <Button size="compact-xs" variant="default" onClick={state.cancel}>
+        Cancel
+      </Button>
+    </>
+  );
+}
+
 function LastMerge({ made, merge }: { made: MadeMerge; merge: Merge }) {
   const { undo } = made;
   const { state } = merge;
+  const canUndo = typeof undo !== 'string' && undo.length > 0;
   return (
     <Banner
       action={
         <>
-          {typeof undo !== 'string' && undo.length > 0 && (
+          {state.kind === 'undoing' && state.count > 100 && <Undoing state={state} />}
+          {canUndo && (
             <Button
               size="compact-xs"
               variant="default"
@@ -43,18 +59,17 @@ function LastMerge({ made, merge }: { made: MadeMerge; merge: Merge }) {
               Undo
             </Button>
           )}
-          <CloseButton size="sm" aria-label="Close the note on the merge" onClick={merge.forget} />
+          <CloseButton
+            size="sm"
+            aria-label="Close the note on the merge"
+            disabled={merge.isBusy}
+            onClick={merge.forget}
+          />
         </>
       }
     >
       {wordsOf(made)}
       {typeof undo === 'string' && whyNoUndo[undo]}
-      {state.kind === 'undoing' && state.count > 100 && (
-        <span className="number dim">
-          {' '}
-          Undoing: {formatCount(state.made)} of {formatCount(state.count)}
-        </span>
-      )}
     </Banner>
   );
 }

@@ -293,13 +293,16 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
     }
     const asMerged = new Map([...after].map(([key, version]) => [key, versionOf(version)]));
 
-    for (const { operation, input } of undoOf(changed, 'main', 9, 10)) {
+    for (const write of undoOf(changed, 'main', 9, 10)) {
+      const input = write.input.body;
       expect(input).toMatchObject({ scope: 'main', ifGeneration: 9 });
       const key = keyOf({ ...input, args: input.args.map(String), truthVal: input.truthVal ?? true });
-      if (operation === 'retract') expect(after.delete(key), `seed ${seed}: ${key} is there`).toBe(true);
+      if (write.operation === 'retract')
+        expect(after.delete(key), `seed ${seed}: ${key} is there`).toBe(true);
       else {
-        const validUntil = typeof input.validUntil === 'number' ? input.validUntil : null;
-        after.set(key, { ...fact(key, 'main'), validUntil, metadata: input.metadata ?? {} });
+        const { validUntil, metadata } = write.input.body;
+        const end = typeof validUntil === 'number' ? validUntil : null;
+        after.set(key, { ...fact(key, 'main'), validUntil: end, metadata: metadata ?? {} });
       }
     }
     const sorted = (scope: Scope) =>
@@ -331,6 +334,8 @@ test('a fact whose validity has ended since is not put back', () => {
   });
   if (row === undefined) throw new Error('no row');
   const changed = [{ row, result: resultOf(row, 'REJECT', new Map([[row.place, 'source']])) }];
-  expect(undoOf(changed, null, 3, 49)).toMatchObject([{ input: { unscoped: true, validUntil: 50 } }]);
+  expect(undoOf(changed, null, 3, 49)).toMatchObject([
+    { input: { body: { unscoped: true, validUntil: 50 } } },
+  ]);
   expect(undoOf(changed, null, 3, 50)).toEqual([]);
 });

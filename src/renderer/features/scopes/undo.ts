@@ -17,6 +17,9 @@ export interface ChangedRow {
   readonly result: RowResult;
 }
 
+/** The writes that take a merge back. */
+export type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
+
 /** A merge that changed more facts than this is not taken back from here: each takes a request. */
 export const mostUndone = 10_000;
 
@@ -43,20 +46,23 @@ function bringsNegation({ source, target }: MergeRow): boolean {
 }
 
 function inverseOf({ row, result }: ChangedRow, target: Side, ifGeneration: number, now: number) {
-  const writes: TransactionWrite[] = [];
+  const writes: UndoWrite[] = [];
   const { source, target: before } = row;
   const isThere = (truthVal: boolean) => result.versions.some((version) => version.truthVal === truthVal);
   if (source !== null && bringsNegation(row) && isThere(source.truthVal))
     writes.push({
       operation: 'retract',
-      input: { ...identityOf(source), ...scopeFieldsOfStored(target), ifGeneration },
+      input: { body: { ...identityOf(source), ...scopeFieldsOfStored(target), ifGeneration } },
     });
   if (before === null) return writes;
   const isKept = result.versions.includes(before);
   // One whose validity has ended meanwhile would be gone by now.
   const hasEnded = before.validUntil !== null && before.validUntil <= now;
   if (!isKept && !hasEnded)
-    writes.push({ operation: 'assertFact', input: { ...wholeOf(before, before, target), ifGeneration } });
+    writes.push({
+      operation: 'assertFact',
+      input: { body: { ...wholeOf(before, before, target), ifGeneration } },
+    });
   return writes;
 }
 
@@ -69,7 +75,7 @@ export function undoOf(
   target: Side,
   generation: number,
   now: number,
-): TransactionWrite[] {
+): UndoWrite[] {
   return changed
     .filter(({ result }) => result.change !== 'none')
     .flatMap((row) => inverseOf(row, target, generation, now));

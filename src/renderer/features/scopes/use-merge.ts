@@ -11,7 +11,7 @@ import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
 import type { Endpoint } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
-import { type Failure, failureOf } from '../../api/problem.ts';
+import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import type { Side } from './scopes-search.ts';
@@ -78,7 +78,12 @@ export type MergeState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'merging' }
   /** `made` of `count` writes. */
-  | { readonly kind: 'undoing'; readonly made: number; readonly count: number }
+  | {
+      readonly kind: 'undoing';
+      readonly made: number;
+      readonly count: number;
+      readonly cancel: () => void;
+    }
   | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: Failure }
   /** The scopes were no longer what was shown; nothing was merged. */
   | { readonly kind: 'moved on' };
@@ -126,10 +131,18 @@ export function useMerge(comparison: Comparison) {
   }
 
   async function takeBack(writes: readonly TransactionWrite[]): Promise<MergeState> {
-    const count = writes.length;
+    const controller = new AbortController();
+    const progress = (made: number): MergeState => ({
+      kind: 'undoing',
+      made,
+      count: writes.length,
+      cancel: () => controller.abort(),
+    });
+    setState(progress(0));
     const committed = await runTransaction(endpoint, writes, {
+      signal: controller.signal,
       onProgress: (made) => {
-        if (made % 50 === 0) setState({ kind: 'undoing', made, count });
+        if (made % 50 === 0) setState(progress(made));
       },
     });
     noteGeneration(committed.generation);
@@ -150,9 +163,11 @@ export function useMerge(comparison: Comparison) {
 
   function undo(): void {
     if (isBusy || last === null || typeof last.undo === 'string' || last.undo.length === 0) return;
-    setState({ kind: 'undoing', made: 0, count: last.undo.length });
     takeBack(last.undo).then(setState, (error: unknown) => {
-      setState({ kind: 'failed', what: 'undo', failure: failureOf(error) });
+      // Who gives up knows it; nothing was undone.
+      setState(
+        isCancelled(error) ? { kind: 'idle' } : { kind: 'failed', what: 'undo', failure: failureOf(error) },
+      );
       void refresh();
     });
   }
