@@ -9,6 +9,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
+import type { Committed } from '../../../engine/contract/transactions.ts';
 import type { Endpoint } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
@@ -102,6 +103,24 @@ function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMe
   return writes.length > mostUndone ? 'too many' : writes;
 }
 
+/** Makes the writes that take a merge back, telling how far it is. */
+function runUndo(
+  endpoint: Endpoint,
+  writes: readonly TransactionWrite[],
+  onState: (state: MergeState) => void,
+): Promise<Committed> {
+  const controller = new AbortController();
+  const cancel = () => controller.abort();
+  const count = writes.length;
+  onState({ kind: 'undoing', made: 0, count, cancel });
+  return runTransaction(endpoint, writes, {
+    signal: controller.signal,
+    onProgress: (made) => {
+      if (made % 50 === 0) onState({ kind: 'undoing', made, count, cancel });
+    },
+  });
+}
+
 export function useMerge(comparison: Comparison) {
   const { call, endpoint } = useSession();
   const client = useQueryClient();
@@ -131,21 +150,7 @@ export function useMerge(comparison: Comparison) {
   }
 
   async function takeBack(writes: readonly TransactionWrite[]): Promise<MergeState> {
-    const controller = new AbortController();
-    const progress = (made: number): MergeState => ({
-      kind: 'undoing',
-      made,
-      count: writes.length,
-      cancel: () => controller.abort(),
-    });
-    setState(progress(0));
-    const committed = await runTransaction(endpoint, writes, {
-      signal: controller.signal,
-      onProgress: (made) => {
-        if (made % 50 === 0) setState(progress(made));
-      },
-    });
-    noteGeneration(committed.generation);
+    noteGeneration((await runUndo(endpoint, writes, setState)).generation);
     useLastMerge.setState({ about, made: null });
     acknowledge(await refresh());
     return { kind: 'idle' };
