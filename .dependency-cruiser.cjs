@@ -15,6 +15,7 @@ const layers = {
   facts: ['contract', 'base', 'logic'],
   solve: ['contract', 'base', 'logic', 'facts'],
   context: ['contract', 'base', 'facts', 'solve'],
+  snapshot: ['contract', 'base', 'logic', 'facts', 'context'],
   lifecycle: ['contract', 'base', 'facts', 'solve', 'context'],
   storage: ['contract', 'base'],
   replication: ['contract', 'base', 'storage'],

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark: bundles it and the engine for Node, then runs the bundle with the same arguments.
+ * Starts the benchmark, or with `storage` as first argument that of the storage: bundles it and the engine for Node, then
+ * runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
@@ -24,6 +25,7 @@ await build({
     rolldownOptions: {
       input: {
         main: join(root, 'bench', 'main.ts'),
+        storage: join(root, 'bench', 'storage.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
       },
@@ -31,7 +33,9 @@ await build({
   },
 });
 
-const result = spawnSync(process.execPath, [join(outDir, 'main.js'), ...process.argv.slice(2)], {
+const [first, ...rest] = process.argv.slice(2);
+const [program, args] = first === 'storage' ? ['storage.js', rest] : ['main.js', process.argv.slice(2)];
+const result = spawnSync(process.execPath, [join(outDir, program), ...args], {
   stdio: 'inherit',
 });
 process.exitCode = result.status ?? 1;

@@ -40,8 +40,9 @@ export const variants = {
       from: 'export const stepsBetweenLooks = 1024;',
       to: 'export const stepsBetweenLooks = 5;',
     },
-    { file: 'solve/reasoner.ts', from: 'const fewChanges = 10_000;', to: 'const fewChanges = 6;' },
-    { file: 'solve/reasoner.ts', from: 'rows.deadCount > 1000 &&', to: 'rows.deadCount > 3 &&' },
+    { file: 'solve/shared-tables.ts', from: 'const fewChanges = 10_000;', to: 'const fewChanges = 6;' },
+    { file: 'solve/justifications.ts', from: 'const fewPlaces = 10_000;', to: 'const fewPlaces = 3;' },
+    { file: 'solve/shared-tables.ts', from: 'rows.deadCount > 1000 &&', to: 'rows.deadCount > 3 &&' },
     { file: 'facts/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
   ],
   'few killed': [{ file: 'solve/upkeep.ts', from: 'const fewKilled = 20_000;', to: 'const fewKilled = 3;' }],
@@ -56,6 +57,7 @@ const compileRule = 'solve/compile-rule.ts';
 const bodyCompiler = 'solve/body-compiler.ts';
 const derived = 'solve/derived.ts';
 const reasoner = 'solve/reasoner.ts';
+const sharedTables = 'solve/shared-tables.ts';
 const question = 'solve/question.ts';
 const tuples = 'facts/tuples.ts';
 const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;';
@@ -387,8 +389,8 @@ const justifying = [
   {
     clause: 'what is dead is not killed again',
     file: justifications,
-    from: ' && !rows.isDead(row)) visit',
-    to: ') visit',
+    from: ' && !rows.isDead(row) ? target',
+    to: ' ? target',
     by: joins,
   },
   {
@@ -511,7 +513,7 @@ const noting = [
   },
   {
     clause: 'a change is noted while a question is at the tables, whatever they read so far',
-    file: reasoner,
+    file: sharedTables,
     from: 'const isAtRest = set.owner === null && changed.length === 0;',
     to: 'const isAtRest = changed.length === 0;',
     by: ['meanwhile joins', 'written joins'],
@@ -519,7 +521,7 @@ const noting = [
   {
     clause:
       'a change is noted where a question about the state before may use the tables, whatever they read so far',
-    file: reasoner,
+    file: sharedTables,
     from: 'const isAtRest = set.owner === null && changed.length === 0;',
     to: 'const isAtRest = set.owner === null;',
     by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
@@ -533,30 +535,30 @@ const noting = [
   },
   {
     clause: 'a constant that the dictionary comes to know has one id',
-    file: reasoner,
+    file: sharedTables,
     from: 'if (row >= 0 && set.constants.clashes(relation, row)) ',
     to: 'if (row < -1) ',
     by: ['kept made', 'kept numbers'],
   },
   {
     clause: 'tables that a question is at are taken by nobody else',
-    file: reasoner,
-    from: 'if (set.owner !== null || reader.version !== shared.trueTo)',
-    to: 'if (reader.version !== shared.trueTo)',
+    file: sharedTables,
+    from: 'return this.set.owner === null && this.trueTo === reader.version;',
+    to: 'return this.trueTo === reader.version;',
     by: meanwhile,
   },
   {
     clause: 'tables that a question is at are not made true meanwhile',
-    file: reasoner,
+    file: sharedTables,
     from: 'if (present !== null || changed.length === 0 || set.owner !== null) return;',
     to: 'if (present !== null || changed.length === 0) return;',
     by: meanwhile,
   },
   {
     clause: 'a question of an earlier state takes tables of its own',
-    file: reasoner,
-    from: 'if (set.owner !== null || reader.version !== shared.trueTo)',
-    to: 'if (set.owner !== null)',
+    file: sharedTables,
+    from: 'return this.set.owner === null && this.trueTo === reader.version;',
+    to: 'return this.set.owner === null;',
     by: meanwhile,
   },
   {
@@ -572,32 +574,32 @@ const noting = [
 const dropping = [
   {
     clause: 'tables are dropped where too much died',
-    file: reasoner,
-    from: '          set.reset(table);',
+    file: sharedTables,
+    from: '      this.set.reset(table);\n',
     to: '',
     variant: 'tight',
     by: joins,
   },
   {
     clause: 'all that a change reaches is dropped where too much died',
-    file: reasoner,
-    from: 'for (const table of this.#tablesOf(set, reached)) {',
-    to: 'for (const table of this.#tablesOf(set, new Set([...reached].slice(0, 2)))) {',
+    file: sharedTables,
+    from: 'this.#drop(reached, false);',
+    to: 'this.#drop(new Set([...reached].slice(0, 2)), false);',
     variant: 'tight',
     by: joins,
   },
   {
     clause: 'who watches for losses is told of tables that are dropped',
-    file: reasoner,
-    from: 'if (this.#losses.size === 0) return;',
-    to: 'if (this.#losses.size >= 0) return;',
+    file: sharedTables,
+    from: 'if (watching.size === 0) return;',
+    to: 'if (watching.size >= 0) return;',
     variant: 'tight',
     by: joins,
   },
   {
     clause: 'what many changes reach is dropped where they are not taken in one by one',
-    file: reasoner,
-    from: '    this.#drop(shared.set, reached);\n',
+    file: sharedTables,
+    from: '    this.#drop(reached, true);\n',
     to: '',
     variant: 'tight',
     by: joins,
@@ -643,10 +645,26 @@ const dropping = [
     by: strata,
   },
   {
+    clause: 'a row keeps its justification when what stands on nothing is let go',
+    file: justifications,
+    from: 'since[row] = Math.max(0, (moved[since[row] as number] ?? 0) - 1);',
+    to: '',
+    variant: 'tight',
+    by: joins,
+  },
+  {
+    clause: 'a chain is whole when what stands on nothing is let go',
+    file: justifications,
+    from: 'else places[newer + 2] = to;',
+    to: '',
+    variant: 'tight',
+    by: joins,
+  },
+  {
     clause: 'with worn tables go those that read them',
-    file: reasoner,
-    from: 'if (worn.size > 0) this.#drop(set, this.reached(worn));',
-    to: 'if (worn.size > 0) this.#drop(set, worn);',
+    file: sharedTables,
+    from: 'if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);',
+    to: 'if (worn.size > 0) this.#drop(worn, true);',
     variant: 'tight',
     by: joins,
   },
@@ -656,9 +674,9 @@ const dropping = [
 const answering = [
   {
     clause: 'what a question that was refused on the way left is dropped',
-    file: reasoner,
-    from: 'if (!isSettled || !this.#memory.fits(set.bytes, holder)) {',
-    to: 'if (!this.#memory.fits(set.bytes, holder)) {',
+    file: sharedTables,
+    from: 'if (!isSettled || !keeper.memory.fits(set.bytes, this)) {',
+    to: 'if (!keeper.memory.fits(set.bytes, this)) {',
     by: joins,
   },
   {
@@ -684,22 +702,22 @@ const answering = [
   },
   {
     clause: 'a table with changes to take in answers nothing',
-    file: reasoner,
+    file: sharedTables,
     from: '!doubtful.has(relation) && upkeep?.reached',
     to: 'upkeep?.reached',
     by: joins,
   },
   {
     clause: 'a table that is being made true answers nothing',
-    file: reasoner,
+    file: sharedTables,
     from: ' && upkeep?.reached.has(relation) !== true;',
     to: ';',
     by: meanwhile,
   },
   {
     clause: 'an answer of an earlier state is not taken from tables of this one',
-    file: reasoner,
-    from: '    if (reader.version !== this.version) return () => false;\n',
+    file: sharedTables,
+    from: '    if (reader.version !== this.#keeper.version) return () => false;\n',
     to: '',
     by: joins,
   },

@@ -36,8 +36,10 @@ export function apply(state: State, record: LogRecord): Report {
 export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
   assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
   assert(record.version === operationVersion, `operations of version ${record.version} are known`);
+  state.isChanging = true;
   const show = yield* prepared(state, record);
   yield 'ready';
+  state.isChanging = false;
   state.sequence = record.sequence;
   state.time = Math.max(state.time, record.time);
   return show();
@@ -48,7 +50,10 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const operation = record.operation as Operation;
   if (operation.kind === 'createDatabase') return () => createDatabase(state, operation.name, record.time);
   const database = state.database(record.database);
-  const draft = newDraft(database, 'tenant' in operation ? operation.tenant : null);
+  const tenant = 'tenant' in operation ? operation.tenant : null;
+  const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
+  if (facts !== undefined) yield* facts.settleScopes(record.time);
+  const draft = newDraft(database, tenant);
   const show = yield* preparedIn(state, database, operation, record, draft);
   return () => {
     show();
@@ -113,6 +118,7 @@ function newDraft(database: DatabaseState, tenant: string | null): Draft {
     fact: null,
     touched: new Set(),
     rules: [],
+    scope: null,
   };
 }
 

@@ -6,6 +6,7 @@ import type { ScopeChoice } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import { renderAtom } from './logic/print.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
+import { apart } from './solve/fact-overlay.ts';
 import { LiteralReader } from './solve/literal-reader.ts';
 import { Program, relationsRead } from './solve/program.ts';
 import { viewKey } from './solve/reader.ts';
@@ -179,7 +180,8 @@ export class Blocks {
     const program = new Program(
       this.#rules.map((each) => (each === kept ? { ...each, enabled: true } : each)),
     );
-    const enabled = reasoner.reader(reader.generation, reader.time, program);
+    // What the rule concludes here it has not concluded: it counts nowhere.
+    const enabled = apart(reasoner.reader(reader.generation, reader.time, program));
     const holds = await reasoner.evaluate(enabled, false, pacer, (set) =>
       new LiteralReader(set, enabled, pacer, view).holds(atom),
     );

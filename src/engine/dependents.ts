@@ -4,9 +4,10 @@ import { Tuples } from './facts/tuples.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import { demand, type Pacer, settle } from './solve/evaluation.ts';
-import { type Candidates, isCandidate, plainRows, tupleAt } from './solve/known-conclusions.ts';
+import { apart } from './solve/fact-overlay.ts';
+import { type Candidates, isCandidate, tupleAt } from './solve/known-conclusions.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
-import { viewKey } from './solve/reader.ts';
+import { type Overlay, viewKey } from './solve/reader.ts';
 import type { TableSet } from './solve/table-set.ts';
 import type { Relation, Table } from './solve/table.ts';
 
@@ -15,7 +16,8 @@ import type { Relation, Table } from './solve/table.ts';
  *
  * Candidates are what was derived before. Each is derived again, for the same demand, from what is stored now, and
  * what does not come back has gone. Candidates from tables that an earlier change had dropped are asked about in the
- * state before the retraction too.
+ * state before the retraction too. To look back makes nothing known; what still holds now stays known, unless the
+ * reader of `after` has an overlay.
  */
 
 /** So many candidates are asked about one by one; more by the argument that has the fewest values among them. */
@@ -27,6 +29,7 @@ export interface Retraction {
   readonly before: PinnedReader;
   readonly after: PinnedReader;
   readonly retracted: readonly FactRow[];
+  /** With ids of the dictionary, or of the constants of the overlay of `after`. */
   readonly candidates: readonly Candidates[];
   /** What is known to have been withdrawn. */
   readonly lost: readonly Candidates[];
@@ -45,13 +48,15 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
         await collectLost(candidate, set, change.after, pacer, lost);
     });
   const doubtful = [...lost.values()].filter((each) => !each.isCertain);
+  const constants = change.after.overlay?.constants;
+  const before = apart(change.before, constants);
   if (doubtful.length > 0)
-    await reasoner.evaluate(change.before, false, pacer, async (set) => {
+    await reasoner.evaluate(before, false, pacer, async (set) => {
       for (const each of doubtful) {
         const table = set.table(each.of, allPositions(each.of.arity));
         demand(set, table, within(set, each.tuple));
       }
-      await settle(set, change.before, pacer);
+      await settle(set, before, pacer);
       for (const each of doubtful) {
         const table = set.table(each.of, allPositions(each.of.arity));
         if (table.rows.rows.find(within(set, each.tuple)) < 0) lost.delete(each.key);
@@ -59,10 +64,11 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
     });
   const gone = new Set(retracted.map((fact) => rendered(fact.relation, facts.argsOf(fact))));
   const atoms = new Set<string>();
+  const texts = constants ?? facts.dictionary;
   for (const { of, tuple } of lost.values()) {
     const atom = rendered(
       of,
-      Array.from(tuple, (id) => facts.dictionary.text(id)),
+      Array.from(tuple, (id) => texts.text(id)),
     );
     if (!gone.has(atom)) atoms.add(atom);
   }
@@ -102,10 +108,13 @@ export async function lostAmong(
   return [...found.values()].map((each) => ({ ...each, count: each.rows.count }));
 }
 
-/** Every conclusion of the relations, derived for the purpose: candidates for `dependents: "all"`. */
+/**
+ * Every conclusion of the relations, derived for the purpose: candidates for `dependents: "all"`, with ids of the
+ * overlay's constants.
+ */
 export async function everyConclusion(
   reasoner: Reasoner,
-  reader: PinnedReader,
+  reader: PinnedReader & { readonly overlay: Overlay },
   relations: ReadonlySet<string>,
   views: readonly ScopeChoice[],
   pacer: Pacer,
@@ -124,7 +133,9 @@ export async function everyConclusion(
         found.push({
           ...relation,
           relation: table.relation,
-          ...plainRows(derived, set.constants),
+          rows: derived,
+          count: derived.count,
+          dead: null,
           table: demanded,
           isCertain: true,
         });
@@ -220,7 +231,7 @@ function withoutKnownTwice(candidates: readonly Candidates[]): Candidates[] {
   return [...certain, ...rest.filter((candidate) => candidate.count > 0)];
 }
 
-/** The tuple of ids of the dictionary with the ids that the set has for the same constants. */
+/** The tuple with the ids that the set has for the same constants. */
 function within(set: TableSet, tuple: Int32Array): Int32Array {
   return set.constants.ownCount === 0 ? tuple : tuple.map((id) => set.constants.local(id));
 }

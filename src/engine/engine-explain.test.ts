@@ -567,6 +567,16 @@ describe('blockedBy', () => {
     expect(await blocks(session, 'path(d, a)')).toEqual([]);
   });
 
+  it('counts no rule as fired that it only supposes to be enabled', async () => {
+    const session = await openSession();
+    await session.tellAll(['edge(a, b)', 'edge(b, c)', 'edge(c, d)']);
+    await session.teach('path(?x, ?y) :- edge(?x, ?y)');
+    await session.teach('path(?x, ?z) :- edge(?x, ?y), path(?y, ?z)', { enabled: false });
+    expect(await blocks(session, 'path(a, d)')).toHaveLength(1);
+    const [, disabled] = await session.engine.rules(session.caller);
+    expect(disabled).toMatchObject({ enabled: false, fired: 0 });
+  });
+
   it('is silent about disabled rules of other scopes', async () => {
     const session = await openSession();
     await session.tell('q(a)', { scope: 's' });

@@ -204,6 +204,22 @@ test('conclusions with constants that only inference makes are dependents as any
   ]);
 });
 
+test('what was known stays known where so much of it goes at once that its tables are dropped', async () => {
+  const { engine, caller, teach, ask, forget, tell } = await openSession();
+  await teach('q(?x) :- p(?x), not off(a)');
+  const names = Array.from({ length: 20_001 }, (_, at) => `n${at}`);
+  await engine.tellAll(
+    caller,
+    names.map((name) => ({ ...factInput('p(a)'), args: [name] })),
+  );
+  await ask('q(?x)', { limit: 1 });
+  await tell('off(a)');
+  // Has the tables made true.
+  await engine.predicates(caller);
+  await forget('off(a)');
+  expect((await forget('p(n7)')).dependents).toEqual(['q(n7)']);
+});
+
 test('of many dependents the first hundred are rendered and all are counted', async () => {
   const { engine, caller, teach, results, forget, tell } = await openSession();
   await teach('q(?x, ?y) :- all(?x), p(?y)');
@@ -243,6 +259,42 @@ test('a dry run answers as the real call would, and changes nothing', async () =
     'reach(n1, n3)',
     'reach(n1, n4)',
   ]);
+});
+
+test('what is derived to tell of all dependents is not known afterwards', async () => {
+  const { tellAll, teach, results, forget, engine, caller } = await openSession();
+  await teach('q(?x) :- p(?x)');
+  await teach('r(?x, ?y) :- q(?x), ?y = ?x + 1');
+  await tellAll(['p(1)', 'p(2)', 'p(3)', 'p(4)']);
+  const all = { dependents: 'all' };
+  const conclusions = ['q(1)', 'r(1, 2)'];
+  expect((await forget('p(1)', { ...all, dryRun: true })).dependents).toEqual(conclusions);
+  expect((await forget('p(1)')).dependents).toEqual([]);
+  expect((await forget('p(2)', all)).dependents).toEqual(['q(2)', 'r(2, 3)']);
+  expect((await forget('p(3)')).dependents).toEqual([]);
+  expect((await engine.rules(caller)).map(({ fired }) => fired)).toEqual([0, 0]);
+  // What is known stays so beside it.
+  await results('q(4)');
+  expect((await forget('p(4)', { ...all, dryRun: true })).dependents).toEqual(['q(4)', 'r(4, 5)']);
+  expect((await forget('p(4)')).dependents).toEqual(['q(4)']);
+});
+
+test('a retraction that is tried makes nothing known and no rule count', async () => {
+  const { tellAll, tell, teach, results, forget, engine, caller } = await openSession();
+  await teach('q(?x) :- p(?x), s(?x)');
+  await teach('r(?x) :- q(?x)');
+  await teach('q(?x) :- other(?x)');
+  await tellAll(['p(a)', 's(a)', 'p(b)', 's(b)']);
+  await results('r(a)');
+  // The tables are in doubt then: what they hold is looked at in the state before, too.
+  await tell('other(c)');
+  const fired = (await engine.rules(caller)).map((rule) => rule.fired);
+  for (const dependents of ['known', 'all']) {
+    const tried = await forget('p(a)', { dependents, dryRun: true });
+    expect(tried.dependents).toEqual(['q(a)', 'r(a)']);
+  }
+  expect((await engine.rules(caller)).map((rule) => rule.fired)).toEqual(fired);
+  expect((await forget('p(b)')).dependents).toEqual([]);
 });
 
 test('a dry run of what is absent is absent', async () => {

@@ -58,24 +58,28 @@ async function everything(session: Session): Promise<string> {
   const { engine, caller, ask, results, list } = session;
   const other = session.as({ tenant: 'other' });
   const second = session.as({ database: 'second' });
-  const facts = await list({ limit: '1000' });
-  const details = await Promise.all(facts.facts.map(({ id }) => engine.fact(caller, id ?? '')));
+  const { facts, ...listed } = await list({ limit: '1000' });
+  const details = await Promise.all(facts.map(({ id }) => engine.fact(caller, id ?? '')));
   const rules = (await engine.rules(caller)).map(({ fired: _fired, ...rule }) => rule);
   const proved = await ask('reach(?x, ?y)', { withProof: true });
   return JSON.stringify(
     {
-      facts,
+      facts: [listed, withoutSalience(facts)],
       histories: details.map(({ history }) => history),
       rules,
       databases: await engine.databases(caller),
       proof: [proved.results, proved.bindings, proved.generation, proved.proof],
       own: [await results('own(?x)'), await results('own(?x)', { scope: 's' })],
-      other: [await other.results('reach(?x, ?y)'), await other.list()],
-      second: [await second.results('q(?x)'), await second.list()],
+      other: [await other.results('reach(?x, ?y)'), withoutSalience((await other.list()).facts)],
+      second: [await second.results('q(?x)'), withoutSalience((await second.list()).facts)],
     },
     null,
     1,
   );
+}
+
+function withoutSalience(facts: readonly { readonly salience: number }[]): unknown[] {
+  return facts.map(({ salience: _salience, ...fact }) => fact);
 }
 
 test('after a clean end everything is as it was: answers, proofs, ids, generations, histories', async () => {

@@ -4,6 +4,7 @@ import { factSchema, retractPatternInputSchema } from './contract/facts.ts';
 import { askInputSchema } from './contract/inference.ts';
 import { ruleInputSchema } from './contract/rules.ts';
 import { openEngine } from './open-engine.ts';
+import { openSession } from './testing/engine-fixtures.ts';
 
 /** Cases that random testing found, each as small as it could be made. */
 
@@ -104,4 +105,14 @@ test('what never held is no dependent of a retraction', async () => {
   );
   expect(dependents).toEqual(['safe(n)', 'step(n, r)']);
   await engine.close();
+});
+
+test('a constant that only a question named is the same one when it is stored later', async () => {
+  const { tell, teach, ask } = await openSession();
+  await teach('q(?x, ?z) :- q(?x, ?y), q(?y, ?z)');
+  // It needs no table, and has a constant that nobody else knows.
+  expect((await ask('p(a, ?x)', { withProof: true })).results).toEqual([]);
+  await tell('q(a, b)');
+  await tell('q(b, a)');
+  expect((await ask('q(?x, ?y)', { withProof: true })).results).toHaveLength(4);
 });

@@ -153,6 +153,9 @@ export interface Engine {
   /** State of the log: `failed` while writes are refused. */
   storage(): 'ready' | 'failed';
   counters(): EngineCounters;
-  /** Finishes what runs, makes all durable, releases the folder. Later calls are refused with NotReady. */
-  close(): Promise<void>;
+  /**
+   * Finishes what runs, makes all durable, writes a last snapshot where so much time is enough for it (8 s unless
+   * given), releases the folder. Later calls are refused with NotReady.
+   */
+  close(snapshotWithinMs?: number): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { everyConclusion, withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
+import { apart } from './solve/fact-overlay.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
 import type { Losses } from './solve/losses.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
@@ -125,7 +126,7 @@ async function keptUp(
   return true;
 }
 
-/** As `dependentsAmong`, among every conclusion that the retracted facts can have had a part in. */
+/** As `dependentsAmong`, among every conclusion that the retracted facts can have had a part in. Makes nothing known. */
 export async function dependentsAmongAll(
   after: BrowseContext,
   before: BrowseContext,
@@ -133,15 +134,11 @@ export async function dependentsAmongAll(
 ): Promise<Dependents> {
   const { reasoner, pacer } = after;
   const relations = before.reader.program.reachedFrom(relationsOf(retracted));
+  const afterApart = { ...after, reader: apart(after.reader) };
+  const was = apart(before.reader, afterApart.reader.overlay.constants);
   return withinLimits(async () => {
-    const candidates = await everyConclusion(
-      reasoner,
-      before.reader,
-      relations,
-      viewsOf(after, retracted),
-      pacer,
-    );
-    return dependentsAmong(after, before, { candidates, losses: null }, retracted);
+    const candidates = await everyConclusion(reasoner, was, relations, viewsOf(after, retracted), pacer);
+    return dependentsAmong(afterApart, { ...before, reader: was }, { candidates, losses: null }, retracted);
   });
 }
 

@@ -53,6 +53,9 @@ import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import { relationsRead } from './solve/program.ts';
+import { Snapshots } from './snapshots.ts';
+import type { Tallies } from './solve/table-set.ts';
+import type { DatabaseState } from './state.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from './scopes.ts';
 import type { Operation, RuleOperation } from './operation.ts';
 import type { Report } from './report.ts';
@@ -70,11 +73,18 @@ import { type Write, WriteLane } from './write-lane.ts';
  */
 export interface EngineParts extends LiveParts {
   readonly log: Log;
+  /** null: all is in memory. */
   readonly lock: FolderLock | null;
+  readonly snapshotIntervalMs: number;
+  /** Told, in words for people, what an operator should know. */
+  readonly onWarn: (message: string) => void;
 }
 
 /** A question that names a constant is likely to be worked out sooner than long upkeep ends. */
 const patienceOfBoundMs = 50;
+
+/** Time for the last snapshot, in milliseconds. */
+const lastSnapshotMs = 8000;
 
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
@@ -83,6 +93,7 @@ export class KnowledgeEngine implements Engine {
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #databases: Databases;
+  readonly #snapshots: Snapshots;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -91,6 +102,9 @@ export class KnowledgeEngine implements Engine {
     this.#writer = { live: this.#live, write: (write) => this.#write(write) };
     this.#transactions = new Transactions(this.#writer);
     this.#databases = new Databases(parts.state, this.#writer);
+    const { state, log, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
+    this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
   }
 
   async tell(
@@ -364,7 +378,8 @@ export class KnowledgeEngine implements Engine {
   }
 
   async snapshot(): Promise<SnapshotTaken> {
-    throw new Error('to be written');
+    this.#live.refuseClosed();
+    return this.#snapshots.take();
   }
 
   hasDatabase(name: string): boolean {
@@ -388,10 +403,12 @@ export class KnowledgeEngine implements Engine {
     return this.#parts.log.status();
   }
 
-  async close(): Promise<void> {
+  async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.#live.isClosed) return;
     await this.#live.close();
     await this.#lane.close();
+    // Nobody would read one that is in memory.
+    await this.#snapshots.close(this.#parts.lock === null ? 0 : snapshotWithinMs);
     await this.#parts.log.close();
     await this.#parts.lock?.release();
   }

@@ -47,6 +47,8 @@ export interface LiveParts {
   readonly clock: Clock;
   readonly memoryBytes: number;
   readonly pause: Pause;
+  /** How often rules concluded something before the start, where that is known. */
+  readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
   /** Told of an error inside that no caller hears of: a bug. */
   readonly onBug: (error: unknown) => void;
 }
@@ -82,7 +84,7 @@ export class LiveState implements LaneWatcher {
   readonly #origins = new WeakMap<Report, Origin>();
   readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
-  readonly #tallies = new Map<DatabaseState, Tallies>();
+  readonly #tallies: Map<DatabaseState, Tallies>;
   readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
   /** The latest time that anybody was shown. */
   #shown = 0;
@@ -90,6 +92,7 @@ export class LiveState implements LaneWatcher {
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
+    this.#tallies = new Map(parts.tallies);
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     // What ended or began before the start is told to nobody.
@@ -300,6 +303,8 @@ export class LiveState implements LaneWatcher {
     const left = this.#uncompacted.get(tenant) ?? new Set();
     for (const relation of touched) left.add(relation);
     this.#uncompacted.set(tenant, left);
+    // Rows that a write under way has found, and what it has ended unseen, must stay where they are.
+    if (this.#parts.state.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
     tenant.facts.compact(left, generation);

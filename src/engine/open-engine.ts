@@ -4,6 +4,7 @@ import { KnowledgeEngine } from './knowledge-engine.ts';
 import { apply } from './apply.ts';
 import { type Operation, operationVersion } from './operation.ts';
 import { State } from './state.ts';
+import { readState, type RestoredState } from './state-snapshot.ts';
 import type { LogRecord } from './storage/codec.ts';
 import { openFileBackend } from './storage/file-backend.ts';
 import type { FolderLock } from './storage/lock-file.ts';
@@ -20,6 +21,8 @@ export interface EngineOptions {
   readonly memoryBudgetBytes?: number;
   /** Where the service is reached, told to whoever finds the folder locked. */
   readonly address?: string;
+  /** Milliseconds between two snapshots where something changed; five minutes unless given. */
+  readonly snapshotIntervalMs?: number;
   /** Told what an operator should know, in words for people. */
   readonly onWarn?: (message: string) => void;
   /** Told of an error inside that no caller hears of: a bug. Warned of unless given. */
@@ -30,9 +33,10 @@ export interface EngineOptions {
 }
 
 const defaultMemoryBytes = 1024 ** 3;
+const defaultSnapshotIntervalMs = 300_000;
 
 /**
- * Opens the engine: locks the folder, reads the log, and applies it. Rejects with a StartupError where the folder
+ * Opens the engine: locks the folder, reads the snapshot and the log after it. Rejects with a StartupError where the folder
  * is in use, damaged, or of a newer version; nothing has been changed then.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
@@ -53,23 +57,28 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
 async function start(options: EngineOptions, lock: FolderLock | null): Promise<Engine> {
   const clock = options.clock ?? systemClock;
+  const onWarn = options.onWarn ?? (() => {});
+  const pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)));
   const backend = options.storageDir === null ? memoryBackend() : await openFileBackend(options.storageDir);
   const { log } = await openLog(backend, {
     fsync: options.fsync ?? 'always',
     now: () => clock.now(),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    onWarn: options.onWarn ?? (() => {}),
+    onWarn,
   });
-  const state = await recover(log);
+  const { state, tallies } = await recover(log, pause);
   if (state.sequence === 0) await begin(state, log, clock);
   return new KnowledgeEngine({
     state,
+    tallies,
     log,
     lock,
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
-    onBug: options.onBug ?? ((error) => options.onWarn?.(`a bug: ${String(error)}`)),
-    pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
+    snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
+    onWarn,
+    onBug: options.onBug ?? ((error) => onWarn(`a bug: ${String(error)}`)),
+    pause,
   });
 }
 
@@ -90,9 +99,14 @@ async function begin(state: State, log: Log, clock: Clock): Promise<void> {
   await log.append([record], () => void apply(state, record));
 }
 
-/** The state that the log tells of. */
-async function recover(log: Log): Promise<State> {
-  const state = new State();
-  for await (const record of log.read(0)) apply(state, record);
-  return state;
+/** The state that the log tells of: its snapshot, where it has one, and the records after it. */
+async function recover(log: Log, pause: () => Promise<void>): Promise<RestoredState> {
+  const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
+  const { state } = restored;
+  for await (const record of log.read(state.sequence)) apply(state, record);
+  return restored;
+}
+
+function nothing(): RestoredState {
+  return { state: new State(), tallies: new Map() };
 }

@@ -48,6 +48,8 @@ export function changesOf(report: Report, origin: Origin): Change[] {
     const { id, text, scope } = kept;
     changes.push(change('rule.changed', tenant, origin, { id, rule: text, scope }));
   }
+  if (report.scope?.isChange === true)
+    changes.push(change('scope.changed', tenant, origin, { scope: report.scope.name }));
   return changes;
 }
 

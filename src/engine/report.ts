@@ -1,6 +1,7 @@
 import type { ChangeKind } from './contract/administration.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
+import type { MergePlan } from './merge-plan.ts';
 import type { DatabaseState } from './state.ts';
 
 /** What one row of a write became. */
@@ -34,6 +35,20 @@ export interface Report {
   /** Relations whose stored facts changed. */
   readonly touched: ReadonlySet<string>;
   readonly rules: readonly RuleChange[];
+  /** What became of a whole scope; null: the write was about none. */
+  readonly scope: ScopeChange | null;
+}
+
+/** What a write of a whole scope came to. */
+export interface ScopeChange {
+  /** The scope that was written; null: the facts without scope. */
+  readonly name: string | null;
+  readonly isChange: boolean;
+  /** How many facts and rules were copied or deleted. */
+  readonly facts: number;
+  readonly rules: number;
+  /** What a merge did; its rows are those of right before it. */
+  readonly merge: MergePlan | null;
 }
 
 /** A report while it is made. */

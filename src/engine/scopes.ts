@@ -1,4 +1,9 @@
+import { EngineError, invalid } from './base/errors.ts';
+import { workedOff } from './base/slices.ts';
+import { compareText } from './base/text-order.ts';
+import { copiedRules, rulesOfScope } from './apply-scopes.ts';
 import type { Caller } from './base/caller.ts';
+import type { BrowseContext } from './browse.ts';
 import type {
   DiffInput,
   Forked,
@@ -9,26 +14,339 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
+import type { FactStore } from './facts/fact-store.ts';
+import { knownChanges } from './known-changes.ts';
+import { defaultLimits } from './live-state.ts';
+import { relationKey } from './logic/terms.ts';
+import { renderAtom } from './logic/print.ts';
+import { type MergePlan, planMerge } from './merge-plan.ts';
+import type { ForkScope, MergeScopes, Operation } from './operation.ts';
+import { checkFits } from './prepare-rules.ts';
+import type { ScopeChange } from './report.ts';
 import type { Writer } from './retract.ts';
+import { conflictsOf, diffOf } from './scope-diff.ts';
+import { factsOfScope, joinScopes, relationsInOrder } from './scope-join.ts';
+import type { Pacer } from './solve/evaluation.ts';
+import { FactOverlay } from './solve/fact-overlay.ts';
+import { present } from './base/assert.ts';
 
-/** Scopes as things of their own: listed, forked, compared, merged, deleted. */
+/**
+ * Scopes as things of their own: listed, forked, compared, merged, deleted.
+ *
+ * A scope is there as long as it has a fact of the tenant or a rule, or was forked and not deleted; the facts without
+ * scope are always there. Writes are checked in the barrier, against the state right before them, and logged by what was
+ * asked for: `apply-scopes.ts` does them.
+ */
 
-export async function listScopes(_writer: Writer, _caller: Caller): Promise<ScopeList> {
-  throw new Error('to be written');
+/** These calls go over everything there is, which takes as long as it takes; a reader who goes away ends them. */
+const unhurried = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
+
+export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
+  return live.reading(caller, unhurried, async ({ database, tenant, reader, pacer }) => {
+    const { facts } = tenant;
+    const found = new Map<string, ScopeList['scopes'][number]>();
+    const entry = (name: string, createdAt: number): ScopeList['scopes'][number] => {
+      const known = found.get(name);
+      const scope = known ?? { name, facts: 0, rules: 0, createdAt, forkedFrom: null };
+      scope.createdAt = Math.min(scope.createdAt, createdAt);
+      found.set(name, scope);
+      return scope;
+    };
+    // As they were when the reader was pinned: counting goes in slices.
+    const records = new Map(Array.from(facts.scopes.all(), ([number, record]) => [number, { ...record }]));
+    for (const { scope, createdAt } of database.rules.all())
+      if (scope !== null) entry(scope, createdAt).rules++;
+    const counts = await countsByScope(facts, reader.generation, reader.time, pacer);
+    for (const [number, record] of records) {
+      const count = counts.get(number) ?? 0;
+      const name = facts.scopeNames[number] ?? null;
+      if (name === null || (count === 0 && !record.isForked)) continue;
+      const scope = entry(name, record.createdAt);
+      scope.facts = count;
+      scope.forkedFrom = record.forkedFrom;
+    }
+    const scopes = [...found.values()].sort((left, right) => compareText(left.name, right.name));
+    return { scopes, count: scopes.length };
+  });
 }
 
-export async function forkScope(_writer: Writer, _caller: Caller, _input: ForkInput): Promise<Forked> {
-  throw new Error('to be written');
+/** How many facts each scope holds, by its number. */
+async function countsByScope(
+  facts: FactStore,
+  generation: number,
+  time: number,
+  pacer: Pacer,
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  for (const relation of relationsInOrder(facts)) {
+    const end = relation.rowsAt(generation);
+    for (let row = 0; row < end; row++) {
+      if ((row & 0x1fff) === 0x1fff) await pacer.breathe();
+      if (!relation.isHeld(row, generation, time)) continue;
+      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
+      counts.set(scope, (counts.get(scope) ?? 0) + 1);
+    }
+  }
+  return counts;
 }
 
-export async function diffScopes(_writer: Writer, _caller: Caller, _input: DiffInput): Promise<ScopeDiff> {
-  throw new Error('to be written');
+export async function forkScope(writer: Writer, caller: Caller, input: ForkInput): Promise<Forked> {
+  const { source, target } = input;
+  const withRules = caller.tenants.length === 0;
+  const operation: ForkScope = { kind: 'forkScope', tenant: caller.tenant, source, target, withRules };
+  const check = (time: number): Promise<void> =>
+    inBarrier(writer, caller, async (context) => {
+      await requireScope(context, time, source);
+      if (source === target)
+        throw new EngineError(
+          'Conflict',
+          `${nameOf(source)} cannot be forked onto itself: name another target`,
+        );
+      if (await hasFacts(context, target, time))
+        throw new EngineError(
+          'Conflict',
+          `${nameOf(target)} has facts: fork onto a scope without facts, or merge into this one`,
+        );
+      if (withRules) checkRulesFit(context, operation, time);
+    });
+  const report = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules } = changeOf(report);
+  return { source, target, facts, rules, generation: report.generation };
 }
 
-export async function mergeScopes(_writer: Writer, _caller: Caller, _input: MergeInput): Promise<Merged> {
-  throw new Error('to be written');
+export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
+  const { source, target, limit } = input;
+  return live.reading(caller, unhurried, async (context) => {
+    const { reader, pacer, tenant } = context;
+    const { facts } = tenant;
+    await requireScope(context, reader.time, source);
+    const sides = [source, target].map((scope) => facts.scopeNumber(scope));
+    const join = joinScopes(facts, sides, reader.generation, reader.time);
+    const joined = await workedOff(join, () => pacer.breathe());
+    return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
+  });
 }
 
-export async function deleteScope(_writer: Writer, _caller: Caller, _name: string): Promise<ScopeDeleted> {
-  throw new Error('to be written');
+export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
+  const { source, target, strategy, base } = input;
+  const resolutions = input.resolutions ?? [];
+  const { tenant } = caller;
+  const operation: MergeScopes = { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions };
+  if (input.dryRun) return tryMerge(writer, caller, operation);
+  const { live } = writer;
+  const check = (time: number): Promise<void> =>
+    inBarrier(writer, caller, async (context) => void (await checkedPlan(context, operation, time)));
+  const watch = live.watch(hearingNothing(caller), defaultLimits, () => ({ candidates: [], losses: null }));
+  try {
+    const { before } = watch;
+    const report = await writer.write({ caller, database: caller.database, operation, check, before });
+    const { generation } = report;
+    const { context, hold } = watch.seen();
+    const plan = present(changeOf(report).merge, 'a merge says what it did');
+    const after = live.after(context, generation, context.reader.program, hold.version);
+    const isChange = report.changes.length > 0;
+    const known = isChange ? await knownChanges(context, after, reachedBy(context, plan)) : noneKnown;
+    // The limits are those of finding what is known: the write is done.
+    const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
+    return await mergedAnswer(operation, plan, answered, known, generation);
+  } finally {
+    watch.end();
+  }
+}
+
+/** What `mergeScopes` would answer; nothing is changed. */
+async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes): Promise<Merged> {
+  return live.reading(
+    caller,
+    unhurried,
+    async (context) => {
+      const { reader, tenant, pacer } = context;
+      const { facts } = tenant;
+      const plan = await checkedPlan(context, operation, reader.time);
+      const reached = reachedBy(context, plan);
+      let known = noneKnown;
+      if (plan.retracted.length + plan.stored.length > 0 && isKnown(context, reached)) {
+        const overlay = new FactOverlay(reader);
+        let left = rowsInSlice;
+        const breathe = async (): Promise<void> => {
+          if (--left > 0) return;
+          left = rowsInSlice;
+          await pacer.breathe();
+        };
+        for (const fact of plan.retracted) {
+          overlay.hideStored(fact);
+          await breathe();
+        }
+        for (const { fact, version } of plan.stored) {
+          const { from, until, metadata } = version;
+          overlay.store({
+            ...facts.identityOf(fact),
+            scope: operation.target,
+            validFrom: Number.isFinite(from) ? from : 'always',
+            validUntil: Number.isFinite(until) ? until : 'never',
+            metadata: metadata ?? {},
+          });
+          await breathe();
+        }
+        const limited = { ...context, pacer: pacerOf(context, caller, defaultLimits) };
+        known = await knownChanges(limited, { ...limited, reader: { ...reader, overlay } }, reached);
+      }
+      return { ...(await mergedAnswer(operation, plan, context, known, reader.generation)), dryRun: true };
+    },
+    null,
+  );
+}
+
+const rowsInSlice = 256;
+const noneKnown = { gained: 0, lost: 0 };
+
+export async function deleteScope(writer: Writer, caller: Caller, name: string): Promise<ScopeDeleted> {
+  const withRules = caller.tenants.length === 0;
+  const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
+  const check = (time: number): Promise<void> =>
+    inBarrier(writer, caller, (context) => requireScope(context, time, name));
+  const report = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules } = changeOf(report);
+  return { scope: name, facts, rules, generation: report.generation };
+}
+
+/** A check of a write: in slices, with the state held as it is. The client's going away ends no write. */
+async function inBarrier(
+  { live }: Writer,
+  caller: Caller,
+  check: (context: BrowseContext) => Promise<void>,
+): Promise<void> {
+  await live.reading(hearingNothing(caller), unhurried, check);
+}
+
+function pacerOf({ reasoner }: BrowseContext, { signal }: Caller, limits: typeof unhurried): Pacer {
+  return reasoner.pacer({ ...limits, signal });
+}
+
+function hearingNothing(caller: Caller): Caller {
+  return { ...caller, signal: new AbortController().signal };
+}
+
+/** Refuses where there is no such scope at this time. */
+async function requireScope(context: BrowseContext, time: number, scope: string | null): Promise<void> {
+  const { database, tenant } = context;
+  if (scope === null || rulesOfScope(database.rules, scope).length > 0) return;
+  if (tenant.facts.scopes.get(tenant.facts.scopeNumber(scope))?.isForked === true) return;
+  if (await hasFacts(context, scope, time)) return;
+  throw new EngineError(
+    'ScopeNotFound',
+    `there is no scope ${JSON.stringify(scope)} in this tenant: GET /scopes lists those there are`,
+  );
+}
+
+async function hasFacts(
+  { tenant, reader, pacer }: BrowseContext,
+  scope: string | null,
+  time: number,
+): Promise<boolean> {
+  const number = tenant.facts.scopeNumber(scope);
+  if (number < 0) return false;
+  for (const found of factsOfScope(tenant.facts, number, reader.generation, time)) {
+    if (found !== 'more') return true;
+    await pacer.breathe();
+  }
+  return false;
+}
+
+/** Refuses to copy rules that do not fit together with those of target. */
+function checkRulesFit({ database }: BrowseContext, { source, target }: ForkScope, time: number): void {
+  const copies = copiedRules(database, source, target, time);
+  // By themselves they fit together, under whatever name.
+  if (target !== null && rulesOfScope(database.rules, target).length === 0) return;
+  const rules = database.rules.copy();
+  for (const kept of copies) {
+    checkFits(rules, kept.rule, target, null);
+    rules.put(kept);
+  }
+}
+
+/** The plan of the merge. Refused where it cannot be done. */
+async function checkedPlan(context: BrowseContext, operation: MergeScopes, time: number): Promise<MergePlan> {
+  const { tenant, reader, pacer } = context;
+  const { facts } = tenant;
+  await requireScope(context, time, operation.source);
+  if (operation.base !== null) await requireScope(context, time, operation.base);
+  const steps = planMerge(facts, operation, reader.generation, time);
+  const plan = await workedOff(steps, () => pacer.breathe());
+  refuseResolutions(plan, operation);
+  if (plan.unsettled.length > 0)
+    throw new EngineError(
+      'Conflict',
+      `${plan.unsettled.length} facts differ on both sides: settle them by resolutions, or choose another strategy`,
+      { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
+    );
+  if (plan.tooLarge !== null) {
+    const { predicate, args, truthVal } = facts.identityOf(plan.tooLarge);
+    const atom = renderAtom({ predicate, args: [...args], negated: !truthVal });
+    throw invalid(
+      'strategy',
+      `the metadata of ${atom} on both sides are over 64 KiB together: resolve this fact`,
+    );
+  }
+  return plan;
+}
+
+function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void {
+  const path = (index: number): string => `resolutions.${index}`;
+  const atomOf = (index: number): string => {
+    const { predicate, args } = present(resolutions[index], 'the resolution was given');
+    return renderAtom({ predicate, args: [...args], negated: false });
+  };
+  const errors = [
+    ...plan.aboutNothing.map((index) => ({
+      path: path(index),
+      message: `neither scope has a fact of ${atomOf(index)}`,
+    })),
+    ...plan.aboutTheSame.map((index) => ({
+      path: path(index),
+      message: `${atomOf(index)} was resolved before: say once what to take`,
+    })),
+  ];
+  const [first] = errors;
+  if (first === undefined) return;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  throw new EngineError('ValidationException', `${first.path}: ${first.message}${more}`, {
+    errors: errors.slice(0, 100),
+  });
+}
+
+/** The relations that a merge can be noticed in. */
+function reachedBy({ reader }: BrowseContext, { retracted, stored }: MergePlan): Set<string> {
+  const relations = new Set<string>();
+  let last = null;
+  for (const { relation } of [...retracted, ...stored.map(({ fact }) => fact)]) {
+    if (relation === last) continue;
+    last = relation;
+    relations.add(relationKey(relation.predicate, relation.arity, relation.negated));
+  }
+  return reader.program.reachedFrom(relations);
+}
+
+function isKnown({ reasoner }: BrowseContext, relations: ReadonlySet<string>): boolean {
+  return reasoner.candidates(relations, true).length > 0;
+}
+
+async function mergedAnswer(
+  { strategy }: MergeScopes,
+  plan: MergePlan,
+  { tenant, pacer }: BrowseContext,
+  known: { readonly gained: number; readonly lost: number },
+  generation: number,
+): Promise<Merged> {
+  const { added, updated, deleted, kept, resolved } = plan;
+  const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
+  return { strategy, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
+}
+
+function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {
+  return present(scope, 'a write of a scope reports it');
+}
+
+function nameOf(scope: string | null): string {
+  return scope === null ? 'what is stored without a scope' : `the scope ${JSON.stringify(scope)}`;
 }

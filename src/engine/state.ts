@@ -1,7 +1,7 @@
-import { present } from './base/assert.ts';
 import { EngineError } from './base/errors.ts';
 import { FactUses } from './context/fact-uses.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
+import { Generations } from './facts/generations.ts';
 import { RuleStore } from './facts/rule-store.ts';
 
 /**
@@ -17,32 +17,40 @@ export interface TenantState {
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
-  readonly rules = new RuleStore();
+  readonly rules: RuleStore;
   readonly tenants = new Map<string, TenantState>();
-  /** The write counter. */
-  generation = 0;
-  /** Time and request of each generation, from 1 on. */
-  readonly #times: number[] = [0];
-  readonly #requestIds: string[] = [''];
+  /** When each generation was made, and by which request. */
+  readonly generations: Generations;
 
-  constructor(name: string, createdAt: number) {
+  /** `generations`: those of the database that had the name before, which it goes on counting after. */
+  constructor(
+    name: string,
+    createdAt: number,
+    generations: Generations = new Generations(),
+    rules: RuleStore = new RuleStore(),
+  ) {
     this.name = name;
     this.createdAt = createdAt;
+    this.generations = generations;
+    this.rules = rules;
+  }
+
+  /** The write counter. */
+  get generation(): number {
+    return this.generations.last;
   }
 
   /** Begins the next generation. */
   advance(time: number, requestId: string): number {
-    this.#times.push(time);
-    this.#requestIds.push(requestId);
-    return ++this.generation;
+    return this.generations.advance(time, requestId);
   }
 
   timeOf(generation: number): number {
-    return present(this.#times[generation], 'a generation has its time');
+    return this.generations.timeOf(generation);
   }
 
   requestOf(generation: number): string {
-    return present(this.#requestIds[generation], 'a generation has its request');
+    return this.generations.requestOf(generation);
   }
 
   /** When the fact was asserted, and when it last changed. */
@@ -59,6 +67,8 @@ export class State {
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;
+  /** True while a record is being applied and is not shown yet: rows of the generation to come are there already. */
+  isChanging = false;
 
   database(name: string): DatabaseState {
     const database = this.databases.get(name);

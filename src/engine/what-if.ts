@@ -9,7 +9,7 @@ import { relationKey, relationOf } from './logic/terms.ts';
 import { factToStore } from './prepare-facts.ts';
 import { ruleToKeep } from './prepare-rules.ts';
 import type { Pacer } from './solve/evaluation.ts';
-import { FactOverlay } from './solve/fact-overlay.ts';
+import { apart } from './solve/fact-overlay.ts';
 import type { RelationShape } from './solve/program.ts';
 import { type Matches, matchesOf, question } from './solve/question.ts';
 import { rowsByText } from './solve/sorted.ts';
@@ -123,9 +123,9 @@ class Answers {
       if (matches !== null) found.set(goal, await this.#rendered(matches));
       await this.#pacer.breathe();
     }
-    const apart = { ...context, reader: { ...reader, overlay: new FactOverlay(reader) } };
     const open = goals.filter((goal) => !found.has(goal));
-    for (const [goal, results] of await this.supposed(apart, open)) found.set(goal, results);
+    for (const [goal, results] of await this.supposed({ ...context, reader: apart(reader) }, open))
+      found.set(goal, results);
     return found;
   }
 

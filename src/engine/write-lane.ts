@@ -112,6 +112,14 @@ export class WriteLane {
     }
   }
 
+  /**
+   * Calls `look` in a turn in which no record is half applied. All that were durable before the call have been applied
+   * then.
+   */
+  async between<Result>(look: () => Result): Promise<Result> {
+    return this.#applying === null ? look() : this.#inTurn(this.#applying.then(look));
+  }
+
   /** Resolves when nothing is under way; later writes are refused. */
   async close(): Promise<void> {
     this.isClosed = true;
@@ -158,7 +166,7 @@ export class WriteLane {
   }
 
   /** Makes what is applied later wait until this has been, even where it fails. */
-  #inTurn(applied: Promise<Report>): Promise<Report> {
+  #inTurn<Result>(applied: Promise<Result>): Promise<Result> {
     const ended = applied.then(
       () => {},
       // Whoever asked for the write is told of it.

@@ -302,7 +302,6 @@ function notInThisVersion(config: Config): string[] {
 }
 
 const withoutEffect: readonly (keyof Variables)[] = [
-  'snapshotIntervalMs',
   'memoryDecayIntervalMs',
   'anthropicApiKey',
   'openaiApiKey',

@@ -49,6 +49,8 @@ const finishMs = 5000;
 const cancelMs = 1500;
 /** Connections that do not end by themselves are cut after this. */
 const disconnectMs = 1000;
+/** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
+const lastSnapshotByMs = 8500;
 
 /** Resolves when the service is ready. Refuses with a StartRefusal that says what is in the way. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -160,11 +162,12 @@ class RunningService implements Service, ServiceState {
   }
 
   async open(): Promise<void> {
-    const { storageDir, fsync, memoryBudgetBytes, endpointFile } = this.#config;
+    const { storageDir, fsync, snapshotIntervalMs, memoryBudgetBytes, endpointFile } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
         fsync,
+        snapshotIntervalMs,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),
@@ -192,13 +195,14 @@ class RunningService implements Service, ServiceState {
   }
 
   async #end(): Promise<void> {
+    const startedAt = performance.now();
     this.#phase = 'closing';
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
       await finishCalls(this.#http.activity);
       await disconnect(this.#http.app);
     }
-    await this.#engine?.close();
+    await this.#engine?.close(Math.max(0, lastSnapshotByMs - (performance.now() - startedAt)));
   }
 
   #mcpHost(): McpHost {

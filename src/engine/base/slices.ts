@@ -32,3 +32,15 @@ export class Slices {
 
 /** How long a slice holds the thread, in milliseconds. */
 const sliceMs = 5;
+
+/** Does work that comes in small steps, with a breath between any two. */
+export async function workedOff<Result>(
+  steps: Generator<'more', Result, undefined>,
+  breathe: () => Promise<void>,
+): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await breathe();
+  }
+}

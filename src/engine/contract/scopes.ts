@@ -77,16 +77,20 @@ const resolutionSchema = z.strictObject({
 });
 export type Resolution = z.output<typeof resolutionSchema>;
 
+const maxResolutions = 100_000;
+
 export const mergeInputSchema = z.strictObject({
   source: sideSchema,
   target: sideSchema,
   strategy: z.enum(mergeStrategies),
   dryRun: defaulted(z.boolean(), false),
   base: optional(scopeNameSchema).describe('The scope that both come from: makes it a three-way merge'),
-  resolutions: optional(z.array(resolutionSchema).max(100_000)).describe(
-    'Choices by fact, before the strategy',
-  ),
+  resolutions: optional(
+    z.array(resolutionSchema).max(maxResolutions, 'give at most 100,000 resolutions'),
+  ).describe('Choices by fact, before the strategy'),
 });
+/** The list in `mergeInputSchema`. */
+export const resolutionsList = { field: 'resolutions', element: resolutionSchema, most: maxResolutions };
 export type MergeInput = z.output<typeof mergeInputSchema>;
 
 export const conflictSchema = z.object({

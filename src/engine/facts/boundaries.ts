@@ -26,15 +26,18 @@ export class Boundaries {
   /** Takes out every instant up to and with `time`, and returns the facts concerned. */
   takeUntil(time: number): Set<number> {
     const facts = new Set<number>();
-    while (this.next <= time) {
-      facts.add(this.#facts[0] as number);
-      const last = this.#times.length - 1;
-      this.#swap(0, last);
-      this.#times.pop();
-      this.#facts.pop();
-      this.#sink();
-    }
+    while (this.next <= time) facts.add(this.takeFirst());
     return facts;
+  }
+
+  /** Takes out the earliest instant, and returns the fact concerned. There has to be one. */
+  takeFirst(): number {
+    const fact = this.#facts[0] as number;
+    this.#swap(0, this.#times.length - 1);
+    this.#times.pop();
+    this.#facts.pop();
+    this.#sink();
+    return fact;
   }
 
   #sink(): void {

@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { finish, hashSeed } from './hash.ts';
 
 /** Constants as numbers and back: what stored facts need of a dictionary. */
@@ -51,7 +52,11 @@ export class Dictionary implements ConstantIds {
     const length = this.#encode(text);
     const slot = this.#slot(length);
     const found = this.#slots[slot] as number;
-    if (found !== 0) return found - 1;
+    return found !== 0 ? found - 1 : this.#add(slot, length);
+  }
+
+  /** Gives the next id to the text in the scratch space, which belongs into this empty slot. */
+  #add(slot: number, length: number): number {
     const id = this.#count;
     this.#reserve(length);
     this.#arena.set(this.#scratch.subarray(0, length), this.#end);
@@ -79,6 +84,20 @@ export class Dictionary implements ConstantIds {
       if (index === end) return text;
     }
     return this.#decoder.decode(arena.subarray(start, end));
+  }
+
+  /** The UTF-8 of the text of an id, not to be changed. */
+  utf8(id: number): Uint8Array {
+    return this.#arena.subarray(this.#offsets[id] as number, this.#offsets[id + 1] as number);
+  }
+
+  /** Gives the next id to a text, as UTF-8, that has none yet. */
+  addUtf8(text: Uint8Array): void {
+    if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);
+    this.#scratch.set(text);
+    const slot = this.#slot(text.length);
+    assert(this.#slots[slot] === 0, 'a text is added once');
+    this.#add(slot, text.length);
   }
 
   /** Writes the text's UTF-8 into the scratch space and returns its length. */

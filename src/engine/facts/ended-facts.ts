@@ -13,6 +13,13 @@ export interface EndedFact {
   readonly replacedIn: number;
 }
 
+/** What was remembered at one moment, in the order of its relations. */
+export interface PinnedEnds {
+  readonly entries: { readonly relation: string; readonly fact: EndedFact }[];
+  /** So many will be swept. */
+  readonly sweepAt: number;
+}
+
 /** How long an expired fact is told of, in milliseconds. */
 export const endRememberedFor = 86_400_000;
 
@@ -32,11 +39,7 @@ export class EndedFacts {
 
   remember(relation: string, ended: EndedFact, time: number): void {
     if (ended.until <= time - endRememberedFor) return;
-    let facts = this.#byRelation.get(relation);
-    if (facts === undefined) this.#byRelation.set(relation, (facts = new Map()));
-    const key = ended.identity.join(',');
-    if (!facts.has(key)) this.#count++;
-    facts.set(key, ended);
+    this.#put(relation, ended);
     if (this.#count >= this.#sweepAt) this.#sweep(time);
   }
 
@@ -48,6 +51,28 @@ export class EndedFacts {
   /** What is remembered of one fact, perhaps for longer than a day. */
   find(relation: string, identity: Int32Array): EndedFact | null {
     return this.#byRelation.get(relation)?.get(identity.join(',')) ?? null;
+  }
+
+  /** All that is remembered, as it is now, and when it will next be swept. */
+  pin(): PinnedEnds {
+    const entries: PinnedEnds['entries'] = [];
+    for (const [relation, facts] of this.#byRelation)
+      for (const fact of facts.values()) entries.push({ relation, fact });
+    return { entries, sweepAt: this.#sweepAt };
+  }
+
+  /** Remembers what was pinned, where nothing is remembered yet. */
+  restore({ entries, sweepAt }: PinnedEnds): void {
+    for (const { relation, fact } of entries) this.#put(relation, fact);
+    this.#sweepAt = sweepAt;
+  }
+
+  #put(relation: string, ended: EndedFact): void {
+    let facts = this.#byRelation.get(relation);
+    if (facts === undefined) this.#byRelation.set(relation, (facts = new Map()));
+    const key = ended.identity.join(',');
+    if (!facts.has(key)) this.#count++;
+    facts.set(key, ended);
   }
 
   /** Lets go of what ended a day ago, and of half where that leaves too much. */

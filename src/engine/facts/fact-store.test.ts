@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { equalPositions, type FactPattern, FactStore, type FactToStore } from './fact-store.ts';
+import { equalPositions } from './fact-matching.ts';
+import { type FactPattern, FactStore, type FactToStore } from './fact-store.ts';
 
 function fact(predicate: string, args: readonly string[], changes: Partial<FactToStore> = {}): FactToStore {
   return { predicate, args, truthVal: true, scope: null, ...changes };

@@ -1,10 +1,21 @@
 import { assert, present } from '../base/assert.ts';
-import { EngineError } from '../base/errors.ts';
+import type { Slices } from '../base/slices.ts';
 import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
-import { type EndedFact, EndedFacts, endRememberedFor } from './ended-facts.ts';
+import { EndedFacts, endRememberedFor, type PinnedEnds } from './ended-facts.ts';
+import {
+  type FactPattern,
+  type FactRow,
+  matchFacts,
+  matchRemembered,
+  rowsOfAtom,
+  type ScopeChoice,
+} from './fact-matching.ts';
+import { FactNumbers, type NumberedFacts } from './fact-numbers.ts';
+import { ScopeNames } from './scope-names.ts';
+import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -25,29 +36,10 @@ export interface FactToStore {
   readonly metadata?: Metadata;
 }
 
+export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
+
 /** What makes two facts the same fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
-
-/** A version of a stored fact: where it lies. */
-export interface FactRow {
-  readonly relation: StoredRelation;
-  readonly row: number;
-}
-
-export interface FactPattern {
-  readonly predicate: string;
-  /** Constants, and variables that start with `?`. A variable twice matches equal constants. */
-  readonly args: readonly string[];
-  /** null: both truth values. */
-  readonly truthVal: boolean | null;
-  readonly scope: ScopeChoice;
-}
-
-/** null: every scope; '' cannot be a scope's name, so `unscoped` is a choice of its own. */
-export type ScopeChoice =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'unscoped' }
-  | { readonly kind: 'scope'; readonly scope: string };
 
 /** When a fact is valid: from, inclusive, until, exclusive; infinite where it is open. */
 export interface Bounds {
@@ -55,12 +47,42 @@ export interface Bounds {
   readonly until: number;
 }
 
+/** The facts of a tenant at one moment: see `FactStore.pin`. */
+export interface PinnedFacts {
+  readonly createdAt: number;
+  readonly dictionary: Dictionary;
+  readonly constants: number;
+  /** By their numbers, from 1 on. */
+  readonly scopes: readonly string[];
+  readonly scopeRecords: SavedScopes;
+  /** By their numbers. */
+  readonly relations: readonly { readonly relation: StoredRelation; readonly rows: number }[];
+  readonly numbers: FactNumbers;
+  readonly count: number;
+  readonly writes: number;
+  readonly ended: PinnedEnds;
+}
+
+/** What a store of facts is restored from. */
+export interface KeptFacts {
+  readonly createdAt: number;
+  readonly dictionary: Dictionary;
+  readonly scopes: readonly string[];
+  readonly scopeRecords: SavedScopes;
+  readonly relations: readonly StoredRelation[];
+  readonly numbers: NumberedFacts;
+  readonly ended: PinnedEnds;
+}
+
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
-export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
+/** All that can differ between two versions of one fact. */
+export interface FactVersion extends Bounds {
+  /** null: there is none. */
+  readonly metadata: Metadata | null;
+}
 
-/** Up to so many scopes an atom is looked for in one after the other, which takes no index. */
-const fewScopes = 8;
+export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
 export class FactStore {
   readonly createdAt: number;
@@ -70,23 +92,66 @@ export class FactStore {
   readonly boundaries = new Boundaries();
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
-  /** Names of scopes by their number; 0 is "without scope". */
-  readonly scopeNames: (string | null)[] = [null];
-  readonly #scopeNumbers = new Map<string, number>();
-  /** By the number of a fact: its relation, and the row of its newest version. */
-  #relationOf = new Int32Array(64);
-  #rowOf = new Int32Array(64);
-  #facts = 0;
+  readonly #scopeNames = new ScopeNames();
+  readonly scopes = new ScopeRecords();
+  readonly #numbers: FactNumbers;
+  /** By their numbers, which stay when a relation is compacted. */
   readonly #relationList: StoredRelation[] = [];
   readonly #relationNumbers = new Map<StoredRelation, number>();
-  /** Writes that asserted something, ascending: the generation and the number of its first new fact. */
-  readonly #writes: { generation: number; first: number }[] = [];
-  /** Facts that changed after their assertion, by number: the generations of those changes, the last ten. */
-  readonly #changes = new Map<number, number[]>();
 
-  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary()) {
+  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary(), numbers = new FactNumbers()) {
     this.createdAt = createdAt;
     this.dictionary = dictionary;
+    this.#numbers = numbers;
+  }
+
+  /**
+   * A store of facts that were kept apart, ready to be read and written. `time` is the logical time they were kept at:
+   * instants at which a validity begins or ends after it are to come.
+   */
+  static async restored(kept: KeptFacts, time: number, slices: Slices): Promise<FactStore> {
+    const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
+    for (const scope of kept.scopes) store.#scopeNames.intern(scope);
+    const inScopes: AliveFact[] = [];
+    for (const relation of kept.relations) {
+      const { predicate, arity, negated } = relation;
+      store.#place(relationKey(predicate, arity, negated), relation);
+      for (let row = 0; row < relation.count; row++) {
+        if ((row & 0x3fff) === 0x3fff) await slices.breathe();
+        if (!relation.isAlive(row)) continue;
+        const { from, until } = boundsOf(relation, row);
+        const number = relation.number[row] as number;
+        store.#noteBounds(number, from, until, time);
+        const scope = store.#scopeNumberOf({ relation, row });
+        if (scope !== 0) inScopes.push({ scope, number, until });
+      }
+    }
+    store.scopes.restore(kept.scopeRecords, inScopes);
+    store.#ended.restore(kept.ended);
+    return store;
+  }
+
+  /**
+   * What there is now, to be read later while writes go on, in a turn in which no write is half done. What it names
+   * is read there up to the counts that are given; a version that died later was alive then. Its numbers are to be
+   * unpinned at the end. One moment at a time.
+   */
+  pin(): PinnedFacts {
+    const { dictionary } = this;
+    assert(dictionary instanceof Dictionary, 'what is pinned has a dictionary of its own');
+    this.#numbers.pin();
+    return {
+      createdAt: this.createdAt,
+      dictionary,
+      constants: dictionary.size,
+      scopes: this.#scopeNames.names.slice(1) as string[],
+      scopeRecords: this.scopes.saved(),
+      relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
+      numbers: this.#numbers,
+      count: this.#numbers.count,
+      writes: this.#numbers.writes,
+      ended: this.#ended.pin(),
+    };
   }
 
   /** Facts that count as stored at this time, in this generation, the last one: alive, their validity not ended. */
@@ -103,14 +168,19 @@ export class FactStore {
   }
 
   get bytes(): number {
-    let bytes = this.dictionary.bytes + this.#relationOf.byteLength + this.#rowOf.byteLength;
-    bytes += this.#ended.bytes;
+    let bytes = this.dictionary.bytes + this.#numbers.bytes + this.#ended.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
 
+  /** Names of scopes by their number; 0 is "without scope". */
+  get scopeNames(): readonly (string | null)[] {
+    return this.#scopeNames.names;
+  }
+
+  /** The number of the scope; -1 where no fact was ever in it. */
   scopeNumber(scope: string | null): number {
-    return scope === null ? 0 : (this.#scopeNumbers.get(scope) ?? -1);
+    return this.#scopeNames.numberOf(scope);
   }
 
   relation(predicate: string, arity: number, negated: boolean): StoredRelation | null {
@@ -137,35 +207,6 @@ export class FactStore {
     return this.rowsOf(relation, identity, choice).map((row) => ({ relation, row }));
   }
 
-  /**
-   * Rows of the relation with these argument ids, in no order: of every scope of the choice at least the newest,
-   * dead or alive. Costs in proportion to how many rows the atom has, however many scopes there are; in the view of
-   * many scopes by an index over all arguments.
-   */
-  rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
-    const { arity } = relation;
-    const scopes =
-      choice.kind === 'all'
-        ? Array.from({ length: Math.min(this.scopeNames.length, fewScopes + 1) }, (_, number) => number)
-        : [choice.kind === 'unscoped' ? 0 : this.scopeNumber(choice.scope)];
-    const rows: number[] = [];
-    if (scopes.length <= fewScopes) {
-      const identity = new Int32Array(arity + 1);
-      identity.set(ids.subarray(0, arity));
-      for (const scope of scopes) {
-        identity[arity] = scope;
-        const row = scope < 0 ? -1 : relation.find(identity);
-        if (row >= 0) rows.push(row);
-      }
-    } else if (arity === 0) for (let row = 0; row < relation.count; row++) rows.push(row);
-    else {
-      const index = relation.index(Array.from({ length: arity }, (_, position) => position));
-      for (let next = index.first(ids); next !== 0; next = index.next[next - 1] as number)
-        rows.push(next - 1);
-    }
-    return rows;
-  }
-
   /** True where the version counts as stored at this time: alive, its validity not ended. */
   isStored(fact: FactRow, time: number): boolean {
     const until = fact.relation.validUntil?.[fact.row] ?? Number.POSITIVE_INFINITY;
@@ -180,21 +221,44 @@ export class FactStore {
     const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
     const identity = new Int32Array(fact.args.length + 1);
     for (const [position, text] of fact.args.entries()) identity[position] = this.dictionary.intern(text);
-    identity[fact.args.length] = this.#internScope(fact.scope);
+    identity[fact.args.length] = this.internScope(fact.scope);
+    const known = relation.find(identity);
+    const kept =
+      known >= 0 && this.isStored({ relation, row: known }, time)
+        ? this.versionAt({ relation, row: known })
+        : null;
+    const bounds = boundsAfter(fact, kept ?? openBounds);
+    const metadata = fact.metadata === undefined ? (kept?.metadata ?? null) : nonEmpty(fact.metadata);
+    return this.put(relation, identity, { ...bounds, metadata }, generation, time);
+  }
+
+  /**
+   * Stores the fact with these ids (its arguments, then the scope) in exactly this version: a new fact, one in place
+   * of the version before, or nothing where that is alike.
+   */
+  put(
+    relation: StoredRelation,
+    identity: Int32Array,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    this.#settle(time);
     const known = relation.find(identity);
     if (known >= 0 && relation.isAlive(known)) {
       if (this.isStored({ relation, row: known }, time))
-        return this.#update(relation, known, identity, fact, generation, time);
+        return this.#update(relation, known, identity, version, generation, time);
       relation.kill(known, generation);
       const ended = { identity, until: relation.validUntil?.[known] as number, replacedIn: generation };
       this.#ended.remember(keyOf(relation), ended, time);
     }
     this.version++;
-    const { from, until } = boundsAfter(fact, openBounds);
-    const number = this.#newNumber(relation, generation);
-    const row = relation.append(identity, generation, number, from, until, nonEmpty(fact.metadata ?? null));
-    this.#rowOf[number] = row;
+    const { from, until, metadata } = version;
+    const number = this.#numbers.give(this.#numberOf(relation), generation);
+    const row = relation.append(identity, generation, number, from, until, metadata);
+    this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
+    this.scopes.asserted(identity[relation.arity] as number, number, until, time);
     return { status: 'asserted', relation, row };
   }
 
@@ -202,17 +266,38 @@ export class FactStore {
   retract(fact: FactRow, generation: number): void {
     this.version++;
     fact.relation.kill(fact.row, generation);
-    this.#noteChange(fact.relation.number[fact.row] as number, generation);
+    this.#numbers.noteChange(numberOf(fact), generation);
+    this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until);
+  }
+
+  /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
+  settleScopes(time: number): Generator<'more', void, undefined> {
+    return this.scopes.settle(time, (number, instant) => {
+      const fact = this.versionOf(number);
+      const { relation, row } = fact;
+      return row >= 0 && relation.isAlive(row) && relation.validUntil?.[row] === instant
+        ? this.#scopeNumberOf(fact)
+        : 0;
+    });
+  }
+
+  #settle(time: number): void {
+    if (this.scopes.settledThrough >= time) return;
+    for (const slice of this.settleScopes(time)) assert(slice === 'more', 'every slice is worked off');
+  }
+
+  versionAt({ relation, row }: FactRow): FactVersion {
+    return {
+      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+      metadata: relation.metadata.get(row) ?? null,
+    };
   }
 
   /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
   boundsOf(fact: FactToStore, time: number): Bounds {
     const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
-    if (known === null || !this.isStored(known, time)) return openBounds;
-    return {
-      from: known.relation.validFrom?.[known.row] ?? Number.NEGATIVE_INFINITY,
-      until: known.relation.validUntil?.[known.row] ?? Number.POSITIVE_INFINITY,
-    };
+    return known === null || !this.isStored(known, time) ? openBounds : boundsOf(known.relation, known.row);
   }
 
   /**
@@ -236,10 +321,12 @@ export class FactStore {
       if (old === undefined || !old.isMostlyDead) continue;
       this.version++;
       const fresh = old.compacted(generation);
-      for (let row = 0; row < old.count; row++)
-        if (this.#rowOf[old.number[row] as number] === row) this.#rowOf[old.number[row] as number] = -1;
-      for (let row = 0; row < fresh.count; row++) this.#rowOf[fresh.number[row] as number] = row;
-      const place = present(this.#relationNumbers.get(old), 'a relation has its number');
+      for (let row = 0; row < old.count; row++) {
+        const number = old.number[row] as number;
+        if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
+      }
+      for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
+      const place = this.#numberOf(old);
       this.relations.set(key, fresh);
       this.#relationList[place] = fresh;
       this.#relationNumbers.delete(old);
@@ -248,41 +335,26 @@ export class FactStore {
   }
 
   idOf(fact: FactRow): string {
-    const number = fact.relation.number[fact.row] as number;
-    const write = this.#writeOf(number);
-    return `f${write.generation}-${number - write.first}`;
+    return this.#numbers.idOf(numberOf(fact));
   }
 
   /** The generation that asserted the fact. */
   assertedIn(fact: FactRow): number {
-    return this.#writeOf(fact.relation.number[fact.row] as number).generation;
+    return this.#numbers.assertedIn(numberOf(fact));
   }
 
   /** The newest version of the fact with this id, dead or alive; null where no fact of this tenant has it. */
   byId(id: string): FactRow | null {
-    const parts = /^f(\d{1,15})-(\d{1,15})$/.exec(id);
-    if (parts === null) return null;
-    const generation = Number(parts[1]);
-    const place = Number(parts[2]);
-    const at = this.#firstWriteAfter(generation) - 1;
-    const write = this.#writes[at];
-    if (write === undefined || write.generation !== generation) return null;
-    const end = this.#writes[at + 1]?.first ?? this.#facts;
-    const number = write.first + place;
-    if (number >= end || (this.#rowOf[number] as number) < 0) return null;
-    return {
-      relation: present(this.#relationList[this.#relationOf[number] as number], 'a fact has its relation'),
-      row: this.#rowOf[number] as number,
-    };
+    const number = this.#numbers.numberOf(id);
+    if (number < 0) return null;
+    const version = this.versionOf(number);
+    return version.row < 0 ? null : version;
   }
 
   /** The newest version, dead or alive, of the fact with this number; row -1 where compaction has let it go. */
   versionOf(number: number): FactRow {
-    const relation = present(
-      this.#relationList[this.#relationOf[number] as number],
-      'a fact has its relation',
-    );
-    return { relation, row: this.#rowOf[number] as number };
+    const { relation, row } = this.#numbers.place(number);
+    return { relation: present(this.#relationList[relation], 'a fact has its relation'), row };
   }
 
   /** The version of the fact that a reader at this generation and time takes as stored, or null where there is none. */
@@ -294,7 +366,14 @@ export class FactStore {
 
   /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
-    return this.#changes.get(fact.relation.number[fact.row] as number) ?? [];
+    return this.#numbers.changesOf(numberOf(fact));
+  }
+
+  /**
+   * Rows of the relation with these argument ids, in no order: see `rowsOfAtom`.
+   */
+  rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
+    return rowsOfAtom(this, relation, ids, choice);
   }
 
   /**
@@ -302,14 +381,15 @@ export class FactStore {
    * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
    */
   match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
-    return this.#matchWhere(pattern, (relation, row) =>
+    return matchFacts(this, pattern, (relation, row) =>
       notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time),
     );
   }
 
   /** The facts that match and were stored in this generation, but are valid only after this time. */
   matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
-    return this.#matchWhere(
+    return matchFacts(
+      this,
       pattern,
       (relation, row) =>
         relation.wasAlive(row, generation) &&
@@ -331,91 +411,15 @@ export class FactStore {
     const hasEnded = (relation: StoredRelation, row: number): boolean =>
       isRemembered(relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) &&
       relation.wasAlive(row, generation);
-    for (const fact of this.#matchWhere(pattern, hasEnded)) {
+    for (const fact of matchFacts(this, pattern, hasEnded)) {
       const until = fact.relation.validUntil?.[fact.row] as number;
       yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
     }
-    for (const { identity, until, replacedIn } of this.#remembered(pattern)) {
+    for (const { identity, until, replacedIn } of matchRemembered(this, this.#ended, pattern)) {
       if (replacedIn > generation || !isRemembered(until)) continue;
       const args = Array.from(identity.subarray(0, -1), (id) => this.dictionary.text(id));
       yield { args, scope: this.scopeNames[identity.at(-1) as number] ?? null, until };
     }
-  }
-
-  /** The ends that are remembered of facts that match, since the facts were asserted again. */
-  *#remembered(pattern: FactPattern & { readonly truthVal: boolean }): Generator<EndedFact> {
-    const { predicate, args, truthVal, scope } = pattern;
-    const key = relationKey(predicate, args.length, !truthVal);
-    const ids = args.map((term) => (term.startsWith('?') ? anyId : this.dictionary.find(term)));
-    if (ids.includes(-1)) return;
-    const isOfOne = scope.kind !== 'all';
-    const number = isOfOne ? this.scopeNumber(scope.kind === 'unscoped' ? null : scope.scope) : anyId;
-    if (number === -1) return;
-    if (!ids.includes(anyId)) {
-      const scopes = isOfOne ? [number] : this.scopeNames.keys();
-      for (const each of scopes) {
-        const ended = this.#ended.find(key, Int32Array.of(...ids, each));
-        if (ended !== null) yield ended;
-      }
-      return;
-    }
-    const wanted = [...ids, number];
-    const equal = equalPositions(args);
-    for (const ended of this.#ended.of(key)) {
-      const { identity } = ended;
-      if (
-        wanted.every((id, at) => id === anyId || id === identity[at]) &&
-        equal.every(([left, right]) => identity[left] === identity[right])
-      )
-        yield ended;
-    }
-  }
-
-  *#matchWhere(
-    pattern: FactPattern,
-    isWanted: (relation: StoredRelation, row: number) => boolean,
-  ): Generator<FactRow> {
-    for (const negated of pattern.truthVal === null ? [false, true] : [!pattern.truthVal]) {
-      const relation = this.relation(pattern.predicate, pattern.args.length, negated);
-      if (relation !== null) yield* this.#matchIn(relation, pattern, isWanted);
-    }
-  }
-
-  *#matchIn(
-    relation: StoredRelation,
-    pattern: FactPattern,
-    isWanted: (relation: StoredRelation, row: number) => boolean,
-  ): Generator<FactRow> {
-    const positions: number[] = [];
-    const key: number[] = [];
-    for (const [position, term] of pattern.args.entries()) {
-      if (term.startsWith('?')) continue;
-      const id = this.dictionary.find(term);
-      if (id < 0) return;
-      positions.push(position);
-      key.push(id);
-    }
-    if (pattern.scope.kind !== 'all') {
-      const scope = pattern.scope.kind === 'unscoped' ? 0 : this.scopeNumber(pattern.scope.scope);
-      if (scope < 0) return;
-      positions.push(relation.arity);
-      key.push(scope);
-    }
-    const equal = equalPositions(pattern.args);
-    const counts = (row: number): boolean =>
-      isWanted(relation, row) &&
-      equal.every(
-        ([a, b]) => (relation.columns[a] as Int32Array)[row] === (relation.columns[b] as Int32Array)[row],
-      );
-    if (positions.length === 0) {
-      for (let row = 0; row < relation.count; row++) if (counts(row)) yield { relation, row };
-      return;
-    }
-    const index = relation.index(positions);
-    const rows: number[] = [];
-    for (let next = index.first(Int32Array.from(key)); next !== 0; next = index.next[next - 1] as number)
-      if (counts(next - 1)) rows.push(next - 1);
-    for (let at = rows.length - 1; at >= 0; at--) yield { relation, row: rows[at] as number };
   }
 
   argsOf(fact: FactRow): string[] {
@@ -430,8 +434,11 @@ export class FactStore {
   }
 
   scopeOf(fact: FactRow): string | null {
-    const number = (fact.relation.columns[fact.relation.arity] as Int32Array)[fact.row] as number;
-    return this.scopeNames[number] ?? null;
+    return this.scopeNames[this.#scopeNumberOf(fact)] ?? null;
+  }
+
+  #scopeNumberOf({ relation, row }: FactRow): number {
+    return (relation.columns[relation.arity] as Int32Array)[row] as number;
   }
 
   metadataOf(fact: FactRow): Metadata {
@@ -442,24 +449,21 @@ export class FactStore {
     relation: StoredRelation,
     known: number,
     identity: Int32Array,
-    fact: FactToStore,
+    version: FactVersion,
     generation: number,
     time: number,
   ): StoreOutcome {
-    const oldFrom = relation.validFrom?.[known] ?? Number.NEGATIVE_INFINITY;
-    const oldUntil = relation.validUntil?.[known] ?? Number.POSITIVE_INFINITY;
-    const oldMetadata = relation.metadata.get(known) ?? null;
-    const { from, until } = boundsAfter(fact, { from: oldFrom, until: oldUntil });
-    const metadata = fact.metadata === undefined ? oldMetadata : nonEmpty(fact.metadata);
-    if (from === oldFrom && until === oldUntil && sameJson(metadata, oldMetadata))
-      return { status: 'unchanged', relation, row: known };
+    const before = this.versionAt({ relation, row: known });
+    if (areAlike(before, version)) return { status: 'unchanged', relation, row: known };
+    const { from, until, metadata } = version;
     this.version++;
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
-    this.#rowOf[number] = row;
+    this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
-    this.#noteChange(number, generation);
+    if (until !== before.until) this.scopes.moved(identity[relation.arity] as number, number, until, time);
+    this.#numbers.noteChange(number, generation);
     return { status: 'updated', relation, row };
   }
 
@@ -481,96 +485,44 @@ export class FactStore {
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
     const key = relationKey(predicate, arity, negated);
-    let relation = this.relations.get(key);
-    if (relation === undefined) {
-      relation = new StoredRelation(predicate, arity, negated);
-      this.relations.set(key, relation);
-      this.#relationNumbers.set(relation, this.#relationList.length);
-      this.#relationList.push(relation);
-    }
+    const known = this.relations.get(key);
+    if (known !== undefined) return known;
+    const relation = new StoredRelation(predicate, arity, negated);
+    this.#place(key, relation);
     return relation;
   }
 
-  #internScope(scope: string | null): number {
-    if (scope === null) return 0;
-    let number = this.#scopeNumbers.get(scope);
-    if (number === undefined) {
-      number = this.scopeNames.length;
-      this.scopeNames.push(scope);
-      this.#scopeNumbers.set(scope, number);
-    }
-    return number;
+  /** The number of the scope, given now where it is new. */
+  internScope(scope: string | null): number {
+    return this.#scopeNames.intern(scope);
   }
 
-  #newNumber(relation: StoredRelation, generation: number): number {
-    const number = this.#facts;
-    if (number === 0x7fff_ffff)
-      throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
-    if (number === this.#relationOf.length) {
-      const relations = new Int32Array(number * 2);
-      relations.set(this.#relationOf);
-      this.#relationOf = relations;
-      const rows = new Int32Array(number * 2);
-      rows.set(this.#rowOf);
-      this.#rowOf = rows;
-    }
-    this.#relationOf[number] = present(this.#relationNumbers.get(relation), 'a relation has its number');
-    this.#facts = number + 1;
-    const last = this.#writes.at(-1);
-    assert(last === undefined || last.generation <= generation, 'generations never go back');
-    if (last?.generation !== generation) this.#writes.push({ generation, first: number });
-    return number;
+  /** Gives a relation its number. */
+  #place(key: string, relation: StoredRelation): void {
+    this.relations.set(key, relation);
+    this.#relationNumbers.set(relation, this.#relationList.length);
+    this.#relationList.push(relation);
   }
 
-  #writeOf(number: number): { generation: number; first: number } {
-    let low = 0;
-    let high = this.#writes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#writes[middle] as { first: number }).first <= number) low = middle + 1;
-      else high = middle;
-    }
-    return present(this.#writes[low - 1], 'every fact belongs to a write');
-  }
-
-  /** The place in `#writes` of the first write after this generation. */
-  #firstWriteAfter(generation: number): number {
-    let low = 0;
-    let high = this.#writes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#writes[middle] as { generation: number }).generation <= generation) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #noteChange(number: number, generation: number): void {
-    const changes = this.#changes.get(number) ?? [];
-    changes.push(generation);
-    if (changes.length > 10) changes.shift();
-    this.#changes.set(number, changes);
+  #numberOf(relation: StoredRelation): number {
+    return present(this.#relationNumbers.get(relation), 'a relation has its number');
   }
 }
 
-/** In place of an id: whatever stands there. */
-const anyId = -2;
+function numberOf({ relation, row }: FactRow): number {
+  return relation.number[row] as number;
+}
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {
   return relationKey(predicate, arity, negated);
 }
 
-/** Pairs of positions that hold the same variable; `?_` matches anything each time. */
-export function equalPositions(args: readonly string[]): [number, number][] {
-  const first = new Map<string, number>();
-  const pairs: [number, number][] = [];
-  for (const [position, term] of args.entries()) {
-    if (!term.startsWith('?') || term === '?_') continue;
-    const earlier = first.get(term);
-    if (earlier === undefined) first.set(term, position);
-    else pairs.push([earlier, position]);
-  }
-  return pairs;
+/** The bounds of validity of a version. */
+function boundsOf(relation: StoredRelation, row: number): Bounds {
+  return {
+    from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+    until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 /** The bounds of validity that a fact gives, the kept ones where it gives none. */
@@ -586,8 +538,13 @@ function nonEmpty(metadata: Metadata | null): Metadata | null {
   return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
 }
 
+/** True where two versions have the same validity, and metadata that are equal whatever the order of keys. */
+export function areAlike(left: FactVersion, right: FactVersion): boolean {
+  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
+}
+
 /** Equality of JSON values, whatever the order of keys. */
-function sameJson(left: unknown, right: unknown): boolean {
+export function sameJson(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left) !== Array.isArray(right)) return false;

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
@@ -19,13 +20,13 @@ export class StoredRelation {
   count = 0;
   /** Rows that have not died. */
   live = 0;
-  birth = new Float64Array(16);
+  birth: Float64Array = new Float64Array(16);
   /** null until a row dies; Infinity: alive. */
   death: Float64Array | null = null;
   validFrom: Float64Array | null = null;
   validUntil: Float64Array | null = null;
   /** The tenant's running number of the fact that the row is a version of. */
-  number = new Int32Array(16);
+  number: Int32Array = new Int32Array(16);
   readonly metadata = new Map<number, Metadata>();
   /** Of the generation that last changed something: how many more rows are alive since. */
   #latest = { generation: 0, net: 0 };
@@ -44,6 +45,16 @@ export class StoredRelation {
     this.negated = negated;
     this.columns = Array.from({ length: arity + 1 }, () => new Int32Array(this.#capacity));
     this.#indexes = new Indexes(this.columns);
+  }
+
+  /**
+   * A relation of these rows, ready to be read. The columns become its own; rows that are dead must be the newest
+   * version of their fact.
+   */
+  static async restored(kept: KeptRows, slices: Slices): Promise<StoredRelation> {
+    const relation = new StoredRelation(kept.predicate, kept.arity, kept.negated);
+    await relation.#restore(kept, slices);
+    return relation;
   }
 
   get bytes(): number {
@@ -184,6 +195,40 @@ export class StoredRelation {
     return fresh;
   }
 
+  async #restore(kept: KeptRows, slices: Slices): Promise<void> {
+    const { count } = kept;
+    let room = 32;
+    while (room < count * 2) room *= 2;
+    this.#slots = new Int32Array(room);
+    if (count > this.#capacity) {
+      this.#capacity = count;
+      for (const [position, column] of kept.columns.entries()) this.columns[position] = column;
+      this.birth = kept.birth;
+      this.number = kept.number;
+    } else {
+      for (const [position, column] of kept.columns.entries()) this.columns[position]?.set(column);
+      this.birth.set(kept.birth);
+      this.number.set(kept.number);
+    }
+    const inRoom = (column: Float64Array | null, open: number): Float64Array | null => {
+      if (column === null || column.length === this.#capacity) return column;
+      const filled = new Float64Array(this.#capacity).fill(open);
+      filled.set(column);
+      return filled;
+    };
+    this.death = inRoom(kept.death, Number.POSITIVE_INFINITY);
+    this.validFrom = inRoom(kept.validFrom, Number.NEGATIVE_INFINITY);
+    this.validUntil = inRoom(kept.validUntil, Number.POSITIVE_INFINITY);
+    this.forgottenThrough = kept.forgottenThrough;
+    this.count = count;
+    this.#identities = count;
+    for (let row = 0; row < count; row++) {
+      if (this.isAlive(row)) this.live++;
+      this.#enter(this.#slots, row);
+      if ((row & 0x3fff) === 0x3fff) await slices.breathe();
+    }
+  }
+
   #noteChange(generation: number, net: number): void {
     if (this.#latest.generation !== generation) {
       this.#latest = { generation, net: 0 };
@@ -238,20 +283,40 @@ export class StoredRelation {
   #rehash(): void {
     const old = this.#slots;
     const slots = new Int32Array(old.length * 2);
-    const mask = slots.length - 1;
-    for (const found of old) {
-      if (found === 0) continue;
-      let hash = hashSeed;
-      for (const column of this.columns) hash = fold(hash, column[found - 1] as number);
-      let slot = finish(hash) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = found;
-    }
+    for (const found of old) if (found !== 0) this.#enter(slots, found - 1);
     this.#slots = slots;
+  }
+
+  /** Puts a row whose identity is not there yet in its slot. */
+  #enter(slots: Int32Array, row: number): void {
+    const columns = this.columns;
+    const mask = slots.length - 1;
+    let hash = hashSeed;
+    for (let position = 0; position < columns.length; position++)
+      hash = fold(hash, (columns[position] as Int32Array)[row] as number);
+    let slot = finish(hash) & mask;
+    while (slots[slot] !== 0) slot = (slot + 1) & mask;
+    slots[slot] = row + 1;
   }
 }
 
 function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Column): Column {
   to.set(from);
   return to;
+}
+
+/** Rows of a relation as columns: of each fact the newest version, dead or alive, in the order of birth. */
+export interface KeptRows {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+  readonly count: number;
+  /** `arity` argument columns, then the scope; these and the others have `count` elements. */
+  readonly columns: readonly Int32Array[];
+  readonly birth: Float64Array;
+  readonly number: Int32Array;
+  readonly death: Float64Array | null;
+  readonly validFrom: Float64Array | null;
+  readonly validUntil: Float64Array | null;
+  readonly forgottenThrough: number;
 }

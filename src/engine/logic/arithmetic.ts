@@ -166,7 +166,7 @@ class Sum implements RunningAggregate {
 }
 
 /** The least for 1, the greatest for -1: numeric where all are numbers, else by code point, ties to the least text. */
-class Extreme implements RunningAggregate {
+export class Extreme implements RunningAggregate {
   readonly #sign: 1 | -1;
   #areNumbers = true;
   #number: string | null = null;
@@ -185,6 +185,11 @@ class Extreme implements RunningAggregate {
       const order = compareConstants(value, this.#number) * this.#sign;
       if (order < 0 || (order === 0 && compareText(value, this.#number) < 0)) this.#number = value;
     }
+  }
+
+  /** True while all that came are numbers. */
+  get isNumeric(): boolean {
+    return this.#areNumbers;
   }
 
   value(): string | null {

@@ -1,8 +1,8 @@
 import { compareText } from '../base/text-order.ts';
 import type { AggregateValue } from '../contract/aggregation.ts';
-import { maxIntegerDigits } from './arithmetic.ts';
+import { Extreme, maxIntegerDigits } from './arithmetic.ts';
 import { ExactSum } from './exact.ts';
-import { compareConstants, isInteger, isNumber, parseNumber } from './numbers.ts';
+import { isInteger, isNumber, parseNumber } from './numbers.ts';
 
 /**
  * Figures over constants that come one by one: a sum, a mean, the least, the greatest.
@@ -30,9 +30,9 @@ export function newFigure(operation: 'SUM' | 'AVG' | 'MIN' | 'MAX', refused: Ref
     case 'AVG':
       return new Sum(operation, refused);
     case 'MIN':
-      return new Extreme(1);
+      return new Outermost(new Extreme(1));
     case 'MAX':
-      return new Extreme(-1);
+      return new Outermost(new Extreme(-1));
   }
 }
 
@@ -85,30 +85,20 @@ function why(constant: string): string {
     : `beyond the greatest number there is, ${Number.MAX_VALUE}`;
 }
 
-class Extreme implements Figure {
-  readonly #sign: 1 | -1;
-  #areNumbers = true;
-  #number: string | null = null;
-  #text: string | null = null;
+class Outermost implements Figure {
+  readonly #extreme: Extreme;
 
-  /** The least for 1, the greatest for -1. */
-  constructor(sign: 1 | -1) {
-    this.#sign = sign;
+  constructor(extreme: Extreme) {
+    this.#extreme = extreme;
   }
 
   add(constant: string): void {
-    if (this.#text === null || compareText(constant, this.#text) * this.#sign < 0) this.#text = constant;
-    if (!this.#areNumbers) return;
-    if (!isNumber(constant)) this.#areNumbers = false;
-    else if (this.#number === null) this.#number = constant;
-    else {
-      const order = compareConstants(constant, this.#number) * this.#sign;
-      if (order < 0 || (order === 0 && compareText(constant, this.#number) < 0)) this.#number = constant;
-    }
+    this.#extreme.add(constant);
   }
 
   value(): AggregateValue {
-    return this.#areNumbers && this.#number !== null ? jsonOf(this.#number) : this.#text;
+    const text = this.#extreme.value();
+    return text !== null && this.#extreme.isNumeric ? jsonOf(text) : text;
   }
 }
 

@@ -72,9 +72,13 @@ export class Constants {
     return id < firstOwn ? id : this.dictionary.intern(this.text(id));
   }
 
-  /** The id that is used here for a constant of the dictionary: its own where it made one for the same text. */
+  /**
+   * The id that is used here for a constant of the dictionary: its own where it made one for the same text. An id of its
+   * own is that already.
+   */
   local(id: number): number {
-    return this.#texts.length === 0 ? id : (this.#ids.get(this.dictionary.text(id)) ?? id);
+    if (this.#texts.length === 0 || id >= firstOwn) return id;
+    return this.#ids.get(this.dictionary.text(id)) ?? id;
   }
 
   /** The id of a constant of a rule. */

@@ -119,6 +119,20 @@ export class Pacer {
   }
 }
 
+/** True when the work is done, false when patience is; rejects with what a limit says that is met before. */
+export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<boolean> {
+  let isOver = false;
+  const over = work.then(() => {
+    isOver = true;
+  });
+  while (!isOver && pacer.isPatient) {
+    const start = performance.now();
+    await Promise.race([over, pacer.rest()]);
+    pacer.waitedMs += performance.now() - start;
+  }
+  return isOver;
+}
+
 /** Adds a tuple to a table's demand. True where it was not there. */
 export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean {
   return put(table.demand, tuple, 0, set.work);

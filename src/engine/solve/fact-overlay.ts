@@ -29,11 +29,12 @@ export class FactOverlay implements Overlay {
   /** By the number of an added fact: the id of the stored fact that it is a version of. */
   readonly #ids = new Map<number, string>();
 
-  constructor(base: Reader) {
+  /** Two overlays with the same constants, one after the other, give equal texts equal ids. */
+  constructor(base: Reader, constants?: Constants) {
     assert(base.overlay === null, 'an overlay lies over stored facts');
     const { facts, generation, time } = base;
     this.#base = base;
-    this.constants = new Constants(facts.dictionary);
+    this.constants = constants ?? new Constants(facts.dictionary);
     const added = new FactStore(facts.createdAt, idsOf(this.constants));
     this.added = { facts: added, generation, time, overlay: null };
   }
@@ -59,6 +60,11 @@ export class FactOverlay implements Overlay {
       this.added.facts.retract(fact, generation);
       yield fact;
     }
+  }
+
+  /** Retracts a stored fact that the reader holds, as long as nothing was stored over it. */
+  hideStored(fact: FactRow): void {
+    this.#hide(fact);
   }
 
   /** Retracts the stored fact with this id, in whatever version. null where it is not stored, or no longer. */
@@ -123,6 +129,17 @@ export class FactOverlay implements Overlay {
     rows.add(row);
     return true;
   }
+}
+
+/**
+ * A reader of the same state for whom tables of its own are filled, of which nothing is left: nothing is known by it, no
+ * rule counts as fired, no constant gets into the dictionary. `constants` as an overlay takes them, where the reader has none.
+ */
+export function apart<Kind extends Reader>(
+  reader: Kind,
+  constants?: Constants,
+): Kind & { readonly overlay: Overlay } {
+  return { ...reader, overlay: reader.overlay ?? new FactOverlay(reader, constants) };
 }
 
 /** The fact with what its stored version has in place of what is not given. */

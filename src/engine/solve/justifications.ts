@@ -1,5 +1,6 @@
 import { present } from '../base/assert.ts';
 import { type Derived, Support } from './derived.ts';
+import type { Pacer } from './evaluation.ts';
 
 /**
  * Why every row is there, kept so that a change costs in proportion to what it affects.
@@ -7,17 +8,26 @@ import { type Derived, Support } from './derived.ts';
  * A row has one justification: the rows and stored facts that a rule joined when the row came, or when it was revived
  * or lowered. It is set only from what is alive at that moment, so no row justifies itself, however long the way round.
  * Kept is the way back: each premise has the chain of what it is a premise of. A row that gets another justification
- * leaves its old places in those chains; they are known by being older than the row's `since`.
+ * leaves its old places in those chains; they are known by being older than the row's `since`, and let go when they may
+ * be the greater part (`tidy`).
  *
  * Stored facts stand here under their number, which outlives versions and compaction. Demand is no premise: it only
  * grows. What a row owes to an absence or an aggregate is in no chain: those rows wait in a relation of their own
  * (`BodyCompiler`), and its `Watcher`s name the rows that a change concerns.
  */
+
+/** So many places are kept, whether or not anything still stands on them. */
+const fewPlaces = 10_000;
+const placesBetweenBreaths = 0x1_0000;
+
 export class Justifications {
   readonly supports: Support[] = [];
   count = 0;
-  /** Places that no row's justification begins at or reaches any more, about. */
-  garbage = 0;
+  /**
+   * Places that may be no part of a justification any more: taken by upkeep, which comes again and again for the same
+   * rows, or for rows that were dropped.
+   */
+  litter = 0;
   /** Three numbers a place: the relation and the row that it is of, and 1 + the older place of the same premise. */
   #places = new Int32Array(0);
   /** By the number of a stored fact: 1 + the newest place where it is a premise. */
@@ -66,12 +76,86 @@ export class Justifications {
   #walk(first: number, visit: (target: Support, row: number) => void): void {
     for (let next = first; next !== 0; ) {
       const place = next - 1;
-      const target = present(this.supports[this.#places[place * 3] as number], 'a place has its relation');
       const row = this.#places[place * 3 + 1] as number;
       next = this.#places[place * 3 + 2] as number;
-      const { rows } = target.derived;
-      if (row < rows.count && place >= (target.since[row] as number) && !rows.isDead(row)) visit(target, row);
+      const target = this.#standing(place);
+      if (target !== null) visit(target, row);
     }
+  }
+
+  /** True where `tidy` is worth its while: in all it costs in proportion to the places that were taken. */
+  get isLittered(): boolean {
+    return this.litter > Math.max(fewPlaces, this.count / 2, this.#facts.length / 8);
+  }
+
+  /**
+   * Lets go of the places on which no row alive stands. The set must be at rest, and nobody at it but the caller; where
+   * this ends early, by a limit, the set is not to be used again.
+   */
+  async tidy(pacer: Pacer): Promise<void> {
+    const { moved, kept } = await this.#movedPlaces(pacer);
+    const places = new Int32Array(kept * 3);
+    await this.#moveChains(this.#facts, moved, places, pacer);
+    for (const support of this.supports) await this.#moveChains(support.heads, moved, places, pacer);
+    for (const support of this.supports) await this.#moveRows(support, moved, pacer);
+    this.#places = places;
+    this.count = kept;
+    this.litter = 0;
+  }
+
+  /** By place: 1 + the place that it becomes, 0 for those to be let go. */
+  async #movedPlaces(pacer: Pacer): Promise<{ readonly moved: Int32Array; readonly kept: number }> {
+    const moved = new Int32Array(this.count);
+    let kept = 0;
+    for (const support of this.supports) support.places = 0;
+    for (let place = 0; place < moved.length; place++) {
+      if (place % placesBetweenBreaths === 0) await pacer.breathe();
+      const target = this.#standing(place);
+      if (target === null) continue;
+      target.places++;
+      moved[place] = ++kept;
+    }
+    return { moved, kept };
+  }
+
+  /** Writes the chains that begin at these heads, each without the places to be let go. */
+  async #moveChains(heads: Int32Array, moved: Int32Array, places: Int32Array, pacer: Pacer): Promise<void> {
+    let walked = 0;
+    for (let premise = 0; premise < heads.length; premise++) {
+      let newer = -1;
+      let next = heads[premise] as number;
+      heads[premise] = 0;
+      if (++walked % placesBetweenBreaths === 0) await pacer.breathe();
+      while (next !== 0) {
+        if (++walked % placesBetweenBreaths === 0) await pacer.breathe();
+        const from = (next - 1) * 3;
+        const to = moved[next - 1] as number;
+        next = this.#places[from + 2] as number;
+        if (to === 0) continue;
+        if (newer < 0) heads[premise] = to;
+        else places[newer + 2] = to;
+        newer = (to - 1) * 3;
+        places[newer] = this.#places[from] as number;
+        places[newer + 1] = this.#places[from + 1] as number;
+      }
+    }
+  }
+
+  /** A justification begins at the place that its first one became. */
+  async #moveRows({ since, derived }: Support, moved: Int32Array, pacer: Pacer): Promise<void> {
+    const count = Math.min(since.length, derived.rows.count);
+    for (let row = 0; row < count; row++) {
+      if (row % placesBetweenBreaths === 0) await pacer.breathe();
+      since[row] = Math.max(0, (moved[since[row] as number] ?? 0) - 1);
+    }
+  }
+
+  /** Whose row rests on the place; null where none that is alive does. */
+  #standing(place: number): Support | null {
+    const target = present(this.supports[this.#places[place * 3] as number], 'a place has its relation');
+    const row = this.#places[place * 3 + 1] as number;
+    const { rows } = target.derived;
+    return row < rows.count && place >= (target.since[row] as number) && !rows.isDead(row) ? target : null;
   }
 
   /** Takes the next place. Returns 1 + its number. */

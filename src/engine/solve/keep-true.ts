@@ -16,6 +16,7 @@ export async function keepTrue(
   pacer: Pacer,
 ): Promise<boolean> {
   const { facts, work, justifications } = set;
+  const taken = justifications.count;
   for (const support of justifications.supports) support.noteHeld();
   for (const number of new Set(changed)) {
     const { relation, row: newest } = facts.versionOf(number);
@@ -31,5 +32,8 @@ export async function keepTrue(
     // A fact of which nothing is left went in an earlier change.
     if (row >= 0) for (const watcher of set.watchersOf(key)) concern(set, watcher, relation.columns, row);
   }
-  return settle(set, reader, pacer);
+  if (!(await settle(set, reader, pacer))) return false;
+  justifications.litter += justifications.count - taken;
+  if (justifications.isLittered) await justifications.tidy(pacer);
+  return true;
 }

@@ -140,7 +140,7 @@ async function ranksByText(ids: Int32Array, constants: Constants, pacer: Pacer):
 }
 
 /** The `wanted` least of the numbers 0 to `count` - 1, in order: a bounded heap, its greatest on top. */
-async function leastRows(
+export async function leastRows(
   count: number,
   wanted: number,
   compare: (left: number, right: number) => number,

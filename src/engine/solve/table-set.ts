@@ -223,8 +223,7 @@ export class TableSet implements TableSpace {
   /** Forgets what the table holds. Every table that reads it must be reset in the same turn. */
   reset(table: Table): void {
     const { justifications } = this;
-    for (const derived of [table.rows, ...table.extra])
-      justifications.garbage += derived.support?.places ?? 0;
+    for (const derived of [table.rows, ...table.extra]) justifications.litter += derived.support?.places ?? 0;
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);

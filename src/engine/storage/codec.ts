@@ -249,7 +249,8 @@ export function hexadecimal(bytes: Uint8Array): string {
   return text;
 }
 
-function setHexadecimal(target: Uint8Array, position: number, text: string): void {
+/** Writes 32 hexadecimal digits as 16 bytes. */
+export function setHexadecimal(target: Uint8Array, position: number, text: string): void {
   assert(/^[0-9a-f]{32}$/.test(text), 'a history id has 32 hexadecimal digits');
   for (let index = 0; index < 16; index++) {
     target[position + index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16);
@@ -262,11 +263,13 @@ function placeChecksum(salt: Uint8Array, offset: number): number {
   return crc32(place, crc32(salt));
 }
 
-function setCount(view: DataView, position: number, value: number): void {
+/** Writes a whole number of up to 2^53 - 1 as 8 bytes. */
+export function setCount(view: DataView, position: number, value: number): void {
   assert(Number.isSafeInteger(value) && value >= 0, 'a count is a whole number');
   view.setBigUint64(position, BigInt(value), true);
 }
 
-function getCount(view: DataView, position: number): number {
+/** Reads what `setCount` wrote. */
+export function getCount(view: DataView, position: number): number {
   return Number(view.getBigUint64(position, true));
 }

@@ -14,7 +14,8 @@ import {
   type LogRecord,
   type ReadFrameHeader,
 } from './codec.ts';
-import { damaged, type Segment } from './recovery.ts';
+import { damaged } from './damage.ts';
+import type { Segment } from './recovery.ts';
 import { SegmentReader } from './segment-reader.ts';
 
 /**

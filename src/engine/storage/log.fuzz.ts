@@ -1,12 +1,20 @@
 /**
- * Power cuts: random programs of appends, restarts and full disks against the backend that loses power, cut at a random
- * moment with a random legal outcome, and once more while the start after that is under way.
+ * Power cuts: random programs of appends, snapshots, restarts and full disks against the backend that loses power, cut
+ * at a random moment with a random legal outcome, and once more while the start after that is under way.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../base/prng.ts';
 import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';
-import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
+import {
+  covered,
+  logOptions,
+  logRecord,
+  nextRecords,
+  sequencesPart,
+  sequences,
+  upTo,
+} from '../testing/log-fixtures.ts';
 import { openLog, type Log } from './log.ts';
 import type { MemoryBackend } from './memory-backend.ts';
 
@@ -15,6 +23,8 @@ const RUNS = process.env['LONG'] === '1' ? 20_000 : 300;
 type Command =
   | { readonly kind: 'append'; readonly writers: number; readonly records: number }
   | { readonly kind: 'full'; readonly written: number }
+  /** `writers` append while it is written, where it does not fail after so many bytes. */
+  | { readonly kind: 'snapshot'; readonly writers: number; readonly failsAfter: number | null }
   | { readonly kind: 'restart' };
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -29,6 +39,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('full' as const), written: fc.integer({ min: 0, max: 900 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('snapshot' as const),
+      writers: fc.integer({ min: 0, max: 3 }),
+      failsAfter: fc.option(fc.integer({ min: 0, max: 500 }), { freq: 4 }),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
 );
@@ -51,10 +69,20 @@ async function run(commands: readonly Command[], seed: number): Promise<Run> {
     await log.append(batch);
     answered.push({ steps: disk.steps, sequence: batch.at(-1)?.sequence ?? 0 });
   };
+  const snapshot = async ({ writers, failsAfter }: Extract<Command, { kind: 'snapshot' }>): Promise<void> => {
+    await log.beginSegment();
+    const covers = { sequence: log.lastSequence, time: log.lastSequence };
+    if (failsAfter !== null) disk.faults = failing(failsAfter);
+    const put = log.putSnapshot(covers, sequencesPart(covers.sequence));
+    if (failsAfter === null) await Promise.all([put, ...Array.from({ length: writers }, () => append(1))]);
+    else await expect(put).rejects.toMatchObject({ code: 'StorageUnavailable' });
+    disk.faults = () => null;
+  };
   for (const each of commands) {
     if (each.kind === 'append')
       await Promise.all(Array.from({ length: each.writers }, () => append(each.records)));
     else if (each.kind === 'restart') log = await open();
+    else if (each.kind === 'snapshot') await snapshot(each);
     else {
       disk.faults = (step, bytes) =>
         step === 'write' ? { code: 'ENOSPC', written: Math.min(each.written, bytes - 1) } : null;
@@ -66,11 +94,23 @@ async function run(commands: readonly Command[], seed: number): Promise<Run> {
   return { disk, answered };
 }
 
+/** A disk that is full after so many more bytes. */
+function failing(after: number): CrashBackend['faults'] {
+  let room = after;
+  return (step, bytes) => {
+    if (step !== 'write') return step === 'rename' ? { code: 'EIO' } : null;
+    if (bytes > room) return { code: 'ENOSPC', written: room };
+    room -= bytes;
+    return null;
+  };
+}
+
 async function recovered(backend: MemoryBackend | CrashBackend, seed: number): Promise<number[]> {
   const { log } = await openLog(backend, logOptions({}, seed));
-  const records = await allRecords(log);
-  expect(records).toEqual(records.map((_, index) => logRecord(index + 1)));
-  return sequences(records);
+  const { before, records } = await covered(log);
+  expect(records).toEqual(records.map((_, index) => logRecord(before.length + index + 1)));
+  expect((await backend.list()).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  return [...before, ...sequences(records)];
 }
 
 describe('a power cut at any moment', () => {

@@ -4,16 +4,27 @@
  * Invariant: records are committed in sequence order without a gap, each whole append in one frame, and an append
  * resolves only when its frame is as durable as `fsync` promises. One frame is under way at a time; what arrives
  * meanwhile shares the next one (group commit). When a frame fails, every append not yet committed fails with it,
- * since their sequences presuppose it, and `nextSequence` falls back.
+ * since their sequences presuppose it, and `nextSequence` falls back. Beside the records lies at most one snapshot of
+ * what they amount to: what it covers goes only after it is durable, and so is everything that it can have seen.
  * What the files look like is the segment writer's business, what a record means the engine's.
  */
-import { assert } from '../base/assert.ts';
+import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { StorageBackend } from './backend.ts';
-import { encodeRecord, frameBytes, hexadecimal, MAXIMUM_PAYLOAD_BYTES, type LogRecord } from './codec.ts';
+import { type StorageBackend, systemErrorCode } from './backend.ts';
+import {
+  encodeRecord,
+  frameBytes,
+  hexadecimal,
+  MAXIMUM_PAYLOAD_BYTES,
+  SALT_BYTES,
+  type LogRecord,
+} from './codec.ts';
 import { readSegment } from './log-reader.ts';
-import { recover, type LogContents, type Segment } from './recovery.ts';
-import { SegmentWriter } from './segment-writer.ts';
+import { recover, removeLeftOver, type LogContents, type Segment } from './recovery.ts';
+import { SegmentWriter, unavailable } from './segment-writer.ts';
+import type { SnapshotHeader } from './snapshot-codec.ts';
+import { readSection, snapshotName, type StoredSnapshot } from './snapshot-reader.ts';
+import { type SnapshotPart, type WrittenSnapshot, writeSnapshot } from './snapshot-writer.ts';
 
 /** When an append counts as durable: after a sync, at the latest 100 ms before one, or without. */
 export type FsyncMode = 'always' | 'interval' | 'never';
@@ -34,7 +45,16 @@ export interface LogOptions {
   readonly groupBytes?: number;
 }
 
-/** Totals since the log was opened, but for the three that say so. */
+/** A snapshot that lies beside the log. */
+export interface Snapshot {
+  /** Of the last record that it covers. */
+  readonly sequence: number;
+  /** The stamp of that record, epoch milliseconds. */
+  readonly time: number;
+  readonly bytes: number;
+}
+
+/** Totals since the log was opened, but for those that say so. */
 export interface LogStatistics {
   readonly records: number;
   readonly commits: number;
@@ -46,6 +66,8 @@ export interface LogStatistics {
   readonly segments: number;
   /** Now, of all segments. */
   readonly storedBytes: number;
+  /** Now, of the snapshot; 0 where there is none. */
+  readonly snapshotBytes: number;
 }
 
 export interface Log {
@@ -66,8 +88,29 @@ export interface Log {
   append(records: readonly LogRecord[], committed?: () => void, operation?: Uint8Array): Promise<void>;
   /** Resolves when there is room for another append: to be awaited before its records are made. */
   room(): Promise<void>;
-  /** The committed records with a sequence above `after`, in order, up to the last at the time it gets there. */
+  /**
+   * The committed records with a sequence above `after`, in order, up to the last at the time it gets there. Those up
+   * to the snapshot's may be gone: from there on all are there.
+   */
   read(after: number): AsyncGenerator<LogRecord, void, undefined>;
+  /** The newest snapshot; null where there is none. */
+  snapshot(): Snapshot | null;
+  /** The bytes of a section of the newest snapshot, in order, in pieces of which each is valid until the next. */
+  readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Has the records that follow written to a new segment, so that a snapshot can cover all before it; resolves with
+   * the sequence of the last one before. Rejects as `append`.
+   */
+  beginSegment(): Promise<number>;
+  /**
+   * Stores a snapshot that covers the records up to this sequence, with their logical time, in the place of the one
+   * before; then the segments wholly covered are gone. Appends go on meanwhile. One at a time. Rejects with
+   * StorageUnavailable, or with what the parts throw: then the log is as it was.
+   */
+  putSnapshot(
+    covers: { readonly sequence: number; readonly time: number },
+    parts: AsyncIterable<SnapshotPart>,
+  ): Promise<Snapshot>;
   /** `failed` while writes are refused. Turns back by itself when they would work again. */
   status(): 'ready' | 'failed';
   statistics(): LogStatistics;
@@ -106,6 +149,13 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
+/** Something else that the one loop does between two frames. */
+interface Task {
+  readonly run: () => Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 const MEBIBYTE = 1024 * 1024;
 /** With what was grouped before it, an append fits a frame. */
 const MAXIMUM_APPEND_BYTES = MAXIMUM_PAYLOAD_BYTES / 2;
@@ -121,6 +171,11 @@ class SegmentedLog implements Log {
   readonly #segments: Segment[];
   readonly #writer: SegmentWriter;
   readonly #fsync: FsyncMode;
+  readonly #options: LogOptions;
+  readonly #epoch: number;
+  #snapshot: StoredSnapshot | null;
+  #isPutting = false;
+  readonly #tasks: Task[] = [];
   readonly #onWarn: (message: string) => void;
   readonly #inFlightLimit: number;
   readonly #groupLimit: number;
@@ -145,6 +200,9 @@ class SegmentedLog implements Log {
     this.#backend = backend;
     this.#segments = contents.segments;
     this.#fsync = options.fsync;
+    this.#options = options;
+    this.#epoch = Math.max(1, contents.epoch);
+    this.#snapshot = contents.snapshot;
     this.#onWarn = options.onWarn;
     this.#inFlightLimit = options.inFlightBytes ?? 64 * MEBIBYTE;
     this.#groupLimit = options.groupBytes ?? 16 * MEBIBYTE;
@@ -154,7 +212,7 @@ class SegmentedLog implements Log {
     this.#writer = new SegmentWriter(backend, contents, {
       segmentBytes: options.segmentBytes ?? 64 * MEBIBYTE,
       historyId: this.historyId,
-      epoch: Math.max(1, contents.epoch),
+      epoch: this.#epoch,
       now: options.now,
       random: options.random,
       onWarn: options.onWarn,
@@ -197,9 +255,52 @@ class SegmentedLog implements Log {
   }
 
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
-    for (let index = 0; index < this.#segments.length; index++) {
-      const segment = this.#segments[index] as Segment;
-      if (segment.lastSequence > after) yield* readSegment(this.#backend, segment, after);
+    const first = this.#segments[0]?.header.firstSequence ?? this.#lastSequence + 1;
+    assert(after >= first - 1, 'records that are covered by a snapshot are read from it');
+    let done = 0;
+    for (;;) {
+      // The first ones may go, and others come, while one is read.
+      const next = this.#segments.find(
+        ({ header, lastSequence }) => header.id > done && lastSequence > after,
+      );
+      if (next === undefined) return;
+      yield* readSegment(this.#backend, next, after);
+      done = next.header.id;
+    }
+  }
+
+  snapshot(): Snapshot | null {
+    return this.#snapshot === null ? null : described(this.#snapshot);
+  }
+
+  readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined> {
+    return readSection(this.#backend, present(this.#snapshot, 'there is a snapshot'), section);
+  }
+
+  async beginSegment(): Promise<number> {
+    let last = 0;
+    await this.#between(async () => {
+      await this.#writer.begin();
+      last = this.#lastSequence;
+    });
+    return last;
+  }
+
+  async putSnapshot(
+    covers: { readonly sequence: number; readonly time: number },
+    parts: AsyncIterable<SnapshotPart>,
+  ): Promise<Snapshot> {
+    assert(!this.#isPutting, 'snapshots are put one at a time');
+    assert(covers.sequence <= this.#lastSequence, 'a snapshot covers what is committed');
+    this.#isPutting = true;
+    try {
+      const header = this.#snapshotHeader(covers);
+      const written = await this.#written(header, parts);
+      this.#snapshot = { name: snapshotName(header.sequence), header, bytes: written.bytes };
+      await this.#removeCovered(this.#snapshot);
+      return described(this.#snapshot);
+    } finally {
+      this.#isPutting = false;
     }
   }
 
@@ -214,6 +315,7 @@ class SegmentedLog implements Log {
       inFlightBytes: this.#inFlightBytes,
       segments: this.#segments.length,
       storedBytes: this.#segments.reduce((sum, segment) => sum + segment.end, 0),
+      snapshotBytes: this.#snapshot?.bytes ?? 0,
     };
   }
 
@@ -229,6 +331,55 @@ class SegmentedLog implements Log {
     await this.#writer.close();
   }
 
+  #snapshotHeader(covers: { readonly sequence: number; readonly time: number }): SnapshotHeader {
+    const needed =
+      this.#segments.find(({ lastSequence }) => lastSequence > covers.sequence) ?? this.#segments.at(-1);
+    return {
+      ...covers,
+      segment: needed?.header.id ?? 0,
+      salt: this.#options.random(SALT_BYTES),
+      historyId: this.historyId,
+      epoch: this.#epoch,
+      createdAt: this.#options.now(),
+    };
+  }
+
+  /** Writes a snapshot and gives it its name. */
+  async #written(header: SnapshotHeader, parts: AsyncIterable<SnapshotPart>): Promise<WrittenSnapshot> {
+    let written: WrittenSnapshot | null = null;
+    try {
+      written = await writeSnapshot(this.#backend, header, parts, this.#onWarn);
+      // It may hold the effect of records that nobody has synced: they must not be lost beside it.
+      await this.#between(() => this.#writer.sync());
+      await written.install();
+      return written;
+    } catch (error) {
+      await written?.discard();
+      throw systemErrorCode(error) === '' ? error : unavailable(error, 'snapshot');
+    }
+  }
+
+  /** Lets go of what the snapshot covers. What cannot be removed is tried again by the next snapshot or start. */
+  async #removeCovered(snapshot: StoredSnapshot): Promise<void> {
+    const covered = this.#segments.findIndex(({ header }) => header.id >= snapshot.header.segment);
+    if (covered > 0) this.#segments.splice(0, covered);
+    try {
+      await removeLeftOver(this.#backend, snapshot);
+    } catch (error) {
+      this.#onWarn(`What the snapshot covers could not be removed: ${reason(error)}`);
+    }
+  }
+
+  /** Has the one loop run this between two frames. */
+  #between(run: () => Promise<void>): Promise<void> {
+    if (this.#closing !== null)
+      return Promise.reject(new EngineError('NotReady', 'The service is shutting down.'));
+    return new Promise((resolve, reject) => {
+      this.#tasks.push({ run, resolve, reject });
+      this.#wake();
+    });
+  }
+
   #hasRoom(): boolean {
     return this.#encoded === this.#queue.length && this.#inFlightBytes < this.#inFlightLimit;
   }
@@ -242,7 +393,9 @@ class SegmentedLog implements Log {
     // Appends of the same turn of the event loop share the first frame.
     await Promise.resolve();
     for (;;) {
-      if (this.#syncDue) await this.#syncWritten();
+      const task = this.#tasks.shift();
+      if (task !== undefined) await task.run().then(task.resolve, task.reject);
+      else if (this.#syncDue) await this.#syncWritten();
       else if (this.#queue.length > 0) await this.#commitGroup();
       else if (this.#probeDue) await this.#probe();
       else break;
@@ -390,6 +543,10 @@ function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefi
     throw new EngineError('PayloadTooLarge', 'The write is larger than the log takes at once.');
   }
   return { parts, bytes };
+}
+
+function described({ header, bytes }: StoredSnapshot): Snapshot {
+  return { sequence: header.sequence, time: header.time, bytes };
 }
 
 function heldBytes(appends: readonly Pending[]): number {

@@ -3,8 +3,9 @@
  *
  * Invariant: everything is verified first and changed after. A bad last frame of the last segment with no frame that
  * verifies after it is what a power cut leaves behind, a torn tail, and is cut off with one warning; so is a last
- * segment whose header never became whole. Anything else that is not as it must be throws a StartupError that names
- * file and offset, and then nothing on disk has been changed.
+ * segment whose header never became whole. Files that an unfinished snapshot left behind, and those that the newest
+ * one covers, are removed. Anything else that is not as it must be throws a StartupError that names file and offset,
+ * and then nothing on disk has been changed.
  */
 import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
 import {
@@ -14,7 +15,9 @@ import {
   type ReadFrameHeader,
   type SegmentHeader,
 } from './codec.ts';
+import { damaged, newerVersion, unknownFeature } from './damage.ts';
 import { SegmentReader } from './segment-reader.ts';
+import { snapshotNames, type StoredSnapshot, unfinishedNames, verifySnapshot } from './snapshot-reader.ts';
 import { StartupError } from './startup-error.ts';
 
 /** A segment of the log. `end` and `lastSequence` move while it is written to. */
@@ -30,11 +33,14 @@ export interface Segment {
 /** What a verified folder holds. */
 export interface LogContents {
   readonly segments: Segment[];
+  /** Of the last record, in a segment or covered by the snapshot. */
   readonly lastSequence: number;
-  /** Epoch of the last frame; 0 in an empty log. */
+  /** The latest there was; 0 in an empty log. */
   readonly epoch: number;
   /** null in an empty log. */
   readonly historyId: string | null;
+  /** The newest one, or null where there is none. The segments continue it. */
+  readonly snapshot: StoredSnapshot | null;
 }
 
 /** What has to go before the log can be used: the bytes of a file from `offset` on; from 0: the file. */
@@ -44,9 +50,6 @@ interface TornTail {
   readonly bytes: number;
   readonly reason: string;
 }
-
-const HELP =
-  'Nothing was changed. Restore the folder from a backup, or move it aside to start with an empty one.';
 
 export function segmentName(id: number): string {
   return `${String(id).padStart(10, '0')}.log`;
@@ -64,6 +67,7 @@ export async function recover(
   if (tail !== null) await readable(backend, tail.name, () => cutOff(backend, tail));
   const last = contents.segments.at(-1);
   if (last !== undefined) await readable(backend, last.name, () => makeDurable(backend, last));
+  await readable(backend, '', () => removeLeftOver(backend, contents.snapshot));
   if (tail === null) return contents;
   onWarn(
     `The end of the log was torn (${tail.reason}): cut off ${tail.bytes} bytes of ${backend.location(tail.name)} ` +
@@ -72,17 +76,38 @@ export async function recover(
   return contents;
 }
 
+/**
+ * Removes what nothing needs beside this snapshot, which is durable: older ones, those that were not finished, and the
+ * segments before the first one that is needed. Rejects with the system's error.
+ */
+export async function removeLeftOver(
+  backend: StorageBackend,
+  snapshot: StoredSnapshot | null,
+): Promise<void> {
+  const names = await backend.list();
+  const leftOver = unfinishedNames(names);
+  if (snapshot !== null) {
+    leftOver.push(...snapshotNames(names).filter((name) => name !== snapshot.name));
+    leftOver.push(...segmentNames(names).filter((name) => segmentId(name) < snapshot.header.segment));
+  }
+  for (const name of leftOver) await backend.remove(name);
+  if (leftOver.length > 0) await backend.syncDirectory();
+}
+
 async function inspect(backend: StorageBackend): Promise<{ contents: LogContents; tail: TornTail | null }> {
-  const names = await readable(backend, '', () => segmentNames(backend));
-  const walk = new Walk(backend, names.at(-1) ?? '');
-  for (const name of names) {
+  const names = await readable(backend, '', () => backend.list());
+  const newest = snapshotNames(names).at(-1);
+  const snapshot =
+    newest === undefined ? null : await readable(backend, newest, () => verifySnapshot(backend, newest));
+  const needed = segmentNames(names).filter((name) => segmentId(name) >= (snapshot?.header.segment ?? 0));
+  const walk = new Walk(backend, needed.at(-1) ?? '', snapshot);
+  for (const name of needed) {
     await readable(backend, name, () => walk.segment(name));
   }
   return { contents: walk.contents(), tail: walk.tail };
 }
 
-async function segmentNames(backend: StorageBackend): Promise<string[]> {
-  const names = await backend.list();
+function segmentNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10,}\.log$/.test(name)).sort((a, b) => segmentId(a) - segmentId(b));
 }
 
@@ -94,19 +119,41 @@ function segmentId(name: string): number {
 class Walk {
   readonly #backend: StorageBackend;
   readonly #lastName: string;
+  readonly #snapshot: StoredSnapshot | null;
   readonly #segments: Segment[] = [];
   #epoch = 0;
-  #lastSequence = 0;
+  #lastSequence: number;
   tail: TornTail | null = null;
 
-  constructor(backend: StorageBackend, lastName: string) {
+  constructor(backend: StorageBackend, lastName: string, snapshot: StoredSnapshot | null) {
     this.#backend = backend;
     this.#lastName = lastName;
+    this.#snapshot = snapshot;
+    this.#lastSequence = snapshot?.header.sequence ?? 0;
   }
 
   contents(): LogContents {
-    const historyId = this.#segments.at(-1)?.header.historyId ?? null;
-    return { segments: this.#segments, lastSequence: this.#lastSequence, epoch: this.#epoch, historyId };
+    const snapshot = this.#snapshot;
+    if (snapshot !== null) this.#checkContinues(snapshot);
+    const historyId = this.#segments.at(-1)?.header.historyId ?? snapshot?.header.historyId ?? null;
+    const epoch = Math.max(this.#epoch, snapshot?.header.epoch ?? 0);
+    return { segments: this.#segments, lastSequence: this.#lastSequence, epoch, historyId, snapshot };
+  }
+
+  /** The segments must hold what was there when the snapshot was made, and belong to its history. */
+  #checkContinues({ name, header }: StoredSnapshot): void {
+    const first = this.#segments[0];
+    if (first === undefined) {
+      if (header.segment === 0) return;
+      const missing = this.#backend.location(segmentName(header.segment));
+      throw this.#damage(name, 0, `the segment of the log that continues it, ${missing}, is missing`);
+    }
+    if (this.#lastSequence < header.sequence) {
+      const ends = `the log ends with record ${this.#lastSequence}`;
+      throw this.#damage(first.name, 0, `${ends}, and the snapshot ${name} holds record ${header.sequence}`);
+    }
+    if (this.#segments.every((segment) => segment.header.historyId !== header.historyId))
+      throw this.#damage(name, 0, 'the snapshot belongs to another log');
   }
 
   async segment(name: string): Promise<void> {
@@ -126,11 +173,7 @@ class Walk {
     const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
     const reading = decodeSegmentHeader(bytes.subarray(0, await file.read(bytes, 0)));
     if (reading.kind === 'newer') {
-      throw new StartupError(
-        `${this.#backend.location(name)} has format version ${reading.version}; this program reads versions up to ` +
-          `${FORMAT_VERSION}. Nothing was changed. Start it with the newer program that wrote it.`,
-        { file: name, offset: 0 },
-      );
+      throw newerVersion(this.#backend, name, reading.version, FORMAT_VERSION);
     }
     if (reading.kind === 'damaged') {
       // The header is durable before the first frame is written: with more behind it, it was whole once.
@@ -146,7 +189,8 @@ class Walk {
 
   #checkHeader(name: string, header: SegmentHeader): void {
     const previous = this.#segments.at(-1);
-    const expectedId = previous === undefined ? 1 : previous.header.id + 1;
+    const covered = this.#snapshot?.header ?? { segment: 0, sequence: 0 };
+    const expectedId = previous === undefined ? Math.max(1, covered.segment) : previous.header.id + 1;
     if (header.id !== segmentId(name)) {
       throw this.#damage(name, 0, `the file calls itself segment ${header.id}`);
     }
@@ -154,6 +198,9 @@ class Walk {
       const missing = this.#backend.location(segmentName(expectedId));
       throw this.#damage(name, 0, `the segment before it, ${missing}, is missing`);
     }
+    // The first one may begin with records that the snapshot covers.
+    const isEarlier = previous === undefined && header.firstSequence <= covered.sequence;
+    if (isEarlier && header.firstSequence > 0) this.#lastSequence = header.firstSequence - 1;
     if (header.firstSequence !== this.#lastSequence + 1) {
       const found = `the segment begins with record ${header.firstSequence}`;
       throw this.#damage(name, 0, `${found} where ${this.#lastSequence + 1} must follow`);
@@ -189,11 +236,7 @@ class Walk {
   #checkFrame(segment: Segment, offset: number, frame: ReadFrameHeader): void {
     const { name } = segment;
     if (frame.flags !== 0) {
-      throw new StartupError(
-        `${this.#backend.location(name)} uses, at offset ${offset}, a feature of the format that this program does ` +
-          'not know. Nothing was changed. Start it with the newer program that wrote it.',
-        { file: name, offset },
-      );
+      throw unknownFeature(this.#backend, name, offset);
     }
     if (frame.firstSequence !== segment.lastSequence + 1 || frame.count < 1) {
       const found = `a frame begins with record ${frame.firstSequence}`;
@@ -207,12 +250,6 @@ class Walk {
   #damage(name: string, offset: number, what: string): StartupError {
     return damaged(this.#backend, name, offset, what);
   }
-}
-
-/** The refusal to go on with a damaged file. */
-export function damaged(backend: StorageBackend, name: string, offset: number, what: string): StartupError {
-  const place = `${backend.location(name)}, offset ${offset}`;
-  return new StartupError(`The log is damaged: ${what} (${place}). ${HELP}`, { file: name, offset });
 }
 
 async function cutOff(backend: StorageBackend, tail: TornTail): Promise<void> {

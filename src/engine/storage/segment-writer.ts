@@ -37,13 +37,21 @@ export interface Group {
   readonly parts: readonly Uint8Array[];
 }
 
+/** The segment that is written to. */
+interface CurrentSegment {
+  readonly segment: Segment;
+  readonly file: StorageFile;
+}
+
 export class SegmentWriter {
   readonly #backend: StorageBackend;
   readonly #options: SegmentWriterOptions;
   /** All segments there are; the reader of the log looks at them too. */
   readonly #segments: Segment[];
-  #current: { segment: Segment; file: StorageFile } | null = null;
-  /** Bytes were written that no sync has covered. */
+  /** Of the record that the first segment follows, where there is none yet. */
+  readonly #before: number;
+  #current: CurrentSegment | null = null;
+  /** Bytes were written, or cut off, that no sync has covered. */
   #dirty = false;
   #latched: EngineError | null = null;
   #syncs = 0;
@@ -51,6 +59,7 @@ export class SegmentWriter {
   constructor(backend: StorageBackend, contents: LogContents, options: SegmentWriterOptions) {
     this.#backend = backend;
     this.#segments = contents.segments;
+    this.#before = contents.lastSequence;
     this.#options = options;
   }
 
@@ -81,7 +90,7 @@ export class SegmentWriter {
     );
     await this.#put(file, frame, segment.end);
     if (durable) await this.#sync(file);
-    else this.#dirty = true;
+    this.#dirty = !durable;
     segment.end += frame.length;
     segment.lastSequence += count;
   }
@@ -92,6 +101,16 @@ export class SegmentWriter {
     if (this.#current === null || !this.#dirty) return;
     await this.#sync(this.#current.file);
     this.#dirty = false;
+  }
+
+  /**
+   * Has what follows written to a new segment, which is there and empty when this resolves; what was written is durable
+   * then. Rejects as `write`.
+   */
+  async begin(): Promise<void> {
+    if (this.#latched !== null) throw this.#latched;
+    const current = this.#current;
+    if (current === null || current.segment.end > SEGMENT_HEADER_BYTES) await this.#next(current);
   }
 
   /** Finds out whether so many bytes could be written now, and leaves nothing of them behind. Rejects as `write`. */
@@ -115,10 +134,15 @@ export class SegmentWriter {
   }
 
   /** The segment to write to: the current one, or a new one where there is none or it is full. */
-  async #ready(): Promise<{ segment: Segment; file: StorageFile }> {
+  async #ready(): Promise<CurrentSegment> {
     if (this.#latched !== null) throw this.#latched;
     const previous = this.#current;
     if (previous !== null && previous.segment.end < this.#options.segmentBytes) return previous;
+    return this.#next(previous);
+  }
+
+  /** A new segment in the place of the current one, all of which is durable before. */
+  async #next(previous: CurrentSegment | null): Promise<CurrentSegment> {
     await this.sync();
     const created = await this.#create();
     this.#current = created;
@@ -127,10 +151,10 @@ export class SegmentWriter {
     return created;
   }
 
-  async #create(): Promise<{ segment: Segment; file: StorageFile }> {
+  async #create(): Promise<CurrentSegment> {
     const { historyId, now, random } = this.#options;
     const last = this.#segments.at(-1);
-    const lastSequence = last?.lastSequence ?? 0;
+    const lastSequence = last?.lastSequence ?? this.#before;
     const header: SegmentHeader = {
       id: (last?.header.id ?? 0) + 1,
       firstSequence: lastSequence + 1,
@@ -167,7 +191,7 @@ export class SegmentWriter {
   }
 
   /** Closes the segment before, all of which is durable: an error can only cost a descriptor. */
-  async #discard(previous: { segment: Segment; file: StorageFile }): Promise<void> {
+  async #discard(previous: CurrentSegment): Promise<void> {
     try {
       await previous.file.close();
     } catch (error) {
@@ -187,6 +211,8 @@ export class SegmentWriter {
   async #cutBack(file: StorageFile, end: number): Promise<void> {
     try {
       await file.truncate(end);
+      // Not only what is added has to be durable before the next segment is made.
+      this.#dirty = true;
     } catch (error) {
       throw this.#latch(error);
     }
@@ -215,10 +241,11 @@ export class SegmentWriter {
   }
 }
 
-/** The refusal of a write of which nothing was stored. */
-function unavailable(cause: unknown): EngineError {
+/** The refusal of a write, or of a snapshot, of which nothing was stored. */
+export function unavailable(cause: unknown, what: 'write' | 'snapshot' = 'write'): EngineError {
   const code = systemErrorCode(cause) || 'an error';
   const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'the disk is full' : `the disk answered ${code}`;
-  const detail = `The log could not be written: ${why}. Nothing of this write was stored; try again later. Reads go on.`;
+  const file = what === 'write' ? 'log' : 'snapshot';
+  const detail = `The ${file} could not be written: ${why}. Nothing of this ${what} was stored; try again later. Reads go on.`;
   return new EngineError('StorageUnavailable', detail, {}, { cause });
 }

@@ -11,7 +11,7 @@ import { systemError, type StorageBackend, type StorageFile } from '../storage/b
 import { GrowingBytes, memoryBackend, type MemoryBackend } from '../storage/memory-backend.ts';
 
 /** What a backend is asked to do that may fail. */
-export type FaultyStep = 'create' | 'write' | 'truncate' | 'sync' | 'remove' | 'syncDirectory';
+export type FaultyStep = 'create' | 'write' | 'truncate' | 'sync' | 'rename' | 'remove' | 'syncDirectory';
 
 /** A step that fails: with this code of the system, a write after so many of its bytes. */
 export interface Fault {
@@ -95,7 +95,10 @@ export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map(
       return file(id);
     },
     open: async (name) => file(live.find(name)),
-    rename: async (from, to) => record({ kind: 'rename', from, to }),
+    rename: async (from, to) => {
+      attempt('rename');
+      record({ kind: 'rename', from, to });
+    },
     remove: async (name) => {
       attempt('remove');
       live.find(name);

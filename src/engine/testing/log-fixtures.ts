@@ -2,6 +2,7 @@
 import { Prng } from '../base/prng.ts';
 import type { LogRecord } from '../storage/codec.ts';
 import type { Log, LogOptions } from '../storage/log.ts';
+import type { SnapshotPart } from '../storage/snapshot-writer.ts';
 
 export interface TestLogOptions extends LogOptions {
   /** What the log warned of, in order. */
@@ -56,4 +57,19 @@ export function sequences(records: readonly LogRecord[]): number[] {
 /** 1 to `last`. */
 export function upTo(last: number): number[] {
   return Array.from({ length: last }, (_, index) => index + 1);
+}
+
+/** The only part of a snapshot that stands for the records 1 to `last`: their sequences as JSON. */
+export async function* sequencesPart(last: number): AsyncGenerator<SnapshotPart> {
+  yield { section: 'state', bytes: new TextEncoder().encode(JSON.stringify(upTo(last))) };
+}
+
+/** The sequences that the snapshot of `sequencesPart` holds (none: no snapshot), and the records after it. */
+export async function covered(log: Log): Promise<{ before: number[]; records: LogRecord[] }> {
+  const snapshot = log.snapshot();
+  if (snapshot === null) return { before: [], records: await allRecords(log) };
+  const bytes: number[] = [];
+  for await (const piece of log.readSnapshot('state')) bytes.push(...piece);
+  const before = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes))) as number[];
+  return { before, records: await allRecords(log, snapshot.sequence) };
 }

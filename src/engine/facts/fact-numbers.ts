@@ -1,0 +1,193 @@
+/**
+ * The facts of one tenant by number: ids, where the newest version of each lies, and when it changed.
+ *
+ * Facts are numbered from 0 in the order of their assertion, and a number is never given twice. The id is text made
+ * of the generation that asserted the fact and its place among the new facts of that write, so every replica gives the
+ * same ids. A fact whose versions have all been let go keeps its number; it is found no longer. What a version holds
+ * is its relation's business.
+ */
+import { assert, present } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+
+/** Where the newest version of a fact lies: the relation's number, and the row; -1 where it was let go. */
+export interface FactPlace {
+  readonly relation: number;
+  readonly row: number;
+}
+
+/** Facts that are numbered before anything is added, as columns. */
+export interface NumberedFacts {
+  /** How many numbers were given. */
+  readonly count: number;
+  /** By number: see `FactPlace`. Their length is at least `count`. */
+  readonly relations: Int32Array;
+  readonly rows: Int32Array;
+  /** Writes that asserted something: their generations, ascending, and the number of the first new fact of each. */
+  readonly generations: Float64Array;
+  readonly firsts: Int32Array;
+  /** By number: the generations that changed a fact after its assertion, ascending, the last ten. */
+  readonly changes: Map<number, number[]>;
+}
+
+/** So many changes of a fact are remembered. */
+const longestHistory = 10;
+const greatestNumber = 0x7fff_ffff;
+
+export class FactNumbers {
+  #relationOf: Int32Array;
+  #rowOf: Int32Array;
+  #count: number;
+  #generations: Float64Array;
+  #firsts: Int32Array;
+  #writes: number;
+  readonly #changes: Map<number, number[]>;
+  /** While a moment is pinned: the changes, as they were then, of facts that have changed since. */
+  #before: Map<number, readonly number[]> | null = null;
+
+  constructor(facts: NumberedFacts | null = null) {
+    this.#relationOf = facts?.relations ?? new Int32Array(64);
+    this.#rowOf = facts?.rows ?? new Int32Array(64);
+    this.#count = facts?.count ?? 0;
+    this.#generations = facts?.generations ?? new Float64Array(8);
+    this.#firsts = facts?.firsts ?? new Int32Array(8);
+    this.#writes = facts?.generations.length ?? 0;
+    this.#changes = facts?.changes ?? new Map();
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Writes that asserted something. */
+  get writes(): number {
+    return this.#writes;
+  }
+
+  get bytes(): number {
+    const { byteLength } = this.#relationOf;
+    return byteLength + this.#rowOf.byteLength + this.#generations.byteLength + this.#firsts.byteLength;
+  }
+
+  /** The number of a new fact of this generation, in the relation with this number. */
+  give(relation: number, generation: number): number {
+    const number = this.#count;
+    if (number === greatestNumber)
+      throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
+    if (number >= this.#relationOf.length) {
+      this.#relationOf = enlarged(this.#relationOf, new Int32Array(roomAfter(this.#relationOf.length)));
+      this.#rowOf = enlarged(this.#rowOf, new Int32Array(this.#relationOf.length));
+    }
+    this.#relationOf[number] = relation;
+    this.#count = number + 1;
+    const last = this.#writes === 0 ? 0 : (this.#generations[this.#writes - 1] as number);
+    assert(last <= generation, 'generations never go back');
+    if (this.#writes === 0 || last < generation) this.#beginWrite(generation, number);
+    return number;
+  }
+
+  place(number: number): FactPlace {
+    return { relation: this.#relationOf[number] as number, row: this.#rowOf[number] as number };
+  }
+
+  /** Says where the newest version of the fact lies. */
+  move(number: number, row: number): void {
+    this.#rowOf[number] = row;
+  }
+
+  /** Notes that the fact changed after its assertion. */
+  noteChange(number: number, generation: number): void {
+    const changes = this.#changes.get(number) ?? [];
+    if (this.#before?.has(number) === false) this.#before.set(number, [...changes]);
+    changes.push(generation);
+    if (changes.length > longestHistory) changes.shift();
+    this.#changes.set(number, changes);
+  }
+
+  /** Generations of the last changes of the fact after its assertion, ascending, at most ten. */
+  changesOf(number: number): readonly number[] {
+    return this.#changes.get(number) ?? [];
+  }
+
+  /** Keeps the changes as they are now to be read with `pinnedChanges`, until `unpin`. One moment at a time. */
+  pin(): void {
+    assert(this.#before === null, 'one moment is pinned at a time');
+    this.#before = new Map();
+  }
+
+  unpin(): void {
+    this.#before = null;
+  }
+
+  /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, in no order. */
+  *pinnedChanges(): Generator<readonly [number, readonly number[]]> {
+    const before = present(this.#before, 'a moment is pinned');
+    for (const [number, changes] of this.#changes) {
+      const known = before.get(number) ?? changes;
+      if (known.length > 0) yield [number, known];
+    }
+  }
+
+  /** The generation of the write with this place, and the number of its first new fact. */
+  write(place: number): { readonly generation: number; readonly first: number } {
+    return { generation: this.#generations[place] as number, first: this.#firsts[place] as number };
+  }
+
+  idOf(number: number): string {
+    const { generation, first } = this.write(this.#writeOf(number));
+    return `f${generation}-${number - first}`;
+  }
+
+  /** The generation that asserted the fact. */
+  assertedIn(number: number): number {
+    return this.#generations[this.#writeOf(number)] as number;
+  }
+
+  /** The number of the fact with this id; -1 where none was given it. */
+  numberOf(id: string): number {
+    const parts = /^f(\d{1,15})-(\d{1,15})$/.exec(id);
+    if (parts === null) return -1;
+    const generation = Number(parts[1]);
+    const at = after(this.#generations, this.#writes, generation) - 1;
+    if (at < 0 || this.#generations[at] !== generation) return -1;
+    const number = (this.#firsts[at] as number) + Number(parts[2]);
+    const end = at + 1 < this.#writes ? (this.#firsts[at + 1] as number) : this.#count;
+    return number < end ? number : -1;
+  }
+
+  #beginWrite(generation: number, first: number): void {
+    if (this.#writes === this.#generations.length) {
+      this.#generations = enlarged(this.#generations, new Float64Array(roomAfter(this.#writes)));
+      this.#firsts = enlarged(this.#firsts, new Int32Array(this.#generations.length));
+    }
+    this.#generations[this.#writes] = generation;
+    this.#firsts[this.#writes] = first;
+    this.#writes++;
+  }
+
+  /** The place of the write that asserted the fact. */
+  #writeOf(number: number): number {
+    const place = after(this.#firsts, this.#writes, number) - 1;
+    return present(place < 0 ? null : place, 'every fact belongs to a write');
+  }
+}
+
+/** The place of the first of so many ascending values that is above this one. */
+function after(values: Int32Array | Float64Array, count: number, value: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function roomAfter(length: number): number {
+  return Math.max(64, length * 2);
+}
+
+function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
+}

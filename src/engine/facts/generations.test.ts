@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { Generations } from './generations.ts';
+import { TextColumn } from './text-column.ts';
+
+test('every generation is known by its time and request', () => {
+  const generations = new Generations();
+  for (let at = 1; at <= 500; at++) expect(generations.advance(at * 10, `request ${at}`)).toBe(at);
+  expect(generations.last).toBe(500);
+  expect([generations.timeOf(1), generations.requestOf(1)]).toEqual([10, 'request 1']);
+  expect([generations.timeOf(377), generations.requestOf(500)]).toEqual([3770, 'request 500']);
+});
+
+test('counting goes on after the generation it begins after', () => {
+  const generations = new Generations(41);
+  expect([generations.last, generations.advance(7, 'first')]).toEqual([41, 42]);
+  expect([generations.timeOf(42), generations.requestOf(42)]).toEqual([7, 'first']);
+  expect(generations.find(41)).toBe(-1);
+});
+
+test('of generations with gaps those that are there are found, before and after others are added', () => {
+  const requests = new TextColumn();
+  for (const request of ['three', '\ufeffé', 'nine']) requests.add(request);
+  const numbers = Float64Array.of(3, 7, 9);
+  const generations = new Generations(12, { numbers, times: Float64Array.of(30, 70, 90), requests });
+  expect(generations.advance(130, 'thirteen')).toBe(13);
+  expect([3, 7, 9, 13].map((generation) => generations.timeOf(generation))).toEqual([30, 70, 90, 130]);
+  expect([7, 13].map((generation) => generations.requestOf(generation))).toEqual(['\ufeffé', 'thirteen']);
+  expect([0, 1, 8, 10, 12, 14].map((generation) => generations.find(generation))).toEqual(Array(6).fill(-1));
+  expect(() => generations.timeOf(8)).toThrow('assertion failed');
+});

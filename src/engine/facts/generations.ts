@@ -1,0 +1,99 @@
+/**
+ * When the generations of one database were made, and by which request: in columns, since there may be millions.
+ *
+ * Generations are counted up from the one that this begins after (a database that was deleted and created again goes
+ * on counting), and are added at the end alone. Those that nothing refers to any more may have been left out by
+ * whoever kept them; of all others time and request are known.
+ */
+import { assert, present } from '../base/assert.ts';
+import { TextColumn } from './text-column.ts';
+
+/** Generations that are known before one is added: ascending, their times and requests beside them. */
+export interface KnownGenerations {
+  readonly numbers: Float64Array;
+  readonly times: Float64Array;
+  readonly requests: TextColumn;
+}
+
+export class Generations {
+  #numbers: Float64Array;
+  #times: Float64Array;
+  readonly #requests: TextColumn;
+  #count: number;
+  #last: number;
+
+  /** `last` is the generation that the next one follows. */
+  constructor(last = 0, known: KnownGenerations | null = null) {
+    this.#numbers = known?.numbers ?? new Float64Array(64);
+    this.#times = known?.times ?? new Float64Array(64);
+    this.#requests = known?.requests ?? new TextColumn();
+    this.#count = known?.numbers.length ?? 0;
+    this.#last = last;
+  }
+
+  /** The newest generation; that before the first one where none was made. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** How many are known. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Begins the next generation, and says which it is. */
+  advance(time: number, requestId: string): number {
+    if (this.#count === this.#numbers.length) {
+      const room = Math.max(64, this.#count * 2);
+      this.#numbers = enlarged(this.#numbers, room);
+      this.#times = enlarged(this.#times, room);
+    }
+    this.#last++;
+    this.#numbers[this.#count] = this.#last;
+    this.#times[this.#count] = time;
+    this.#requests.add(requestId);
+    this.#count++;
+    return this.#last;
+  }
+
+  timeOf(generation: number): number {
+    return this.#times[this.#placeOf(generation)] as number;
+  }
+
+  requestOf(generation: number): string {
+    return this.#requests.text(this.#placeOf(generation));
+  }
+
+  /** The place of a generation among those known, or -1. */
+  find(generation: number): number {
+    // Without gaps at the end, which is nearly always so, no search is needed.
+    const dense = this.#count - 1 - (this.#last - generation);
+    if (dense >= 0 && this.#numbers[dense] === generation) return dense;
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) < generation) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#count && this.#numbers[low] === generation ? low : -1;
+  }
+
+  /** The generation at a place, with its time and the UTF-8 of its request. */
+  at(place: number): { readonly generation: number; readonly time: number; readonly request: Uint8Array } {
+    assert(place < this.#count, 'a place is below the count');
+    const [generation, time] = [this.#numbers[place] as number, this.#times[place] as number];
+    return { generation, time, request: this.#requests.utf8(place) };
+  }
+
+  #placeOf(generation: number): number {
+    const place = this.find(generation);
+    return present(place < 0 ? null : place, 'a generation that is asked for is known');
+  }
+}
+
+function enlarged(from: Float64Array, room: number): Float64Array {
+  const to = new Float64Array(room);
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,168 @@
+import { EngineError } from './base/errors.ts';
+import type { SnapshotTaken } from './contract/administration.ts';
+import type { Tallies } from './solve/table-set.ts';
+import type { DatabaseState, State } from './state.ts';
+import { pinState } from './state-snapshot.ts';
+import type { Log } from './storage/log.ts';
+import type { WriteLane } from './write-lane.ts';
+
+/**
+ * When snapshots are written: every so often where something has changed, where the log has outgrown the last one,
+ * when somebody asks for one, and at the end.
+ *
+ * One is written at a time, from a state that is pinned between two records; writers and readers go on meanwhile. One
+ * that fails is told to the operator and tried again later: the log has all that it would have held.
+ */
+export interface SnapshotsHost {
+  readonly state: State;
+  readonly log: Log;
+  readonly lane: Pick<WriteLane, 'between'>;
+  readonly talliesOf: (database: DatabaseState) => Tallies;
+  readonly pause: () => Promise<void>;
+  /** Milliseconds between two snapshots. */
+  readonly intervalMs: number;
+  /** Told, in words for people, what an operator should know. */
+  readonly onWarn: (message: string) => void;
+}
+
+/** How often it is looked whether one is due, in milliseconds. */
+const lookMs = 1000;
+/** After one that failed, the next is tried after so long. */
+const retryMs = 30_000;
+/** The log may grow to twice the last snapshot, and to so much in any case. */
+const leastLogBytes = 64 * 1024 * 1024;
+
+export class Snapshots {
+  readonly #host: SnapshotsHost;
+  readonly #timer: ReturnType<typeof setInterval>;
+  /** The one under way. */
+  #running: Promise<SnapshotTaken> | null = null;
+  /** The one that begins after it. */
+  #next: Promise<SnapshotTaken> | null = null;
+  #lastAt = performance.now();
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #isSoon = false;
+  /** The uses that the last one holds, as `#usesVersion` counts them. */
+  #uses: number;
+  #isClosing = false;
+  #isWanted = true;
+
+  constructor(host: SnapshotsHost) {
+    this.#host = host;
+    this.#uses = this.#usesVersion();
+    this.#timer = setInterval(() => this.#look(), Math.min(lookMs, host.intervalMs));
+    this.#timer.unref();
+  }
+
+  /** Writes a snapshot of what is there now. Rejects with StorageUnavailable, or NotReady at the end. */
+  take(): Promise<SnapshotTaken> {
+    if (this.#isClosing)
+      return Promise.reject(new EngineError('NotReady', 'the service is shutting down: nothing is lost'));
+    return this.#taken();
+  }
+
+  /** Much was let go of: the next look writes a snapshot, so that the disk shrinks too. */
+  soon(): void {
+    this.#isSoon = true;
+  }
+
+  /**
+   * Writes a last one where something has changed and there is so much time, in milliseconds; else gives it up. What
+   * it would have held the log has, but for uses by questions. The lane takes no more writes.
+   */
+  async close(withinMs: number): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#timer);
+    this.#isWanted = withinMs > 0;
+    const timer = setTimeout(() => {
+      this.#isWanted = false;
+    }, withinMs);
+    try {
+      await this.#settled(this.#running);
+      await this.#settled(this.#next);
+      if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#taken());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #look(): void {
+    if (this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
+    const { storedBytes, snapshotBytes } = this.#host.log.statistics();
+    const isLong = storedBytes > Math.max(leastLogBytes, 2 * snapshotBytes);
+    const isTime = performance.now() - this.#lastAt >= this.#host.intervalMs;
+    if (this.#isSoon || ((isLong || isTime) && this.#hasChanged())) void this.#settled(this.#taken());
+  }
+
+  /** Resolves when it has ended, however: who asked for it is told, and the operator. */
+  async #settled(taken: Promise<SnapshotTaken> | null): Promise<void> {
+    try {
+      await taken;
+    } catch (error) {
+      if (this.#isWanted)
+        this.#host.onWarn(
+          `No snapshot was written: ${error instanceof Error ? error.message : String(error)}`,
+        );
+    }
+  }
+
+  /** One that begins after the call. */
+  #taken(): Promise<SnapshotTaken> {
+    if (this.#running === null) return this.#begin();
+    this.#next ??= this.#running.then(
+      () => this.#begin(),
+      () => this.#begin(),
+    );
+    return this.#next;
+  }
+
+  #begin(): Promise<SnapshotTaken> {
+    this.#next = null;
+    this.#isSoon = false;
+    const running = this.#write().finally(() => {
+      if (this.#running === running) this.#running = null;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #write(): Promise<SnapshotTaken> {
+    const { state, log, lane, talliesOf, pause } = this.#host;
+    const startedAt = performance.now();
+    try {
+      await log.beginSegment();
+      const { pin, uses } = await lane.between(() => ({
+        pin: pinState(state, talliesOf),
+        uses: this.#usesVersion(),
+      }));
+      try {
+        const { sequence, bytes } = await log.putSnapshot(
+          pin,
+          pin.parts(pause, () => this.#isWanted),
+        );
+        this.#uses = uses;
+        this.#lastAt = performance.now();
+        this.#failedAt = Number.NEGATIVE_INFINITY;
+        return { position: sequence, bytes, elapsedMs: performance.now() - startedAt };
+      } finally {
+        pin.release();
+      }
+    } catch (error) {
+      this.#failedAt = performance.now();
+      throw error;
+    }
+  }
+
+  #hasChanged(): boolean {
+    const { state, log } = this.#host;
+    return state.sequence > (log.snapshot()?.sequence ?? 0) || this.#uses !== this.#usesVersion();
+  }
+
+  /** Moves with every use of a fact that is noted. */
+  #usesVersion(): number {
+    let version = 0;
+    for (const { tenants } of this.#host.state.databases.values())
+      for (const { uses } of tenants.values()) version += uses.version;
+    return version;
+  }
+}

@@ -1,0 +1,199 @@
+import { assert } from './base/assert.ts';
+import { EngineError } from './base/errors.ts';
+import { Slices } from './base/slices.ts';
+import { FactUses } from './context/fact-uses.ts';
+import type { PinnedFacts } from './facts/fact-store.ts';
+import type { KeptRule } from './facts/rule-store.ts';
+import { ColumnReader, ColumnWriter } from './snapshot/columns.ts';
+import { readFacts, writeFacts } from './snapshot/facts-in-columns.ts';
+import { NeededGenerations, readGenerations } from './snapshot/generations-in-columns.ts';
+import { readRules, writeRules } from './snapshot/rules-in-columns.ts';
+import { readUses, writeUses } from './snapshot/uses-in-columns.ts';
+import type { Tallies } from './solve/table-set.ts';
+import { DatabaseState, State, type TenantState } from './state.ts';
+import type { Log } from './storage/log.ts';
+import type { SnapshotPart } from './storage/snapshot-writer.ts';
+import { StartupError } from './storage/startup-error.ts';
+
+/**
+ * The whole state as a snapshot, and back: what the records up to one sequence amount to.
+ *
+ * It is pinned in one turn, between two records, and written afterwards in slices while records go on being applied;
+ * what is written is the state of the pinned turn all the same. The first section holds what is logged, the second
+ * what is observed: uses of facts, and how often rules concluded something. A reader of the first needs nothing of
+ * the second.
+ */
+export interface PinnedState {
+  /** Of the last record that was applied, and its stamp. */
+  readonly sequence: number;
+  readonly time: number;
+  /** Its bytes, once. `isWanted` is asked now and then: where it is not, they end with an error. */
+  parts(pause: () => Promise<void>, isWanted: () => boolean): AsyncGenerator<SnapshotPart>;
+  /** To be called at the end, whatever became of it. */
+  release(): void;
+}
+
+/** A state that was read, and how often rules had concluded something. */
+export interface RestoredState {
+  readonly state: State;
+  readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
+}
+
+/** Moves with every change of what is written. A newer one is refused. */
+const contentVersion = 1;
+
+interface StateHead {
+  readonly version: number;
+  readonly sequence: number;
+  readonly time: number;
+  readonly databases: number;
+}
+
+interface DatabaseHead {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly tenants: readonly string[];
+}
+
+/** How often each rule concluded something, by its id. */
+interface ObservedHead {
+  readonly fired: readonly (readonly [string, number])[];
+}
+
+interface PinnedTenant {
+  readonly name: string;
+  readonly facts: PinnedFacts;
+  readonly uses: FactUses;
+}
+
+interface PinnedDatabase {
+  readonly head: DatabaseHead;
+  readonly observed: ObservedHead;
+  readonly generation: number;
+  readonly generations: NeededGenerations;
+  readonly rules: readonly KeptRule[];
+  readonly tenants: readonly PinnedTenant[];
+}
+
+/** Pins the state, in a turn in which no record is half applied. One at a time. */
+export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
+  const { sequence, time } = state;
+  const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
+  const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length };
+  return {
+    sequence,
+    time,
+    parts: async function* (pause, isWanted) {
+      const slices = new Slices(async () => {
+        await pause();
+        if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is not wanted any more');
+      });
+      for await (const bytes of writeState(head, databases, slices)) yield { section: 'state', bytes };
+      for await (const bytes of writeObserved(databases, slices)) yield { section: 'observed', bytes };
+    },
+    release: () => {
+      for (const { tenants } of databases)
+        for (const { facts, uses } of tenants) {
+          facts.numbers.unpin();
+          uses.unpin();
+        }
+    },
+  };
+}
+
+/** The state of the log's snapshot, ready for the records after it. Rejects with a StartupError where it is newer. */
+export async function readState(
+  log: Pick<Log, 'readSnapshot'>,
+  pause: () => Promise<void>,
+): Promise<RestoredState> {
+  const slices = new Slices(pause);
+  const columns = new ColumnReader(log.readSnapshot('state'), slices);
+  const head = (await columns.json()) as StateHead;
+  if (head.version > contentVersion)
+    throw new StartupError(
+      `The snapshot holds a state of version ${head.version}; this program reads versions up to ${contentVersion}. ` +
+        'Nothing was changed. Start it with the newer program that wrote it.',
+    );
+  const state = new State();
+  for (let count = 0; count < head.databases; count++) {
+    const database = await readDatabase(columns, head.time, slices);
+    state.databases.set(database.name, database);
+  }
+  assert(await columns.isAtEnd(), 'a snapshot holds what its head says');
+  state.sequence = head.sequence;
+  state.time = head.time;
+  return { state, tallies: await readObserved(log, state, slices) };
+}
+
+function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
+  const { name, createdAt, generation } = database;
+  const tenants = Array.from(database.tenants, ([tenant, { facts, uses }]): PinnedTenant => {
+    uses.pin();
+    return { name: tenant, facts: facts.pin(), uses };
+  });
+  return {
+    head: { name, createdAt, tenants: tenants.map((tenant) => tenant.name) },
+    observed: { fired: Array.from(tallies, ([rule, { fired }]) => [rule, fired] as const) },
+    generation,
+    generations: new NeededGenerations(database.generations),
+    rules: database.rules.all(),
+    tenants,
+  };
+}
+
+async function* writeState(
+  head: StateHead,
+  databases: readonly PinnedDatabase[],
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const columns = new ColumnWriter(slices);
+  yield* columns.json(head);
+  for (const database of databases) {
+    yield* columns.json(database.head);
+    yield* writeRules(database.rules, columns);
+    const { generation, generations } = database;
+    for (const { facts } of database.tenants)
+      yield* writeFacts(facts, generation, columns, slices, generations.need);
+    yield* generations.write(columns, slices);
+  }
+}
+
+async function readDatabase(columns: ColumnReader, time: number, slices: Slices): Promise<DatabaseState> {
+  const { name, createdAt, tenants } = (await columns.json()) as DatabaseHead;
+  const rules = await readRules(columns);
+  const stores = new Map<string, TenantState>();
+  for (const tenant of tenants) {
+    const facts = await readFacts(columns, time, slices);
+    stores.set(tenant, { facts, uses: new FactUses(facts) });
+  }
+  const database = new DatabaseState(name, createdAt, await readGenerations(columns), rules);
+  for (const [tenant, store] of stores) database.tenants.set(tenant, store);
+  return database;
+}
+
+async function* writeObserved(
+  databases: readonly PinnedDatabase[],
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const columns = new ColumnWriter(slices);
+  for (const { observed, tenants } of databases) {
+    yield* columns.json(observed);
+    for (const { uses, facts } of tenants) yield* writeUses(uses, facts.count, columns, slices);
+  }
+}
+
+async function readObserved(
+  log: Pick<Log, 'readSnapshot'>,
+  state: State,
+  slices: Slices,
+): Promise<Map<DatabaseState, Tallies>> {
+  const tallies = new Map<DatabaseState, Tallies>();
+  const columns = new ColumnReader(log.readSnapshot('observed'), slices);
+  if (await columns.isAtEnd()) return tallies;
+  for (const database of state.databases.values()) {
+    const { fired } = (await columns.json()) as ObservedHead;
+    tallies.set(database, new Map(fired.map(([rule, count]) => [rule, { fired: count }])));
+    for (const { uses } of database.tenants.values()) await readUses(columns, uses, slices);
+  }
+  return tallies;
+}

@@ -1,0 +1,143 @@
+/**
+ * Writes one snapshot, in pieces as they are made, beside the log.
+ *
+ * Invariant: a file has a snapshot's name only once all of it is durable. It is written under a temporary name,
+ * synced every few megabytes (so that the last sync is short, and writers of the log do not wait for it), and renamed
+ * at the end. What fails leaves nothing behind but, at worst, a file with the temporary name, which the next
+ * snapshot or the next start removes. When what a snapshot covers may go, is for the log to say.
+ */
+import { assert } from '../base/assert.ts';
+import type { StorageBackend, StorageFile } from './backend.ts';
+import { encodeFrame } from './codec.ts';
+import {
+  encodeSnapshotHeader,
+  SNAPSHOT_PAYLOAD_BYTES,
+  snapshotSections,
+  type SnapshotHeader,
+} from './snapshot-codec.ts';
+import { snapshotName, temporaryName } from './snapshot-reader.ts';
+
+/** Some bytes of a section. All of `state` come before those of `observed`. */
+export interface SnapshotPart {
+  readonly section: 'state' | 'observed';
+  readonly bytes: Uint8Array;
+}
+
+/** So many bytes are written between two syncs. */
+const SYNC_BYTES = 8 * 1024 * 1024;
+
+/** A snapshot that is written and durable under its temporary name. */
+export interface WrittenSnapshot {
+  readonly bytes: number;
+  /** Gives it its name, durably. */
+  install(): Promise<void>;
+  /** Removes it, where it was not installed. Does not reject. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Writes a snapshot of these parts. Rejects with the system's error, or with what the parts throw; where the file
+ * cannot be removed then, `onWarn` is told.
+ */
+export async function writeSnapshot(
+  backend: StorageBackend,
+  header: SnapshotHeader,
+  parts: AsyncIterable<SnapshotPart>,
+  onWarn: (message: string) => void,
+): Promise<WrittenSnapshot> {
+  const name = snapshotName(header.sequence);
+  const temporary = temporaryName(header.sequence);
+  if ((await backend.list()).includes(temporary)) await backend.remove(temporary);
+  let isInstalled = false;
+  const discard = async (): Promise<void> => {
+    if (isInstalled) return;
+    await backend.remove(temporary).catch((error: unknown) => {
+      onWarn(`${backend.location(temporary)} could not be removed: ${String(error)}`);
+    });
+  };
+  const file = await backend.create(temporary);
+  let bytes: number;
+  try {
+    try {
+      bytes = await new FrameWriter(file, header).write(parts);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return {
+    bytes,
+    install: async () => {
+      await backend.rename(temporary, name);
+      isInstalled = true;
+      await backend.syncDirectory();
+    },
+    discard,
+  };
+}
+
+/** Collects bytes of one section after the other into frames. */
+class FrameWriter {
+  readonly #file: StorageFile;
+  readonly #header: SnapshotHeader;
+  readonly #payload = new Uint8Array(SNAPSHOT_PAYLOAD_BYTES);
+  #filled = 0;
+  #section: number = snapshotSections.state;
+  #frames = 0;
+  #end = 0;
+  #unsynced = 0;
+
+  constructor(file: StorageFile, header: SnapshotHeader) {
+    this.#file = file;
+    this.#header = header;
+  }
+
+  /** Writes header, parts and end, and makes all durable. Says how many bytes there are. */
+  async write(parts: AsyncIterable<SnapshotPart>): Promise<number> {
+    await this.#put(encodeSnapshotHeader(this.#header));
+    for await (const { section, bytes } of parts) {
+      const number = snapshotSections[section];
+      assert(number >= this.#section, 'the sections of a snapshot come in their order');
+      if (number !== this.#section) await this.#flush();
+      this.#section = number;
+      await this.#add(bytes);
+    }
+    await this.#flush();
+    this.#section = snapshotSections.end;
+    await this.#add(new Uint8Array([0]));
+    await this.#flush();
+    await this.#file.sync();
+    return this.#end;
+  }
+
+  async #add(bytes: Uint8Array): Promise<void> {
+    let from = 0;
+    while (from < bytes.length) {
+      const part = bytes.subarray(from, from + this.#payload.length - this.#filled);
+      this.#payload.set(part, this.#filled);
+      this.#filled += part.length;
+      from += part.length;
+      if (this.#filled === this.#payload.length) await this.#flush();
+    }
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#filled === 0) return;
+    const { salt, historyId, epoch } = this.#header;
+    const frame = { flags: 0, historyId, epoch, firstSequence: ++this.#frames, count: this.#section };
+    const payload = this.#payload.subarray(0, this.#filled);
+    this.#filled = 0;
+    await this.#put(encodeFrame(salt, this.#end, frame, [payload]));
+  }
+
+  async #put(bytes: Uint8Array): Promise<void> {
+    await this.#file.write(bytes, this.#end);
+    this.#end += bytes.length;
+    this.#unsynced += bytes.length;
+    if (this.#unsynced < SYNC_BYTES) return;
+    await this.#file.sync();
+    this.#unsynced = 0;
+  }
+}

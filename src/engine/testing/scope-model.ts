@@ -1,0 +1,326 @@
+/**
+ * Scopes in the plainest way: facts in a map, looked through as a whole for everything. The oracle of the random test of
+ * forks, diffs and merges; it knows the contract and nothing of the engine.
+ */
+import { compareText, compareTexts } from '../base/text-order.ts';
+import type { Metadata } from '../contract/facts.ts';
+import type { Resolution } from '../contract/scopes.ts';
+import { factIdentity } from './generators.ts';
+import type { ModelFact } from './naive-model.ts';
+
+export interface ScopedFact extends ModelFact {
+  readonly metadata: Metadata;
+}
+
+export interface ModelMerge {
+  readonly source: string | null;
+  readonly target: string | null;
+  readonly base: string | null;
+  readonly strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
+  readonly resolutions: readonly Resolution[];
+}
+
+/** One thing that differs: of a pair both sides, else the one that is there. */
+export interface ModelDifference {
+  readonly source: ScopedFact | null;
+  readonly target: ScopedFact | null;
+}
+
+interface ScopeEntry {
+  createdAt: number;
+  isForked: boolean;
+  forkedFrom: string | null;
+}
+
+/** A call that is refused: its code. */
+export class Refused extends Error {}
+
+export class ScopeModel {
+  facts = new Map<string, ScopedFact>();
+  /** Scopes of rules, with the times of those rules. */
+  rules: { readonly scope: string | null; readonly createdAt: number }[] = [];
+  time = 0;
+  #entries = new Map<string, ScopeEntry>();
+
+  /** The same, to go on apart from this one. */
+  copy(): ScopeModel {
+    const copy = new ScopeModel();
+    copy.facts = new Map(this.facts);
+    copy.rules = [...this.rules];
+    copy.time = this.time;
+    copy.#entries = new Map(Array.from(this.#entries, ([name, entry]) => [name, { ...entry }]));
+    return copy;
+  }
+
+  /** The facts that count as stored in the scope. */
+  held(scope: string | null): ScopedFact[] {
+    return [...this.facts.values()].filter((fact) => fact.scope === scope && this.isHeld(fact));
+  }
+
+  isHeld({ validUntil }: ModelFact): boolean {
+    return validUntil === null || validUntil > this.time;
+  }
+
+  store(fact: ScopedFact): void {
+    const { scope } = fact;
+    if (scope !== null && this.isHeld(fact)) {
+      const entry = this.#entries.get(scope);
+      const isThere = this.held(scope).length > 0 || entry?.isForked === true;
+      if (!isThere) this.#entries.set(scope, { createdAt: this.time, isForked: false, forkedFrom: null });
+    }
+    this.facts.set(factIdentity(fact), fact);
+  }
+
+  remove(fact: ModelFact): void {
+    this.facts.delete(factIdentity(fact));
+  }
+
+  exists(scope: string | null): boolean {
+    if (scope === null) return true;
+    return (
+      this.held(scope).length > 0 ||
+      this.rules.some((rule) => rule.scope === scope) ||
+      this.#entries.get(scope)?.isForked === true
+    );
+  }
+
+  list(): { name: string; facts: number; rules: number; createdAt: number; forkedFrom: string | null }[] {
+    const names = new Set<string>(this.#entries.keys());
+    for (const { scope } of this.rules) if (scope !== null) names.add(scope);
+    return [...names]
+      .filter((name) => this.exists(name))
+      .sort(compareText)
+      .map((name) => {
+        const facts = this.held(name).length;
+        const rules = this.rules.filter(({ scope }) => scope === name);
+        const entry = this.#entries.get(name);
+        const own = entry !== undefined && (facts > 0 || entry.isForked) ? [entry] : [];
+        return {
+          name,
+          facts,
+          rules: rules.length,
+          createdAt: Math.min(...[...own, ...rules].map(({ createdAt }) => createdAt)),
+          forkedFrom: own[0]?.forkedFrom ?? null,
+        };
+      });
+  }
+
+  /** The facts that were copied. */
+  fork(source: string | null, target: string | null): ScopedFact[] {
+    if (!this.exists(source)) throw new Refused('ScopeNotFound');
+    if (source === target || this.held(target).length > 0) throw new Refused('Conflict');
+    const copies = this.held(source).map((fact) => ({ ...fact, scope: target }));
+    for (const fact of copies) this.store(fact);
+    if (target !== null) {
+      const entry = this.#entries.get(target);
+      const createdAt = entry?.isForked === true ? entry.createdAt : this.time;
+      this.#entries.set(target, { createdAt, isForked: true, forkedFrom: source });
+    }
+    return copies;
+  }
+
+  delete(scope: string): number {
+    if (!this.exists(scope)) throw new Refused('ScopeNotFound');
+    const gone = this.held(scope);
+    for (const fact of gone) this.remove(fact);
+    this.#entries.delete(scope);
+    return gone.length;
+  }
+
+  differences(source: string | null, target: string | null): { all: ModelDifference[]; unchanged: number } {
+    let unchanged = 0;
+    const all: ModelDifference[] = [];
+    const left = { source: this.held(source), target: this.held(target) };
+    const without = <Item>(list: readonly Item[], item: Item): Item[] => list.filter((each) => each !== item);
+    for (const one of [...left.source]) {
+      const other = left.target.find(
+        (fact) => atomOf(fact) === atomOf(one) && fact.truthVal === one.truthVal,
+      );
+      if (other === undefined) continue;
+      left.source = without(left.source, one);
+      left.target = without(left.target, other);
+      if (sameVersion(one, other)) unchanged++;
+      else all.push({ source: one, target: other });
+    }
+    for (const one of [...left.source]) {
+      const other = left.target.find((fact) => atomOf(fact) === atomOf(one));
+      left.source = without(left.source, one);
+      if (other !== undefined) left.target = without(left.target, other);
+      all.push({ source: one, target: other ?? null });
+    }
+    for (const other of left.target) all.push({ source: null, target: other });
+    return { all: all.sort(compareDifferences), unchanged };
+  }
+
+  /** Merges, unless it is only tried. Counts as the answer has them. */
+  merge({ source, target, base, strategy, resolutions }: ModelMerge, isTried: boolean) {
+    if (!this.exists(source) || (base !== null && !this.exists(base))) throw new Refused('ScopeNotFound');
+    const known = new Set([...this.held(source), ...this.held(target)].map(atomOf));
+    const takes = new Map(resolutions.map((each) => [atomOf(each), each.take]));
+    if (takes.size < resolutions.length || [...takes.keys()].some((atom) => !known.has(atom)))
+      throw new Refused('ValidationException');
+    const bases = base === null ? null : this.held(base);
+    const counts = { added: 0, updated: 0, deleted: 0, kept: 0, resolved: 0 };
+    const conflicts: ModelDifference[] = [];
+    const unsettled: ModelDifference[] = [];
+    const gone: ScopedFact[] = [];
+    const come: ScopedFact[] = [];
+    for (const difference of this.differences(source, target).all) {
+      const atom = atomOf((difference.source ?? difference.target) as ScopedFact);
+      const winner = bases === null ? oneSided(difference) : byBase(difference, bases);
+      if (winner === 'conflict') conflicts.push(difference);
+      const resolved = takes.get(atom);
+      if (winner === 'conflict' && resolved !== undefined) counts.resolved++;
+      const byRule = {
+        SOURCE_WINS: 'source',
+        TARGET_WINS: 'target',
+        KEEP_BOTH: 'both',
+        REJECT: 'conflict',
+      } as const;
+      const take = resolved ?? (winner === 'conflict' ? byRule[strategy] : winner);
+      if (take === 'conflict') unsettled.push(difference);
+      else {
+        const { source: one, target: other } = difference;
+        if (one === null) {
+          if (take === 'source') {
+            counts.deleted++;
+            gone.push(other as ScopedFact);
+          } else if (winner === 'conflict') counts.kept++;
+        } else if (other === null) {
+          if (take === 'target') continue;
+          counts.added++;
+          come.push({ ...one, scope: target });
+        } else if (take === 'target') counts.kept++;
+        else if (take === 'source') {
+          counts.updated++;
+          gone.push(other);
+          come.push({ ...one, scope: target });
+        } else if (one.truthVal !== other.truthVal) {
+          counts.updated++;
+          come.push({ ...one, scope: target });
+        } else {
+          const both = together(one, other);
+          if (sameVersion(both, other)) counts.kept++;
+          else {
+            counts.updated++;
+            come.push(both);
+          }
+        }
+      }
+    }
+    if (unsettled.length > 0) throw new Refused('Conflict');
+    if (!isTried) {
+      for (const fact of come) this.store(fact);
+      const stored = new Set(come.map(factIdentity));
+      for (const fact of gone) if (!stored.has(factIdentity(fact))) this.remove(fact);
+    }
+    return { ...counts, conflicts, isChange: gone.length + come.length > 0 };
+  }
+}
+
+function oneSided({ source, target }: ModelDifference): 'source' | 'target' | 'conflict' {
+  if (source !== null && target !== null) return 'conflict';
+  return source === null ? 'target' : 'source';
+}
+
+/** Who has changed it since the base: only that one counts. */
+function byBase(
+  { source, target }: ModelDifference,
+  base: readonly ScopedFact[],
+): 'source' | 'target' | 'conflict' {
+  const before = (fact: ScopedFact): ScopedFact | undefined =>
+    base.find((each) => atomOf(each) === atomOf(fact) && each.truthVal === fact.truthVal);
+  const isUntouched = (fact: ScopedFact): boolean => {
+    const was = before(fact);
+    return was !== undefined && sameVersion(was, fact);
+  };
+  if (source !== null && target !== null) {
+    if (isUntouched(source)) return 'target';
+    return isUntouched(target) ? 'source' : 'conflict';
+  }
+  const only = (source ?? target) as ScopedFact;
+  const [own, other] = source === null ? (['target', 'source'] as const) : (['source', 'target'] as const);
+  if (before(only) === undefined) return own;
+  return isUntouched(only) ? other : 'conflict';
+}
+
+function together(source: ScopedFact, target: ScopedFact): ScopedFact {
+  const widest = (one: number | null, other: number | null, pick: (...times: number[]) => number) =>
+    one === null || other === null ? null : pick(one, other);
+  return {
+    ...target,
+    validFrom: widest(source.validFrom, target.validFrom, Math.min),
+    validUntil: widest(source.validUntil, target.validUntil, Math.max),
+    metadata: metadataTogether(source.metadata, target.metadata),
+  };
+}
+
+/** Target's keys stay; what source says of others is added; what it says otherwise stands under `_source`. */
+function metadataTogether(source: Metadata, target: Metadata): Metadata {
+  if (Object.keys(source).length === 0) return target;
+  if (Object.keys(target).length === 0) return source;
+  const result: Metadata = { ...target };
+  const otherwise: Metadata = {};
+  for (const [name, value] of Object.entries(source)) {
+    if (name === '_source') continue;
+    if (!(name in target)) result[name] = value;
+    else if (canonical(value) !== canonical(target[name])) otherwise[name] = value;
+  }
+  if (!('_source' in source)) {
+    if (Object.keys(otherwise).length > 0) result['_source'] = { ...noted(target), ...otherwise };
+    return result;
+  }
+  const own = source['_source'] as Metadata[string];
+  const isSaidAlready = '_source' in target && canonical(own) === canonical(target['_source']);
+  if (Object.keys(otherwise).length === 0 && (isSaidAlready || !('_source' in target)))
+    result['_source'] = own;
+  else result['_source'] = { ...noted(target), ...otherwise, _source: own };
+  return result;
+}
+
+function noted(target: Metadata): Metadata {
+  const known = target['_source'];
+  if (known === undefined) return {};
+  const isObject = typeof known === 'object' && known !== null && !Array.isArray(known);
+  return isObject ? known : { _target: known };
+}
+
+export function atomOf({
+  predicate,
+  args,
+}: {
+  readonly predicate: string;
+  readonly args: readonly string[];
+}): string {
+  return JSON.stringify([predicate, ...args]);
+}
+
+function sameVersion(left: ScopedFact, right: ScopedFact): boolean {
+  return (
+    left.truthVal === right.truthVal &&
+    left.validFrom === right.validFrom &&
+    left.validUntil === right.validUntil &&
+    canonical(left.metadata) === canonical(right.metadata)
+  );
+}
+
+/** JSON with its keys in order. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => compareText(left, right)))
+      : part,
+  );
+}
+
+function compareDifferences(left: ModelDifference, right: ModelDifference): number {
+  const [one, other] = [
+    (left.source ?? left.target) as ScopedFact,
+    (right.source ?? right.target) as ScopedFact,
+  ];
+  return (
+    compareText(one.predicate, other.predicate) ||
+    compareTexts(one.args, other.args) ||
+    Number(other.truthVal) - Number(one.truthVal)
+  );
+}
