@@ -53,9 +53,10 @@ function createEditor(host: HTMLElement, left: Text, right: Text): Editor {
     unicodeHighlight: { ambiguousCharacters: false },
     scrollbar: { alwaysConsumeMouseWheel: false, verticalScrollbarSize: 10 },
     padding: { top: 8, bottom: 8 },
-    originalAriaLabel: left.label,
-    modifiedAriaLabel: right.label,
   });
+  // Named one by one: what the two are called as a pair does not reach them.
+  editor.getOriginalEditor().updateOptions({ ariaLabel: left.label });
+  editor.getModifiedEditor().updateOptions({ ariaLabel: right.label });
   editor.setModel({
     original: monaco.editor.createModel(left.text, languageId),
     modified: monaco.editor.createModel(right.text, languageId),

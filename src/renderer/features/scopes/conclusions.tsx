@@ -71,9 +71,9 @@ function useTried(comparison: Comparison) {
   const { call } = useSession();
   const run = useRun<WhatIfResult>();
   const { start, clear } = run;
-  const { changed, pair } = comparison;
+  const { changedRows, pair } = comparison;
   const { target } = pair;
-  const supposed = useMemo(() => supposedOf(changed, target), [changed, target]);
+  const supposed = useMemo(() => supposedOf(changedRows(), target), [changedRows, target]);
   const isTooMuch = Math.max(supposed.assert.length, supposed.retract.length) > mostSupposed;
   const isEmpty = supposed.assert.length + supposed.retract.length === 0;
   const canTry = !isTooMuch && !isEmpty && !isRefused(comparison);

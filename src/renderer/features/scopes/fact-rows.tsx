@@ -115,11 +115,11 @@ function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
 interface ColumnsInput {
   readonly pair: Pair;
   readonly choices: Choices;
-  readonly results: ReadonlyMap<MergeRow, RowResult>;
+  readonly resultOf: Comparison['resultOf'];
   readonly choose: Comparison['choose'];
 }
 
-function columnsOf({ pair, choices, results, choose }: ColumnsInput): Column<MergeRow>[] {
+function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<MergeRow>[] {
   return [
     {
       id: 'kind',
@@ -146,10 +146,7 @@ function columnsOf({ pair, choices, results, choose }: ColumnsInput): Column<Mer
       title: `${sideLabel(pair.target)} after the merge`,
       width: 200,
       grow: 1.1,
-      cell: (row) => {
-        const result = results.get(row);
-        return result === undefined ? null : <ResultText row={row} result={result} />;
-      },
+      cell: (row) => <ResultText row={row} result={resultOf(row)} />,
     },
     {
       id: 'take',
@@ -189,10 +186,10 @@ interface FactRowsProps {
 
 /** The keyboard chooses on the row: S source, T target, B both, X neither; N goes to the next unresolved one. */
 export function FactRows({ comparison, rows, selected, onSelect, onNext }: FactRowsProps) {
-  const { pair, choices, results, choose } = comparison;
+  const { pair, choices, resultOf, choose } = comparison;
   const columns = useMemo(
-    () => columnsOf({ pair, choices, results, choose }),
-    [pair, choices, results, choose],
+    () => columnsOf({ pair, choices, resultOf, choose }),
+    [pair, choices, resultOf, choose],
   );
 
   function onKey(event: KeyboardEvent, index: number): void {

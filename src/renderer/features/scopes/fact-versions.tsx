@@ -66,8 +66,8 @@ interface FactVersionsProps {
 }
 
 export function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
-  const { pair, choices, results, choose } = comparison;
-  const result = results.get(row);
+  const { pair, choices, resultOf, choose } = comparison;
+  const result = resultOf(row);
   const choice = choices.get(row.place);
   return (
     <PaneFrame
@@ -95,18 +95,16 @@ export function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
         </Radio.Group>
         <VersionFields heading={sideLabel(pair.source)} version={row.source} differing={row.fields} />
         <VersionFields heading={sideLabel(pair.target)} version={row.target} differing={row.fields} />
-        {result !== undefined && (
-          <section className={styles.version}>
-            <h3>{sideLabel(pair.target)} after the merge</h3>
-            <p className={styles.versionAtom}>
-              <ResultTag result={result} /> <span className="dim">{reasonOf(result, row, comparison)}</span>
-            </p>
-            {result.take !== 'refused' &&
-              result.versions.map((version) => (
-                <VersionFields key={String(version.truthVal)} heading="" version={version} differing={[]} />
-              ))}
-          </section>
-        )}
+        <section className={styles.version}>
+          <h3>{sideLabel(pair.target)} after the merge</h3>
+          <p className={styles.versionAtom}>
+            <ResultTag result={result} /> <span className="dim">{reasonOf(result, row, comparison)}</span>
+          </p>
+          {result.take !== 'refused' &&
+            result.versions.map((version) => (
+              <VersionFields key={String(version.truthVal)} heading="" version={version} differing={[]} />
+            ))}
+        </section>
       </div>
     </PaneFrame>
   );

@@ -5,7 +5,6 @@ import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/sc
 import { failureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Keys } from '../../ui/tags.tsx';
-import { totalsOf } from './merge-result.ts';
 import { sideLabel } from './scopes-search.ts';
 import type { Comparison } from './use-comparison.ts';
 import { isRefused, type Merge, useDryRun } from './use-merge.ts';
@@ -25,7 +24,7 @@ function strategyOptions({ pair }: Comparison) {
 /** What the merge would do to target, and to what is concluded, as far as that is known. */
 function Outcome({ comparison }: { comparison: Comparison }) {
   const dryRun = useDryRun(comparison);
-  const { counts, changed } = comparison;
+  const { counts } = comparison;
   if (isRefused(comparison))
     return (
       <span className={styles.refused}>
@@ -41,23 +40,15 @@ function Outcome({ comparison }: { comparison: Comparison }) {
       </span>
     );
   }
-  const totals = data === undefined ? totalsOf(changed.map(({ result }) => result)) : null;
-  const [added, updated, deleted] =
-    data === undefined
-      ? [totals?.add ?? 0, totals?.update ?? 0, totals?.delete ?? 0]
-      : [data.added, data.updated, data.deleted];
+  if (data === undefined) return <Loader size={11} aria-label="Trying the merge" />;
   return (
     <>
       <span className="number">
-        <strong>{formatAmount(added, 'fact')}</strong> added, {formatCount(updated)} updated,{' '}
-        {formatCount(deleted)} deleted
+        <strong>{formatAmount(data.added, 'fact')}</strong> added, {formatCount(data.updated)} updated,{' '}
+        {formatCount(data.deleted)} deleted
       </span>
       <span className="number dim">
-        {data === undefined ? (
-          <Loader size={11} aria-label="Trying the merge" />
-        ) : (
-          `${formatAmount(data.gained, 'known conclusion')} gained, ${formatCount(data.lost)} lost`
-        )}
+        {formatAmount(data.gained, 'known conclusion')} gained, {formatCount(data.lost)} lost
       </span>
     </>
   );

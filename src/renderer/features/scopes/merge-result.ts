@@ -113,21 +113,3 @@ export function resultOf(row: MergeRow, strategy: MergeStrategy, choices: Choice
   const versions = versionsOf(row, take);
   return { ...decision, versions, change: changeOf(row.target, versions) };
 }
-
-export interface ResultTotals {
-  readonly add: number;
-  readonly update: number;
-  readonly delete: number;
-  /** Unresolved conflicts for which the merge is refused. */
-  readonly refused: number;
-}
-
-/** How many facts of target the merge changes, by what it does to them. */
-export function totalsOf(results: readonly RowResult[]): ResultTotals {
-  const totals = { add: 0, update: 0, delete: 0, refused: 0 };
-  for (const { change, take } of results) {
-    if (take === 'refused') totals.refused += 1;
-    if (change !== 'none') totals[change] += 1;
-  }
-  return totals;
-}

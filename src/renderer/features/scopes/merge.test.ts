@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
 import { readChoices, resolutionsOf, withChoice, writeChoices } from './choices.ts';
-import { isSameJson, joinVersions, resultOf, totalsOf } from './merge-result.ts';
+import { isSameJson, joinVersions, resultOf } from './merge-result.ts';
 import { countsOf, filterRows, placeOf, rowsOf } from './merge-rows.ts';
 import { supposedOf, undoOf } from './undo.ts';
 
@@ -176,7 +176,6 @@ describe('the result of a merge', () => {
     const choices = withChoice(none, [row.place], 'source');
     const result = resultOf(row, 'REJECT', choices);
     expect(result).toMatchObject({ take: 'source', by: 'choice', change: 'update' });
-    expect(totalsOf([result])).toEqual({ add: 0, update: 1, delete: 0, refused: 0 });
   });
 
   test('of a fact that is only in source can be turned down, and target can lose one', () => {

@@ -10,8 +10,8 @@ import { keyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { type Choices, readChoices, resolutionsOf, type Take, withChoice, writeChoices } from './choices.ts';
-import { resultOf } from './merge-result.ts';
-import { countsOf, rowsOf } from './merge-rows.ts';
+import { resultOf, type RowResult } from './merge-result.ts';
+import { countsOf, type MergeRow, rowsOf } from './merge-rows.ts';
 import { parameterOf, type Side } from './scopes-search.ts';
 import type { ChangedRow } from './undo.ts';
 
@@ -77,6 +77,18 @@ function useChangedElsewhere(shown: unknown): { isChanged: boolean; acknowledge:
   return { isChanged: seen !== undefined && shown !== undefined && seen !== shown, acknowledge: setSeen };
 }
 
+/** The results of rows, each worked out when it is first looked at. */
+function resultsOf(strategy: MergeStrategy, choices: Choices): (row: MergeRow) => RowResult {
+  const known = new WeakMap<MergeRow, RowResult>();
+  return (row) => {
+    const before = known.get(row);
+    if (before !== undefined) return before;
+    const result = resultOf(row, strategy, choices);
+    known.set(row, result);
+    return result;
+  };
+}
+
 /** The comparison of a pair. For another pair the component that uses it is to be another one. */
 export function useComparison(pair: Pair, strategy: MergeStrategy) {
   const differences = useDifferences(pair);
@@ -85,11 +97,11 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
   const { isChanged, acknowledge } = useChangedElsewhere(data);
   const rows = useMemo(() => (data === undefined ? [] : rowsOf(data)), [data]);
   const isChosen = useCallback((place: string) => choices.has(place), [choices]);
-  const changed = useMemo<ChangedRow[]>(
-    () => rows.map((row) => ({ row, result: resultOf(row, strategy, choices) })),
-    [rows, strategy, choices],
+  const results = useMemo(() => resultsOf(strategy, choices), [strategy, choices]);
+  const changedRows = useCallback(
+    (): ChangedRow[] => rows.map((row) => ({ row, result: results(row) })),
+    [rows, results],
   );
-  const results = useMemo(() => new Map(changed.map(({ row, result }) => [row, result])), [changed]);
   const counts = useMemo(() => countsOf(rows, isChosen), [rows, isChosen]);
   const resolutions = useMemo(() => resolutionsOf(rows, choices), [rows, choices]);
   const choose = useCallback(
@@ -102,8 +114,8 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
     strategy,
     differences,
     rows,
-    changed,
-    results,
+    resultOf: results,
+    changedRows,
     counts,
     choices,
     resolutions,

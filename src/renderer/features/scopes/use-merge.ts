@@ -99,7 +99,7 @@ function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMe
   if (merged.generation === before) return [];
   if (merged.generation !== before + 1) return 'others wrote';
   if (comparison.isTruncated) return 'too many';
-  const writes = undoOf(comparison.changed, comparison.pair.target, merged.generation, Date.now());
+  const writes = undoOf(comparison.changedRows(), comparison.pair.target, merged.generation, Date.now());
   return writes.length > mostUndone ? 'too many' : writes;
 }
 
