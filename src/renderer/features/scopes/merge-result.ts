@@ -54,17 +54,31 @@ export function isSameJson(left: unknown, right: unknown): boolean {
   );
 }
 
-/** Both metadata: target's as it is, and what source says otherwise under `_source`. */
+/**
+ * Both metadata: target's as it is, what only source says, and what source says otherwise under `_source`. What source
+ * has there itself is taken over where target has nothing there, and else goes one deeper; so joining the outcome and
+ * source again changes nothing.
+ */
 function joinMetadata(source: ScopeFact['metadata'], target: ScopeFact['metadata']): ScopeFact['metadata'] {
+  const { _source: said, ...rest } = source;
+  const { _source: known } = target;
   const joined: ScopeFact['metadata'] = { ...target };
-  const differing: ScopeFact['metadata'] = {};
-  for (const [key, value] of Object.entries(source))
+  const otherwise: ScopeFact['metadata'] = {};
+  for (const [key, value] of Object.entries(rest))
     if (!Object.hasOwn(target, key)) joined[key] = value;
-    else if (key !== '_source' && !isSameJson(value, target[key])) differing[key] = value;
-  if (Object.keys(differing).length === 0) return joined;
-  const before = joined['_source'];
-  joined['_source'] = { ...(isObject(before) ? before : {}), ...differing };
+    else if (!isSameJson(value, target[key])) otherwise[key] = value;
+  const isOtherwise = said !== undefined && known !== undefined && !isSameJson(said, known);
+  if (Object.keys(otherwise).length === 0 && !isOtherwise)
+    return said !== undefined && known === undefined ? { ...joined, _source: said } : joined;
+  if (said !== undefined) otherwise['_source'] = said;
+  joined['_source'] = { ...asObject(known), ...otherwise };
   return joined;
+}
+
+/** What target had under `_source` so that more can be put in. */
+function asObject(known: Json | undefined): Record<string, Json> {
+  if (known === undefined) return {};
+  return isObject(known) ? known : { _target: known };
 }
 
 /** Both versions of one fact in one: joined metadata, the widest validity. */

@@ -204,6 +204,21 @@ describe('the result of a merge', () => {
   });
 });
 
+test.each([
+  [{ a: 1, _source: { z: 1 } }, { a: 1 }, { a: 1, _source: { z: 1 } }],
+  [{ a: 1, _source: { z: 1 } }, { a: 2 }, { a: 2, _source: { a: 1, _source: { z: 1 } } }],
+  [{ a: 1 }, { a: 2, _source: { b: 3 } }, { a: 2, _source: { a: 1, b: 3 } }],
+  [{ a: 1 }, { a: 2, _source: 'x' }, { a: 2, _source: { _target: 'x', a: 1 } }],
+])(
+  'what source says otherwise goes under _source, whatever stands there: %j into %j',
+  (said, had, joined) => {
+    const source = fact('p', 's', { metadata: said });
+    const once = joinVersions(source, fact('p', 't', { metadata: had }));
+    expect(once.metadata).toEqual(joined);
+    expect(joinVersions(source, once).metadata).toEqual(joined);
+  },
+);
+
 test('choices are kept as a draft, and sent only for facts in which the scopes differ', () => {
   const rows = rowsOf({ diff: { ...nothing, modified: [pair], added: [fact('q b', 'draft')] }, base: null });
   const choices = withChoice(none, ['["gone"]', placeOf(pair.source)], 'both');
