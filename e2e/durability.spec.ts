@@ -1,10 +1,11 @@
 /**
  * kill -9 under load: after it every answered write is there, and no unanswered one is half there.
  *
- * Many writers tell, retract and batch at once until the process is killed at a random moment; the next start is
- * compared with what had been answered. A few rounds here, twenty with LONG=1.
+ * Many writers tell, retract and batch at once, and snapshots are taken, until the process is killed at a random moment;
+ * the next start is compared with what had been answered. A few rounds here, twenty with LONG=1.
  */
 import { expect, test } from '@playwright/test';
+import { readdirSync } from 'node:fs';
 import type { FactsOutcome, QueryResult } from '../src/engine/contract/facts.ts';
 import { ServiceProcess } from './service.ts';
 
@@ -19,6 +20,9 @@ class Ledger {
   /** By batch: true it was answered, null it may be there or not. */
   readonly batches = new Map<string, true | null>();
   greatestGeneration = 0;
+  /** How many snapshots were taken, and what the last one covers. */
+  snapshots = 0;
+  snapshotPosition = 0;
 
   saw(generation: number): void {
     this.greatestGeneration = Math.max(this.greatestGeneration, generation);
@@ -30,8 +34,11 @@ class Killed extends Error {}
 async function post<Output>(url: string, path: string, body: unknown): Promise<Output> {
   const response = await fetch(url + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-tenant-id': 'load' },
-    body: JSON.stringify(body),
+    headers: {
+      'x-tenant-id': 'load',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     throw new Killed('no answer', { cause: error });
   });
@@ -48,6 +55,21 @@ async function write(url: string, ledger: Ledger, name: string): Promise<void> {
     for (let index = 0; ; index++) {
       if (index % 5 === 4) await writeBatch(url, ledger, `${name}-${index}`);
       else await writeFact(url, ledger, `${name}-${index}`, index % 3 === 2);
+    }
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+  }
+}
+
+/** Takes one snapshot after the other until the service is gone. */
+async function takeSnapshots(url: string, ledger: Ledger): Promise<void> {
+  try {
+    for (;;) {
+      const { position } = await post<{ position: number }>(url, '/admin/snapshot', undefined);
+      expect(position).toBeGreaterThanOrEqual(ledger.snapshotPosition);
+      ledger.snapshotPosition = position;
+      ledger.snapshots++;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
     }
   } catch (error) {
     if (!(error instanceof Killed)) throw error;
@@ -107,15 +129,24 @@ test(`loses no answered write over ${rounds} rounds of kill -9 under load`, asyn
       const writing = Array.from({ length: writers }, (_, writer) =>
         write(service.url, ledger, `${round}-${writer}`),
       );
+      const snapshots = takeSnapshots(service.url, ledger);
       await new Promise((resolve) => setTimeout(resolve, 150 + Math.random() * 700));
       await service.kill();
-      await Promise.all(writing);
+      await Promise.all([...writing, snapshots]);
     }
     await service.start();
     await compare(service.url, ledger);
     const answered = [...ledger.facts.values(), ...ledger.batches.values()].filter((known) => known !== null);
-    console.log(`${answered.length} answered writes over ${rounds} kills, none lost`);
+    console.log(
+      `${answered.length} answered writes and ${ledger.snapshots} snapshots over ${rounds} kills, none lost`,
+    );
+    expect(ledger.snapshots).toBeGreaterThan(0);
     expect(answered.length).toBeGreaterThan(rounds * 20);
+    expect(await service.stop()).toBe(0);
+    const names = readdirSync(service.storageDir).filter((name) => /\.(log|snapshot|tmp)$/.test(name));
+    expect(names).toHaveLength(2);
+    await service.start();
+    await compare(service.url, ledger);
     expect(await service.stop()).toBe(0);
   } finally {
     await service.dispose();

@@ -15,7 +15,9 @@ export function* storeFacts(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant = database.tenants.get(operation.tenant) ?? newTenant(record.time);
+  const tenant =
+    database.tenants.get(operation.tenant) ??
+    newTenant(record.time, database.forgottenThrough(operation.tenant));
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
   let sliceEnd = rowsInSlice;

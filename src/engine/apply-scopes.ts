@@ -26,7 +26,9 @@ export function* forkScope(
   draft: Draft,
 ): Prepared<void> {
   const { source, target } = operation;
-  const tenant = database.tenants.get(operation.tenant) ?? newTenant(record.time);
+  const tenant =
+    database.tenants.get(operation.tenant) ??
+    newTenant(record.time, database.forgottenThrough(operation.tenant));
   const { facts } = tenant;
   const rows = yield* collected(facts, facts.scopeNumber(source), database.generation, record.time);
   const writer = new ScopeWriter(database, tenant, facts.internScope(target), record, draft);
@@ -90,7 +92,9 @@ export function* deleteScope(
   draft: Draft,
 ): Prepared<void> {
   const { scope } = operation;
-  const tenant = database.tenants.get(operation.tenant) ?? newTenant(record.time);
+  const tenant =
+    database.tenants.get(operation.tenant) ??
+    newTenant(record.time, database.forgottenThrough(operation.tenant));
   const { facts } = tenant;
   const number = facts.scopeNumber(scope);
   const rows = yield* collected(facts, number, database.generation, record.time);

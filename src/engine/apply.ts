@@ -6,7 +6,8 @@ import { retractAll, storeFacts } from './apply-facts.ts';
 import type { Prepared, Slice } from './apply-slices.ts';
 import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
 import { type Operation, operationVersion } from './operation.ts';
-import type { Draft, Report } from './report.ts';
+import { outcomeOf } from './outcome-of.ts';
+import { type Draft, newDraft, type Report } from './report.ts';
 import { DatabaseState, type State } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 
@@ -42,13 +43,21 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   state.isChanging = false;
   state.sequence = record.sequence;
   state.time = Math.max(state.time, record.time);
-  return show();
+  const report = show();
+  const { actor, time, idempotency: mark } = record;
+  if (mark !== undefined)
+    state.idempotency.keep({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
+  return report;
 }
 
 /** Does what can be done unseen; what is returned does the rest, and reports. */
 function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const operation = record.operation as Operation;
-  if (operation.kind === 'createDatabase') return () => createDatabase(state, operation.name, record.time);
+  if (operation.kind === 'createDatabase')
+    return () => {
+      const draft = newDraft(createDatabase(state, operation.name, record.time), null);
+      return { ...draft, outcome: outcomeOf(operation, record, draft) };
+    };
   const database = state.database(record.database);
   const tenant = 'tenant' in operation ? operation.tenant : null;
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
@@ -58,7 +67,7 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
   return () => {
     show();
     draft.generation = database.generation;
-    return draft;
+    return { ...draft, outcome: draft.outcome ?? outcomeOf(operation, record, draft) };
   };
 }
 
@@ -96,34 +105,18 @@ function* preparedIn(
     case 'createTenant':
       return () => createTenant(database, operation.tenant, record);
     case 'deleteTenant':
-      return () => deleteTenant(database, operation.tenant, record, draft);
+      return yield* deleteTenant(database, operation.tenant, record, draft);
     case 'nukeTenant':
-      return () => nukeTenant(database, operation.tenant, record, draft);
+      return yield* nukeTenant(database, operation.tenant, record, draft);
     case 'deleteDatabase':
-      return () => deleteDatabase(state, database, record, draft);
+      return yield* deleteDatabase(state, database, record, draft);
     case 'nukeDatabase':
-      return () => nukeDatabase(database, record, draft);
+      return yield* nukeDatabase(database, record, draft);
   }
 }
 
-function newDraft(database: DatabaseState, tenant: string | null): Draft {
-  return {
-    database,
-    tenant,
-    generation: database.generation,
-    asserted: 0,
-    updated: 0,
-    unchanged: 0,
-    changes: [],
-    fact: null,
-    touched: new Set(),
-    rules: [],
-    scope: null,
-  };
-}
-
-function createDatabase(state: State, name: string, time: number): Report {
-  const database = new DatabaseState(name, time);
+function createDatabase(state: State, name: string, time: number): DatabaseState {
+  const database = new DatabaseState(name, time, state.goneDatabases.get(name) ?? 0);
   state.databases.set(name, database);
-  return newDraft(database, null);
+  return database;
 }

@@ -110,8 +110,12 @@ export class BackgroundUpkeep {
     });
     const reader = this.#host.pin();
     await this.#reasoner.keepUp(reader, pacer);
+    // After its end the tenant may have gone.
+    this.#ending.signal.throwIfAborted();
     const lost = await this.#lookAtDoubtful();
+    this.#ending.signal.throwIfAborted();
     await this.#tell(lost, pacer);
+    this.#ending.signal.throwIfAborted();
     this.#host.settled();
   }
 
@@ -146,6 +150,7 @@ export class BackgroundUpkeep {
       stored: this.#storedThatWent(batch, lost),
     }));
     const told = isTooMuch ? null : await this.#atomsOf(looked, claims, pacer);
+    this.#ending.signal.throwIfAborted();
     const origin = this.#originAt(trueTo);
     if (origin !== null && (told === null || told.length > 0)) this.#host.tell(told, origin);
     withdrawals.forgetThrough(trueTo);

@@ -185,7 +185,9 @@ function wholeTable({ view, relation }: Candidates, set: TableSet): Table | null
 }
 
 /** For which arguments candidates that stood in several tables are derived again. */
-function demandFor(candidate: Candidates): NonNullable<Candidates['table']> {
+export function demandFor(
+  candidate: Pick<Candidates, 'arity' | 'rows' | 'count'>,
+): NonNullable<Candidates['table']> {
   const { arity, rows, count } = candidate;
   let best = { boundPositions: allPositions(arity), demand: { rows } };
   if (count <= fewCandidates) return best;

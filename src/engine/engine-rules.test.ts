@@ -10,6 +10,7 @@ test('a taught rule is answered with its text, an id and the generation', async 
   expect(await teach('grandparent(?x,?z):-parent(?x,?y) , parent(?y,?z).')).toEqual({
     status: 'asserted',
     rule: text,
+    etag: '"r1-1"',
     id: 'r1',
     generation: 1,
   });
@@ -66,6 +67,7 @@ test('rules are listed in the order of creation with all that is known of them',
     description: 'words',
     enabled: true,
     createdAt: startTime,
+    etag: '"r1-1"',
     fired: 2,
   });
   expect(other).toMatchObject({
@@ -102,7 +104,13 @@ test('a rule taught again stays disabled if it was, unless enabled: true is give
 test('PUT with some of enabled, name and description changes those only', async () => {
   const { teach, changeRule, engine, caller } = await openSession();
   const { id } = await teach(text, { name: 'old', description: 'old words', scope: 's' });
-  expect(await changeRule(id, { name: 'new' })).toEqual({ status: 'updated', rule: text, id, generation: 2 });
+  expect(await changeRule(id, { name: 'new' })).toEqual({
+    status: 'updated',
+    rule: text,
+    id,
+    etag: '"r1-2"',
+    generation: 2,
+  });
   expect((await engine.rules(caller))[0]).toMatchObject({
     name: 'new',
     description: 'old words',

@@ -112,6 +112,7 @@ export interface Engine {
   updateRule(caller: Caller, id: string, rule: RuleUpdate): Promise<RuleOutcome>;
   forgetRule(caller: Caller, id: string): Promise<RuleRetracted>;
   rules(caller: Caller): Promise<StoredRule[]>;
+  rule(caller: Caller, id: string): Promise<StoredRule>;
   validateRules(caller: Caller, text: string): Promise<ValidateResult>;
   ask(caller: Caller, question: AskInput): Promise<Answer>;
   aggregate(caller: Caller, input: AggregateInput): Promise<AggregateResult>;
@@ -140,6 +141,11 @@ export interface Engine {
   nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
   /** Writes a snapshot of the present state, and lets go of what of the log it covers. */
   snapshot(): Promise<SnapshotTaken>;
+  /**
+   * True where a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and
+   * is answered by what it came to. Refuses with IdempotencyMismatch where that was another request.
+   */
+  remembers(caller: Caller): boolean;
   /** True where the database exists; the surfaces refuse an unknown one before they look at the body. */
   hasDatabase(name: string): boolean;
   /**

@@ -2,6 +2,7 @@
 export type { Caller } from './base/caller.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
+export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
 export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 export { openEngine } from './open-engine.ts';

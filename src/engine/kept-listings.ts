@@ -97,6 +97,14 @@ export class KeptListings {
     while (this.#kept.length > mostListings || this.#bytes > this.#mostBytes) this.#take(0);
   }
 
+  /** Lets go of the listings of a tenant that has gone, and of those whose facts nobody has any more. */
+  forget(facts: FactStore): void {
+    for (let at = this.#kept.length - 1; at >= 0; at--) {
+      const kept = this.#kept[at]?.facts.deref();
+      if (kept === undefined || kept === facts) this.#take(at);
+    }
+  }
+
   #take(at: number): Kept {
     const [taken] = this.#kept.splice(at, 1) as [Kept];
     this.#bytes -= taken.bytes;

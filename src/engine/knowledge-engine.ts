@@ -1,5 +1,6 @@
 import { aggregateFacts } from './aggregate-facts.ts';
 import { ask, bodyOf } from './ask.ts';
+import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { Slices } from './base/slices.ts';
 import type { BrowseContext } from './browse.ts';
@@ -41,13 +42,21 @@ import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.
 import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
+import { markOf } from './idempotency.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnose } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { isPositiveAtom, relationOf } from './logic/terms.ts';
-import { checkUnchanged } from './prepare-facts.ts';
-import { checkRuleOperation, requireRule, ruleOutcome, ruleToKeep } from './prepare-rules.ts';
+import { checkNoneChanged } from './prepare-facts.ts';
+import {
+  checkRuleOperation,
+  requireMatch,
+  requireRule,
+  ruleOutcome,
+  ruleToKeep,
+  storedRule,
+} from './prepare-rules.ts';
 import { queryFacts } from './query.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
@@ -58,11 +67,12 @@ import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState } from './state.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from './scopes.ts';
 import type { Operation, RuleOperation } from './operation.ts';
-import type { Report } from './report.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
+import { repeatedReport, type Report } from './report.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
-import { factOutcome, factsWrite, factWrite } from './tell.ts';
+import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -83,6 +93,14 @@ export interface EngineParts extends LiveParts {
 /** A question that names a constant is likely to be worked out sooner than long upkeep ends. */
 const patienceOfBoundMs = 50;
 
+/** After these there may be much less than there was. */
+const clearing: ReadonlySet<Operation['kind']> = new Set([
+  'deleteTenant',
+  'nukeTenant',
+  'deleteDatabase',
+  'nukeDatabase',
+]);
+
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
 
@@ -101,7 +119,7 @@ export class KnowledgeEngine implements Engine {
     this.#lane = new WriteLane(parts.state, parts.log, parts.clock, parts.pause, this.#live);
     this.#writer = { live: this.#live, write: (write) => this.#write(write) };
     this.#transactions = new Transactions(this.#writer);
-    this.#databases = new Databases(parts.state, this.#writer);
+    this.#databases = new Databases(parts.state, this.#writer, () => new Slices(parts.pause));
     const { state, log, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
     this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
@@ -119,7 +137,8 @@ export class KnowledgeEngine implements Engine {
       this.#live.showTime(),
       this.#live.storeOf(caller),
     );
-    return factOutcome(await this.#write({ caller, database: caller.database, ...write }), fact);
+    const { outcome } = await this.#write({ caller, database: caller.database, ...write });
+    return factOutcome(outcome, fact);
   }
 
   async tellAll(caller: Caller, inputs: readonly facts.FactInput[]): Promise<facts.FactsOutcome> {
@@ -131,9 +150,7 @@ export class KnowledgeEngine implements Engine {
       this.#live.storeOf(caller),
       slices,
     );
-    const report = await this.#write({ caller, database: caller.database, ...write });
-    const { asserted, updated, unchanged, generation } = report;
-    return { status: 'asserted', asserted, updated, unchanged, generation };
+    return factsOutcome((await this.#write({ caller, database: caller.database, ...write })).outcome);
   }
 
   async forget(caller: Caller, input: facts.RetractInput): Promise<facts.RetractOutcome> {
@@ -146,34 +163,31 @@ export class KnowledgeEngine implements Engine {
     const pattern = patternOf(input);
     const { ifGeneration } = input;
     const check = (time: number): void => {
-      const store = this.#live.storeOf(caller)();
-      if (store === null || ifGeneration === null) return;
-      for (const fact of store.match(pattern, this.#live.database(caller).generation, time, true))
-        checkUnchanged(store, store.identityOf(fact), ifGeneration);
+      if (ifGeneration === null) return;
+      const { generation } = this.#live.database(caller);
+      checkNoneChanged(this.#live.storeOf(caller)(), pattern, ifGeneration, { generation, time });
     };
     if (input.dryRun) return tryRetract(this.#live, caller, input, check);
     const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern };
-    return retract(this.#writer, caller, operation, input, ifGeneration === null ? undefined : check);
+    const whenSame = ifGeneration === null ? undefined : check;
+    return (await retract(this.#writer, caller, operation, input, whenSame)).answer;
   }
 
   async forgetById(caller: Caller, id: string): Promise<facts.RetractOutcome> {
-    let atom = '';
     const check = (time: number): void => {
       const store = this.#live.storeOf(caller)();
       const fact = store?.byId(id) ?? null;
       if (store === null || fact === null || !store.isStored(fact, time)) throw noSuchFact(id);
-      const { predicate, negated } = fact.relation;
-      atom = renderAtom({ predicate, args: store.argsOf(fact), negated });
     };
     const operation: Operation = { kind: 'retractById', tenant: caller.tenant, id };
-    const outcome = await retract(
+    const { atom, answer } = await retract(
       this.#writer,
       caller,
       operation,
       { dependents: 'known', timeoutMs: 10_000 },
       check,
     );
-    return { atom, ...outcome };
+    return { atom: present(atom, 'what was retracted by its id has an atom'), ...answer };
   }
 
   async query(caller: Caller, input: facts.QueryInput): Promise<facts.QueryResult> {
@@ -201,14 +215,19 @@ export class KnowledgeEngine implements Engine {
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
     const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
     const check = (): void => checkRuleOperation(this.#live.database(caller), operation);
-    const report = await this.#write({ caller, database: caller.database, operation, check });
-    return ruleOutcome(report);
+    const { outcome } = await this.#write({ caller, database: caller.database, operation, check });
+    return ruleOutcome(outcome);
   }
 
   async updateRule(caller: Caller, id: string, input: rules.RuleUpdate): Promise<rules.RuleOutcome> {
     const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToKeep(input) };
-    const check = (): void => checkRuleOperation(this.#live.database(caller), operation);
-    return ruleOutcome(await this.#write({ caller, database: caller.database, operation, check }));
+    const check = (): void => {
+      const database = this.#live.database(caller);
+      requireMatch(caller, requireRule(database, id));
+      checkRuleOperation(database, operation);
+    };
+    const { outcome } = await this.#write({ caller, database: caller.database, operation, check });
+    return ruleOutcome(outcome);
   }
 
   async forgetRule(caller: Caller, id: string): Promise<rules.RuleRetracted> {
@@ -218,7 +237,7 @@ export class KnowledgeEngine implements Engine {
       return { candidates: reasoner.candidates(reasoner.reached([concluded])), losses: null };
     });
     try {
-      const check = (): void => void requireRule(this.#live.database(caller), id);
+      const check = (): void => requireMatch(caller, requireRule(this.#live.database(caller), id));
       const { before } = watch;
       const report = await this.#write({
         caller,
@@ -227,8 +246,9 @@ export class KnowledgeEngine implements Engine {
         check,
         before,
       });
+      const { generation } = outcomeAs(report.outcome, 'rule');
+      if (report.isRepeated) return { status: 'retracted', dependentsCount: 0, generation };
       const { context, known } = watch.seen();
-      const { generation } = report;
       const after = this.#live.after(context, generation, this.#live.programOf(context.database));
       const { atoms } = await dependentsAmong(after, context, known, []);
       this.#live.publishWithdrawn(caller, report, atoms);
@@ -243,18 +263,13 @@ export class KnowledgeEngine implements Engine {
     this.#live.refuseClosed();
     const database = this.#live.database(caller);
     const tallies = this.#live.talliesOf(database);
-    return database.rules.all().map((kept) => ({
-      id: kept.id,
-      text: kept.text,
-      head: kept.rule.head,
-      body: kept.rule.body,
-      scope: kept.scope,
-      name: kept.name,
-      description: kept.description,
-      enabled: kept.enabled,
-      createdAt: kept.createdAt,
-      fired: tallies.get(kept.id)?.fired ?? 0,
-    }));
+    return database.rules.all().map((kept) => storedRule(kept, tallies));
+  }
+
+  async rule(caller: Caller, id: string): Promise<rules.StoredRule> {
+    this.#live.refuseClosed();
+    const database = this.#live.database(caller);
+    return storedRule(requireRule(database, id), this.#live.talliesOf(database));
   }
 
   async validateRules(caller: Caller, text: string): Promise<rules.ValidateResult> {
@@ -382,6 +397,10 @@ export class KnowledgeEngine implements Engine {
     return this.#snapshots.take();
   }
 
+  remembers(caller: Caller): boolean {
+    return this.#kept(caller) !== null;
+  }
+
   hasDatabase(name: string): boolean {
     return this.#parts.state.databases.has(name);
   }
@@ -415,6 +434,17 @@ export class KnowledgeEngine implements Engine {
 
   async #write(write: Write): Promise<Report> {
     this.#live.refuseClosed();
-    return this.#lane.write(write);
+    const outcome = this.#kept(write.caller);
+    if (outcome !== null) return repeatedReport(write.database, outcome);
+    const report = await this.#lane.write(write);
+    if (clearing.has(write.operation.kind)) this.#snapshots.soon();
+    return report;
+  }
+
+  /** What the first request with the caller's idempotency key came to, where that wrote something. */
+  #kept(caller: Caller): Outcome | null {
+    const mark = markOf(caller);
+    if (mark === null) return null;
+    return this.#parts.state.idempotency.find(caller.credential, mark, this.#live.showTime());
   }
 }

@@ -6,9 +6,8 @@ import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { BrowseContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { FactUses } from './context/fact-uses.ts';
 import type { Change, EngineCounters } from './engine.ts';
-import { type FactRow, FactStore } from './facts/fact-store.ts';
+import type { FactRow, FactStore } from './facts/fact-store.ts';
 import type { Dependents, Known } from './forget.ts';
 import { KeptListings } from './kept-listings.ts';
 import { relationOf } from './logic/terms.ts';
@@ -28,8 +27,8 @@ import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
 import type { Claim, Hold } from './solve/withdrawals.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { Operation } from './operation.ts';
-import type { Report } from './report.ts';
-import type { DatabaseState, State, TenantState } from './state.ts';
+import type { Cleared, Report } from './report.ts';
+import { type DatabaseState, newTenant, type State, type TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import { ValidityTimer } from './validity-timer.ts';
 import type { LaneWatcher } from './write-lane.ts';
@@ -77,6 +76,8 @@ export class LiveState implements LaneWatcher {
   readonly #listings: KeptListings;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
+  /** Upkeep of tenants that have gone, until it has ended. */
+  readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
   /** Relations that changed and could not be compacted then, since someone may still have read what was. */
   readonly #uncompacted = new Map<TenantState, Set<string>>();
@@ -86,6 +87,8 @@ export class LiveState implements LaneWatcher {
   /** How often each rule concluded something new, by database. */
   readonly #tallies: Map<DatabaseState, Tallies>;
   readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
+  /** How often rules concluded something that have gone with all others of their database. */
+  #firedBefore = 0;
   /** The latest time that anybody was shown. */
   #shown = 0;
   #isClosed = false;
@@ -112,7 +115,7 @@ export class LiveState implements LaneWatcher {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer.close();
-    await Promise.all(Array.from(this.#upkeep.values(), (upkeep) => upkeep.close()));
+    await Promise.all([...Array.from(this.#upkeep.values(), (upkeep) => upkeep.close()), ...this.#ending]);
   }
 
   get isClosed(): boolean {
@@ -181,7 +184,7 @@ export class LiveState implements LaneWatcher {
 
   pin(caller: Caller, limits: ReadLimits): BrowseContext {
     const database = this.database(caller);
-    const tenant = database.tenants.get(caller.tenant) ?? emptyTenant();
+    const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
     const { timeoutMs, maxDerivations, patienceMs = Number.POSITIVE_INFINITY } = limits;
     return {
@@ -194,12 +197,22 @@ export class LiveState implements LaneWatcher {
     };
   }
 
+  /** A reader of the present state; of the last one that it had where the tenant has gone since the context was made. */
+  latest(caller: Caller, { reasoner, reader }: BrowseContext): PinnedReader {
+    return reasoner.isRetired ? reasoner.lastReader(reader) : this.pin(caller, defaultLimits).reader;
+  }
+
   database(caller: Caller): DatabaseState {
     return this.#parts.state.database(caller.database);
   }
 
   storeOf(caller: Caller): () => FactStore | null {
-    return () => this.#parts.state.databases.get(caller.database)?.tenants.get(caller.tenant)?.facts ?? null;
+    return () => {
+      const database = this.#parts.state.databases.get(caller.database);
+      const facts = database?.tenants.get(caller.tenant)?.facts ?? null;
+      const forgotten = database?.forgottenThrough(caller.tenant) ?? 0;
+      return facts === null && forgotten > 0 ? newTenant(0, forgotten).facts : facts;
+    };
   }
 
   programOf(database: DatabaseState): Program {
@@ -250,7 +263,9 @@ export class LiveState implements LaneWatcher {
     const { database: name, tenant, signal } = caller;
     const concerns = (change: Change): boolean =>
       change.database === name && (change.tenant === null || change.tenant === tenant);
-    const reset = (): Change => resetChange(name, tenant, this.database(caller).generation, this.showTime());
+    const { databases, goneDatabases } = this.#parts.state;
+    const generation = (): number => databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
+    const reset = (): Change => resetChange(name, tenant, generation(), this.showTime());
     return this.#feed.stream(concerns, lastEventId, reset, signal);
   }
 
@@ -264,7 +279,7 @@ export class LiveState implements LaneWatcher {
     for (const database of this.#parts.state.databases.values())
       for (const tenant of database.tenants.values())
         stored += tenant.facts.countStored(database.generation, time);
-    let rulesFired = 0;
+    let rulesFired = this.#firedBefore;
     for (const tallies of this.#tallies.values())
       for (const tally of tallies.values()) rulesFired += tally.fired;
     return { ...this.#counters, rulesFired, facts: stored };
@@ -295,7 +310,31 @@ export class LiveState implements LaneWatcher {
       this.#timer.expect(state.facts.boundaries.next);
     }
     this.#rulesChanged(report, origin);
+    if (report.cleared !== null) this.#letGo(database, report.cleared);
     if (state !== undefined) this.#compact(state, touched, report.generation);
+  }
+
+  /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
+  #letGo(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: Cleared): void {
+    this.#counters.factsRetracted += facts;
+    for (const tenant of tenants.values()) {
+      this.#reasoners.get(tenant)?.retire();
+      const upkeep = this.#upkeep.get(tenant);
+      if (upkeep !== undefined) {
+        const ended = upkeep.close().finally(() => this.#ending.delete(ended));
+        this.#ending.add(ended);
+      }
+      this.#reasoners.delete(tenant);
+      this.#upkeep.delete(tenant);
+      this.#uncompacted.delete(tenant);
+      this.#listings.forget(tenant.facts);
+    }
+    if (rules > 0 || isDatabaseGone) {
+      for (const { fired } of this.#tallies.get(database)?.values() ?? []) this.#firedBefore += fired;
+      this.#tallies.delete(database);
+      this.#programs.delete(database);
+    }
+    if (isDatabaseGone) this.#told.delete(database);
   }
 
   /** Lets go of what is dead of these relations and of those left from before, unless someone may still read it. */
@@ -436,11 +475,6 @@ export class LiveState implements LaneWatcher {
   #now(): number {
     return Math.max(this.#parts.clock.now(), this.#parts.state.time);
   }
-}
-
-function emptyTenant(): TenantState {
-  const store = new FactStore(0);
-  return { facts: store, uses: new FactUses(store) };
 }
 
 /** The numbers of the stored facts that a write changed. */

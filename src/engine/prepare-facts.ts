@@ -4,6 +4,7 @@ import {
   type Bounds,
   boundsAfter,
   type FactIdentity,
+  type FactPattern,
   type FactStore,
   type FactToStore,
   openBounds,
@@ -86,8 +87,37 @@ function refuseReversed(bounds: Bounds, path: string): void {
 export function checkUnchanged(facts: FactStore | null, fact: FactIdentity, generation: number): void {
   const changedAt = facts?.changedAt(fact.predicate, fact.args, fact.truthVal, fact.scope) ?? 0;
   if (changedAt <= generation) return;
-  const atom = renderAtom({ predicate: fact.predicate, args: [...fact.args], negated: !fact.truthVal });
-  throw new EngineError(
+  throw changedSince({ ...fact, negated: !fact.truthVal }, changedAt, generation);
+}
+
+/**
+ * Refuses where a fact that matches was changed after the generation, one that has been retracted since too. Where no
+ * such fact is stored now, in generation and time as given, one of which nothing is known any more counts as well.
+ */
+export function checkNoneChanged(
+  facts: FactStore | null,
+  pattern: FactPattern,
+  generation: number,
+  now: { readonly generation: number; readonly time: number },
+): void {
+  if (facts === null) return;
+  for (const fact of facts.matchChanged(pattern, generation))
+    checkUnchanged(facts, facts.identityOf(fact), generation);
+  if (facts.match(pattern, now.generation, now.time, true).next().done !== true) return;
+  const { predicate, args, truthVal } = pattern;
+  for (const negated of truthVal === null ? [false, true] : [!truthVal]) {
+    const forgotten = facts.forgottenOf(predicate, args.length, negated);
+    if (forgotten > generation) throw changedSince({ predicate, args, negated }, forgotten, generation);
+  }
+}
+
+function changedSince(
+  { predicate, args, negated }: { predicate: string; args: readonly string[]; negated: boolean },
+  changedAt: number,
+  generation: number,
+): EngineError {
+  const atom = renderAtom({ predicate, args: [...args], negated });
+  return new EngineError(
     'Conflict',
     `${atom} was changed in generation ${changedAt}, after ${generation}: read it again and repeat the write`,
   );

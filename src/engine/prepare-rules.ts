@@ -1,7 +1,8 @@
-import { assert, present } from './base/assert.ts';
+import { assert } from './base/assert.ts';
+import type { Caller } from './base/caller.ts';
 import { EngineError, invalid } from './base/errors.ts';
 import type { Literal, Rule } from './contract/language.ts';
-import type { RuleInput, RuleOutcome } from './contract/rules.ts';
+import type { RuleInput, RuleOutcome, StoredRule } from './contract/rules.ts';
 import type { KeptRule, RuleStore } from './facts/rule-store.ts';
 import { checkRule } from './logic/check.ts';
 import { ruleIdentity } from './logic/identity.ts';
@@ -9,7 +10,8 @@ import { parseRule } from './logic/parse.ts';
 import { checkStratified, dependenciesOf } from './logic/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from './logic/terms.ts';
 import type { RuleOperation, RuleToKeep } from './operation.ts';
-import type { Report } from './report.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
+import type { Tallies } from './solve/table-set.ts';
 
 /**
  * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
@@ -90,9 +92,43 @@ export function countsAlike(before: KeptRule, now: KeptRule | null): boolean {
   );
 }
 
+/** The entity tag of a rule as it is, a strong validator: it names the rule and the generation that last changed it. */
+export function etagOf({ id, changedIn }: Pick<KeptRule, 'id' | 'changedIn'>): string {
+  return `"${id}-${changedIn}"`;
+}
+
+/** Refuses with PreconditionFailed where the caller wants the rule as it no longer is. */
+export function requireMatch({ ifMatch }: Caller, kept: KeptRule): void {
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(kept))) return;
+  throw new EngineError(
+    'PreconditionFailed',
+    `rule ${kept.id} was changed in generation ${kept.changedIn} and is ${etagOf(kept)} now: read it again and repeat the write`,
+  );
+}
+
+/** The rule as it is listed. `tallies` tell how often rules concluded something new. */
+export function storedRule(kept: KeptRule, tallies: Tallies): StoredRule {
+  const { id, text, rule, scope, name, description, enabled, createdAt } = kept;
+  const { head, body } = rule;
+  const fired = tallies.get(id)?.fired ?? 0;
+  return {
+    id,
+    text,
+    head,
+    body,
+    scope,
+    name,
+    description,
+    enabled,
+    createdAt,
+    etag: etagOf(kept),
+    fired,
+  };
+}
+
 /** The answer to a write of a rule. */
-export function ruleOutcome(report: Report): RuleOutcome {
-  const { kept, status } = present(report.rules[0], 'a write of a rule reports it');
+export function ruleOutcome(outcome: Outcome): RuleOutcome {
+  const { id, rule, status, changedIn, generation } = outcomeAs(outcome, 'rule');
   assert(status !== 'retracted', 'a rule was written');
-  return { status, rule: kept.text, id: kept.id, generation: report.generation };
+  return { status, rule, id, etag: etagOf({ id, changedIn }), generation };
 }

@@ -40,7 +40,11 @@ export interface Origin {
 
 /** The changes that a write made itself. */
 export function changesOf(report: Report, origin: Origin): Change[] {
-  const { database, tenant, rules } = report;
+  const { database, tenant, rules, cleared } = report;
+  if (cleared !== null) {
+    const isChange = cleared.facts + cleared.rules > 0 || cleared.isDatabaseGone;
+    return isChange ? [change('reset', tenant, origin, {})] : [];
+  }
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
   const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, origin);
   for (const { kept, isChange } of rules) {

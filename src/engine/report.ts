@@ -2,7 +2,8 @@ import type { ChangeKind } from './contract/administration.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import type { MergePlan } from './merge-plan.ts';
-import type { DatabaseState } from './state.ts';
+import type { Outcome } from './outcome.ts';
+import { DatabaseState, type TenantState } from './state.ts';
 
 /** What one row of a write became. */
 export interface FactChange {
@@ -20,6 +21,15 @@ export interface RuleChange {
   readonly isChange: boolean;
 }
 
+/** What went as a whole: the facts of tenants, and with them perhaps the rules of the database and the database itself. */
+export interface Cleared {
+  /** The tenants by name, as they were. Nothing changes these any more. */
+  readonly tenants: ReadonlyMap<string, TenantState>;
+  readonly facts: number;
+  readonly rules: number;
+  readonly isDatabaseGone: boolean;
+}
+
 /** What applying a record came to: whatever feeds on changes works from it. */
 export interface Report {
   readonly database: DatabaseState;
@@ -35,8 +45,14 @@ export interface Report {
   /** Relations whose stored facts changed. */
   readonly touched: ReadonlySet<string>;
   readonly rules: readonly RuleChange[];
+  /** null: nothing went as a whole. */
+  readonly cleared: Cleared | null;
   /** What became of a whole scope; null: the write was about none. */
   readonly scope: ScopeChange | null;
+  /** What its answer is made of. */
+  readonly outcome: Outcome;
+  /** True: the request was answered before. Nothing was changed now, and nothing but `outcome` tells of what was then. */
+  readonly isRepeated: boolean;
 }
 
 /** What a write of a whole scope came to. */
@@ -52,8 +68,35 @@ export interface ScopeChange {
 }
 
 /** A report while it is made. */
-export type Draft = { -readonly [Key in keyof Report]: Report[Key] } & {
+export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[Key] } & {
   changes: FactChange[];
   touched: Set<string>;
   rules: RuleChange[];
+  /** null: as it follows from the rest. */
+  outcome: Outcome | null;
 };
+
+/** The report of a request that was answered before: by what was kept of it. */
+export function repeatedReport(database: string, outcome: Outcome): Report {
+  return { ...newDraft(new DatabaseState(database, 0), null), outcome, isRepeated: true };
+}
+
+/** A report of a write to the database, null where it is not about one tenant, before anything has happened. */
+export function newDraft(database: DatabaseState, tenant: string | null): Draft {
+  return {
+    database,
+    tenant,
+    generation: database.generation,
+    asserted: 0,
+    updated: 0,
+    unchanged: 0,
+    changes: [],
+    fact: null,
+    touched: new Set(),
+    rules: [],
+    scope: null,
+    cleared: null,
+    outcome: null,
+    isRepeated: false,
+  };
+}

@@ -18,6 +18,7 @@ import { defaultLimits, type LiveState } from './live-state.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
 import type { PinnedReader } from './solve/reasoner.ts';
 import type { Operation } from './operation.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
 import type { Report } from './report.ts';
 import type { Write } from './write-lane.ts';
 
@@ -28,6 +29,12 @@ export interface Writer {
   readonly write: (write: Write) => Promise<Report>;
 }
 
+/** A retraction that was made: its answer, and the atom where the fact was named by its id. */
+export interface Retracted {
+  readonly answer: RetractPatternOutcome;
+  readonly atom: string | null;
+}
+
 /** Retracts what the operation names, and says what that took with it. */
 export async function retract(
   { live, write }: Writer,
@@ -35,7 +42,7 @@ export async function retract(
   operation: Operation,
   ways: Pick<RetractInput, 'dependents' | 'timeoutMs'>,
   check: ((time: number) => void) | undefined,
-): Promise<RetractPatternOutcome> {
+): Promise<Retracted> {
   const limits = { ...defaultLimits, timeoutMs: ways.timeoutMs };
   const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
     ways.dependents === 'known'
@@ -45,22 +52,23 @@ export async function retract(
   try {
     const wanted = { caller, database: caller.database, operation, before: watch.before };
     const report = await write(check === undefined ? wanted : { ...wanted, check });
+    if (report.isRepeated) return retracted(report.outcome, { ...noDependents, isComplete: false });
     const { context, known, hold } = watch.seen();
-    const retracted = report.changes.map((change) => change.fact);
+    const gone = report.changes.map((change) => change.fact);
     const after = live.after(context, report.generation, context.reader.program, hold.version);
-    const found = await dependentsOf(live, context, after, known, retracted, ways, caller);
+    const found = await dependentsOf(live, context, after, known, gone, ways, caller);
     live.publishWithdrawn(caller, report, found.atoms);
-    if (retracted.length > 0)
-      watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
-    return {
-      status: retracted.length > 0 ? 'retracted' : 'absent',
-      retracted: retracted.length,
-      ...dependentsPart(found),
-      generation: report.generation,
-    };
+    if (gone.length > 0) watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
+    return retracted(report.outcome, found);
   } finally {
     watch.end();
   }
+}
+
+function retracted(outcome: Outcome, found: Dependents): Retracted {
+  const { retracted: count, atom, generation } = outcomeAs(outcome, 'retracted');
+  const status = count > 0 ? 'retracted' : 'absent';
+  return { answer: { status, retracted: count, ...dependentsPart(found), generation }, atom };
 }
 
 /** What `retract` would answer; nothing is changed. */
@@ -99,7 +107,7 @@ async function dependentsOf(
   caller: Caller,
 ): Promise<Dependents> {
   if (retracted.length === 0) return noDependents;
-  const now = (): PinnedReader => live.pin(caller, defaultLimits).reader;
+  const now = (): PinnedReader => live.latest(caller, after);
   return ways.dependents === 'known'
     ? dependentsAmong(after, before, known, retracted, now)
     : dependentsAmongAll(after, before, retracted);

@@ -45,20 +45,27 @@ export async function conflictsOf(
   conflicts: readonly Difference[],
   pacer: Pacer,
 ): Promise<MergeConflict[]> {
-  return mapped(
-    await inOrder(facts, conflicts, null, pacer),
-    (difference) => {
-      const { atoms, atom, source, target } = difference;
-      return {
-        predicate: atoms.predicate,
-        args: argsOf(facts, atoms, atom),
-        source: source === null ? null : scopeFact(facts, source),
-        target: target === null ? null : scopeFact(facts, target),
-        fields: fieldsThatDiffer(facts, difference),
-      };
-    },
-    pacer,
-  );
+  const inTurn = await inOrder(facts, conflicts, null, pacer);
+  return mapped(inTurn, (difference) => conflict(facts, difference), pacer);
+}
+
+/** The same in one turn. */
+export function conflictsNow(facts: FactStore, conflicts: readonly Difference[]): MergeConflict[] {
+  const compareIds = byText(facts);
+  return [...conflicts]
+    .sort((left, right) => compareDifferences(left, right, compareIds))
+    .map((difference) => conflict(facts, difference));
+}
+
+function conflict(facts: FactStore, difference: Difference): MergeConflict {
+  const { atoms, atom, source, target } = difference;
+  return {
+    predicate: atoms.predicate,
+    args: argsOf(facts, atoms, atom),
+    source: source === null ? null : scopeFact(facts, source),
+    target: target === null ? null : scopeFact(facts, target),
+    fields: fieldsThatDiffer(facts, difference),
+  };
 }
 
 function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {

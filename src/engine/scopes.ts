@@ -22,6 +22,7 @@ import { renderAtom } from './logic/print.ts';
 import { type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { checkFits } from './prepare-rules.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
 import type { ScopeChange } from './report.ts';
 import type { Writer } from './retract.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
@@ -109,9 +110,9 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
         );
       if (withRules) checkRulesFit(context, operation, time);
     });
-  const report = await writer.write({ caller, database: caller.database, operation, check });
-  const { facts, rules } = changeOf(report);
-  return { source, target, facts, rules, generation: report.generation };
+  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules, generation } = outcomeAs(outcome, 'scope');
+  return { source, target, facts, rules, generation };
 }
 
 export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
@@ -141,16 +142,32 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { before } = watch;
     const report = await writer.write({ caller, database: caller.database, operation, check, before });
     const { generation } = report;
+    if (report.isRepeated) return repeatedAnswer(operation, report.outcome);
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge says what it did');
     const after = live.after(context, generation, context.reader.program, hold.version);
     const isChange = report.changes.length > 0;
-    const known = isChange ? await knownChanges(context, after, reachedBy(context, plan)) : noneKnown;
+    const known = isChange ? await knownWithinLimits(context, after, reachedBy(context, plan)) : noneKnown;
     // The limits are those of finding what is known: the write is done.
     const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
     return await mergedAnswer(operation, plan, answered, known, generation);
   } finally {
     watch.end();
+  }
+}
+
+/** The merge is made: where a limit ends the comparison, nothing is claimed of what is known. */
+async function knownWithinLimits(
+  before: BrowseContext,
+  after: BrowseContext,
+  relations: ReadonlySet<string>,
+): Promise<Pick<Merged, 'gained' | 'lost' | 'knownComplete'>> {
+  try {
+    return await knownChanges(before, after, relations);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
+      return { ...noneKnown, knownComplete: false };
+    throw error;
   }
 }
 
@@ -164,7 +181,7 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
       const { facts } = tenant;
       const plan = await checkedPlan(context, operation, reader.time);
       const reached = reachedBy(context, plan);
-      let known = noneKnown;
+      let known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'> = noneKnown;
       if (plan.retracted.length + plan.stored.length > 0 && isKnown(context, reached)) {
         const overlay = new FactOverlay(reader);
         let left = rowsInSlice;
@@ -189,7 +206,7 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
           await breathe();
         }
         const limited = { ...context, pacer: pacerOf(context, caller, defaultLimits) };
-        known = await knownChanges(limited, { ...limited, reader: { ...reader, overlay } }, reached);
+        known = await knownWithinLimits(limited, { ...limited, reader: { ...reader, overlay } }, reached);
       }
       return { ...(await mergedAnswer(operation, plan, context, known, reader.generation)), dryRun: true };
     },
@@ -205,9 +222,9 @@ export async function deleteScope(writer: Writer, caller: Caller, name: string):
   const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
   const check = (time: number): Promise<void> =>
     inBarrier(writer, caller, (context) => requireScope(context, time, name));
-  const report = await writer.write({ caller, database: caller.database, operation, check });
-  const { facts, rules } = changeOf(report);
-  return { scope: name, facts, rules, generation: report.generation };
+  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules, generation } = outcomeAs(outcome, 'scope');
+  return { scope: name, facts, rules, generation };
 }
 
 /** A check of a write: in slices, with the state held as it is. The client's going away ends no write. */
@@ -335,12 +352,18 @@ async function mergedAnswer(
   { strategy }: MergeScopes,
   plan: MergePlan,
   { tenant, pacer }: BrowseContext,
-  known: { readonly gained: number; readonly lost: number },
+  known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'>,
   generation: number,
 ): Promise<Merged> {
   const { added, updated, deleted, kept, resolved } = plan;
   const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
   return { strategy, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
+}
+
+/** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
+function repeatedAnswer({ strategy }: MergeScopes, outcome: Outcome): Merged {
+  const { kind: _kind, conflicts, ...counts } = outcomeAs(outcome, 'merged');
+  return { strategy, ...counts, ...noneKnown, conflicts: [...conflicts] };
 }
 
 function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {

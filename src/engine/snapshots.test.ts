@@ -34,8 +34,14 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
   const write = async (): Promise<void> => {
     const sequence = log.nextSequence;
     const record = {
-      ...{ sequence, time: sequence, requestId: '', actor: null, database: 'default', generation: 0 },
-      ...{ version: operationVersion, operation: { kind: 'createDatabase', name: `database ${sequence}` } },
+      sequence,
+      time: sequence,
+      requestId: '',
+      actor: null,
+      database: 'default',
+      generation: 0,
+      version: operationVersion,
+      operation: { kind: 'createDatabase', name: `database ${sequence}` },
     };
     await log.append([record], () => void apply(state, record));
   };

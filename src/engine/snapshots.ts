@@ -31,6 +31,8 @@ const lookMs = 1000;
 const retryMs = 30_000;
 /** The log may grow to twice the last snapshot, and to so much in any case. */
 const leastLogBytes = 64 * 1024 * 1024;
+/** After one, another is written soon only when so many times as long has passed as it took. */
+const restAfter = 10;
 
 export class Snapshots {
   readonly #host: SnapshotsHost;
@@ -42,6 +44,8 @@ export class Snapshots {
   #lastAt = performance.now();
   #failedAt = Number.NEGATIVE_INFINITY;
   #isSoon = false;
+  /** What the last one took, in milliseconds. */
+  #lastTook = 0;
   /** The uses that the last one holds, as `#usesVersion` counts them. */
   #uses: number;
   #isClosing = false;
@@ -61,7 +65,7 @@ export class Snapshots {
     return this.#taken();
   }
 
-  /** Much was let go of: the next look writes a snapshot, so that the disk shrinks too. */
+  /** Much may have been let go of: a snapshot is written soon, so that the disk shrinks too. */
   soon(): void {
     this.#isSoon = true;
   }
@@ -90,8 +94,9 @@ export class Snapshots {
     if (this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
     const { storedBytes, snapshotBytes } = this.#host.log.statistics();
     const isLong = storedBytes > Math.max(leastLogBytes, 2 * snapshotBytes);
-    const isTime = performance.now() - this.#lastAt >= this.#host.intervalMs;
-    if (this.#isSoon || ((isLong || isTime) && this.#hasChanged())) void this.#settled(this.#taken());
+    const since = performance.now() - this.#lastAt;
+    const isTime = since >= this.#host.intervalMs || (this.#isSoon && since >= restAfter * this.#lastTook);
+    if ((isLong || isTime) && this.#hasChanged()) void this.#settled(this.#taken());
   }
 
   /** Resolves when it has ended, however: who asked for it is told, and the operator. */
@@ -142,8 +147,9 @@ export class Snapshots {
         );
         this.#uses = uses;
         this.#lastAt = performance.now();
+        this.#lastTook = this.#lastAt - startedAt;
         this.#failedAt = Number.NEGATIVE_INFINITY;
-        return { position: sequence, bytes, elapsedMs: performance.now() - startedAt };
+        return { position: sequence, bytes, elapsedMs: this.#lastTook };
       } finally {
         pin.release();
       }

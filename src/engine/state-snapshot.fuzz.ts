@@ -208,7 +208,7 @@ function boundariesAfter(facts: FactStore, time: number): string[] {
 }
 
 /** A question of somebody used facts. */
-function use({ databases, time }: State, prng: Prng): void {
+function noteUses({ databases, time }: State, prng: Prng): void {
   for (const { tenants } of databases.values())
     for (const { facts, uses } of tenants.values())
       for (const relation of facts.relations.values())
@@ -226,7 +226,7 @@ type Event = LogRecord | { readonly usedBy: number } | 'compacted';
 
 function happen(state: State, event: Event): void {
   if (event === 'compacted') compact(state);
-  else if ('usedBy' in event) use(state, new Prng(event.usedBy));
+  else if ('usedBy' in event) noteUses(state, new Prng(event.usedBy));
   else apply(state, JSON.parse(JSON.stringify(event)) as LogRecord);
 }
 

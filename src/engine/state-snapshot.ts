@@ -4,6 +4,7 @@ import { Slices } from './base/slices.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { PinnedFacts } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
+import type { KeptOutcome, KeptOutcomes } from './idempotency.ts';
 import { ColumnReader, ColumnWriter } from './snapshot/columns.ts';
 import { readFacts, writeFacts } from './snapshot/facts-in-columns.ts';
 import { NeededGenerations, readGenerations } from './snapshot/generations-in-columns.ts';
@@ -47,12 +48,17 @@ interface StateHead {
   readonly sequence: number;
   readonly time: number;
   readonly databases: number;
+  /** Databases that were deleted, with their last generations. */
+  readonly gone: readonly (readonly [string, number])[];
 }
 
 interface DatabaseHead {
   readonly name: string;
   readonly createdAt: number;
+  readonly firstGeneration: number;
   readonly tenants: readonly string[];
+  /** Tenants that were deleted, with their last generations. */
+  readonly gone: readonly (readonly [string, number])[];
 }
 
 /** How often each rule concluded something, by its id. */
@@ -79,7 +85,9 @@ interface PinnedDatabase {
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
   const { sequence, time } = state;
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
-  const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length };
+  const gone = [...state.goneDatabases];
+  const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length, gone };
+  const outcomes = [...state.idempotency.all()];
   return {
     sequence,
     time,
@@ -88,7 +96,8 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
         await pause();
         if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is not wanted any more');
       });
-      for await (const bytes of writeState(head, databases, slices)) yield { section: 'state', bytes };
+      for await (const bytes of writeState(head, databases, outcomes, slices))
+        yield { section: 'state', bytes };
       for await (const bytes of writeObserved(databases, slices)) yield { section: 'observed', bytes };
     },
     release: () => {
@@ -115,6 +124,8 @@ export async function readState(
         'Nothing was changed. Start it with the newer program that wrote it.',
     );
   const state = new State();
+  for (const [name, generation] of head.gone) state.goneDatabases.set(name, generation);
+  await readOutcomes(columns, state.idempotency);
   for (let count = 0; count < head.databases; count++) {
     const database = await readDatabase(columns, head.time, slices);
     state.databases.set(database.name, database);
@@ -126,13 +137,19 @@ export async function readState(
 }
 
 function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
-  const { name, createdAt, generation } = database;
+  const { name, createdAt, generation, firstGeneration, goneTenants } = database;
   const tenants = Array.from(database.tenants, ([tenant, { facts, uses }]): PinnedTenant => {
     uses.pin();
     return { name: tenant, facts: facts.pin(), uses };
   });
   return {
-    head: { name, createdAt, tenants: tenants.map((tenant) => tenant.name) },
+    head: {
+      name,
+      createdAt,
+      firstGeneration,
+      tenants: tenants.map((tenant) => tenant.name),
+      gone: [...goneTenants],
+    },
     observed: { fired: Array.from(tallies, ([rule, { fired }]) => [rule, fired] as const) },
     generation,
     generations: new NeededGenerations(database.generations),
@@ -144,10 +161,12 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
 async function* writeState(
   head: StateHead,
   databases: readonly PinnedDatabase[],
+  outcomes: readonly KeptOutcome[],
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
   const columns = new ColumnWriter(slices);
   yield* columns.json(head);
+  yield* columns.texts(utf8Of(outcomes));
   for (const database of databases) {
     yield* columns.json(database.head);
     yield* writeRules(database.rules, columns);
@@ -158,15 +177,28 @@ async function* writeState(
   }
 }
 
+function* utf8Of(outcomes: readonly KeptOutcome[]): Generator<Uint8Array> {
+  for (const kept of outcomes) yield encoder.encode(JSON.stringify(kept));
+}
+
+function readOutcomes(columns: ColumnReader, outcomes: KeptOutcomes): Promise<void> {
+  return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as KeptOutcome));
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
 async function readDatabase(columns: ColumnReader, time: number, slices: Slices): Promise<DatabaseState> {
-  const { name, createdAt, tenants } = (await columns.json()) as DatabaseHead;
+  const { name, createdAt, firstGeneration, tenants, gone } = (await columns.json()) as DatabaseHead;
   const rules = await readRules(columns);
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
     const facts = await readFacts(columns, time, slices);
     stores.set(tenant, { facts, uses: new FactUses(facts) });
   }
-  const database = new DatabaseState(name, createdAt, await readGenerations(columns), rules);
+  const generations = await readGenerations(columns);
+  const database = new DatabaseState(name, createdAt, firstGeneration, generations, rules);
+  for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
   for (const [tenant, store] of stores) database.tenants.set(tenant, store);
   return database;
 }

@@ -3,6 +3,7 @@ import { FactUses } from './context/fact-uses.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
 import { Generations } from './facts/generations.ts';
 import { RuleStore } from './facts/rule-store.ts';
+import { KeptOutcomes } from './idempotency.ts';
 
 /**
  * The state of the service: databases, their rules and tenants, and how far the log has been applied.
@@ -17,20 +18,25 @@ export interface TenantState {
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
-  readonly rules: RuleStore;
-  readonly tenants = new Map<string, TenantState>();
+  rules: RuleStore;
+  tenants = new Map<string, TenantState>();
+  /** The last generation of tenants that were deleted, by name: what they held changed until then. */
+  readonly goneTenants = new Map<string, number>();
+  /** Not 0 where a database of this name was there before: it goes on with the generation of that one. */
+  readonly firstGeneration: number;
   /** When each generation was made, and by which request. */
   readonly generations: Generations;
 
-  /** `generations`: those of the database that had the name before, which it goes on counting after. */
   constructor(
     name: string,
     createdAt: number,
-    generations: Generations = new Generations(),
+    firstGeneration = 0,
+    generations: Generations = new Generations(firstGeneration),
     rules: RuleStore = new RuleStore(),
   ) {
     this.name = name;
     this.createdAt = createdAt;
+    this.firstGeneration = firstGeneration;
     this.generations = generations;
     this.rules = rules;
   }
@@ -53,6 +59,11 @@ export class DatabaseState {
     return this.generations.requestOf(generation);
   }
 
+  /** The last generation of which nobody can say any more what a tenant that is not there held; 0: there is none. */
+  forgottenThrough(tenant: string): number {
+    return this.goneTenants.get(tenant) ?? this.firstGeneration;
+  }
+
   /** When the fact was asserted, and when it last changed. */
   timesOf(facts: FactStore, fact: FactRow): { createdAt: number; updatedAt: number } {
     return {
@@ -64,6 +75,9 @@ export class DatabaseState {
 
 export class State {
   readonly databases = new Map<string, DatabaseState>();
+  /** The last generation of databases that were deleted, by name. */
+  readonly goneDatabases = new Map<string, number>();
+  readonly idempotency = new KeptOutcomes();
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;
@@ -81,7 +95,9 @@ export class State {
   }
 }
 
-export function newTenant(time: number): TenantState {
+/** A tenant without facts. Those that it may have had up to the generation `forgottenThrough` are forgotten. */
+export function newTenant(time: number, forgottenThrough = 0): TenantState {
   const facts = new FactStore(time);
+  facts.forgottenThrough = forgottenThrough;
   return { facts, uses: new FactUses(facts) };
 }

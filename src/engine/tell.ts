@@ -1,5 +1,5 @@
 import { present } from './base/assert.ts';
-import type { FactInput, FactOutcome } from './contract/facts.ts';
+import type { FactInput, FactOutcome, FactsOutcome } from './contract/facts.ts';
 import { renderAtom } from './logic/print.ts';
 import type { Slices } from './base/slices.ts';
 import { encodedOperation } from './encode-operation.ts';
@@ -11,7 +11,7 @@ import {
   ValidityCheck,
 } from './prepare-facts.ts';
 import type { Operation } from './operation.ts';
-import type { Report } from './report.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
 import type { FactStore, FactToStore } from './facts/fact-store.ts';
 
 /** A write of facts, ready for the lane: the operation, and the check where it can fail on what is stored. */
@@ -82,16 +82,18 @@ export async function factsWrite(
 }
 
 /** The answer to a write of one fact. */
-export function factOutcome(report: Report, input: FactInput): FactOutcome {
-  const { facts } = present(
-    report.database.tenants.get(report.tenant ?? ''),
-    'the tenant came with its fact',
-  );
-  const status = report.asserted > 0 ? 'asserted' : report.updated > 0 ? 'updated' : 'unchanged';
+export function factOutcome(outcome: Outcome, input: FactInput): FactOutcome {
+  const { asserted, updated, id, generation } = outcomeAs(outcome, 'facts');
   return {
-    status,
+    status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
     atom: renderAtom({ predicate: input.predicate, args: input.args, negated: !input.truthVal }),
-    id: facts.idOf(present(report.fact, 'one fact was written')),
-    generation: report.generation,
+    id: present(id, 'one fact was written'),
+    generation,
   };
+}
+
+/** The answer to a write of many. */
+export function factsOutcome(outcome: Outcome): FactsOutcome {
+  const { asserted, updated, unchanged, generation } = outcomeAs(outcome, 'facts');
+  return { status: 'asserted', asserted, updated, unchanged, generation };
 }

@@ -5,6 +5,7 @@ import type { Clock } from './base/clock.ts';
 import { Slices } from './base/slices.ts';
 import { applying } from './apply.ts';
 import type { Slice } from './apply-slices.ts';
+import { markOf } from './idempotency.ts';
 import { type Operation, operationVersion } from './operation.ts';
 import type { Report } from './report.ts';
 import type { State } from './state.ts';
@@ -127,11 +128,13 @@ export class WriteLane {
   }
 
   async #commit(write: Write, time: number): Promise<Report> {
+    const mark = markOf(write.caller);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
       time,
       requestId: write.caller.requestId,
       actor: write.caller.credential,
+      ...(mark === null ? {} : { idempotency: mark }),
       database: write.database,
       generation: this.#state.database(write.database).generation,
       version: operationVersion,

@@ -54,7 +54,7 @@ const defaultOrigins = ['http://localhost:3000', 'http://localhost:5173', 'http:
 const variables = {
   port: variable('PORT', integer(0, 65_535), 9300, 'Port of the HTTP API; 0 takes any free one'),
   host: variable('HOST', bindAddress, '0.0.0.0', 'Address to listen on'),
-  storageDir: variable('STORAGE_DIR', nullable(filePath), './data', 'Folder of the log'),
+  storageDir: variable('STORAGE_DIR', nullable(filePath), './data', 'Folder of the log and its snapshots'),
   fsync: variable(
     'FSYNC',
     choice(['always', 'interval', 'never']),

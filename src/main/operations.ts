@@ -52,6 +52,7 @@ export function createHandlers(service: ServiceState): Handlers {
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
     listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),
+    getRule: (caller, { params }) => service.engine.rule(caller, params.id),
     updateRule: (caller, { params, body }) =>
       within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
     deleteRule: (caller, { params }) =>

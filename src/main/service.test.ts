@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Readiness } from '../engine/contract/administration.ts';
+import type { Readiness, SnapshotTaken } from '../engine/contract/administration.ts';
 import type { Answer } from '../engine/contract/inference.ts';
 import { parseConfig } from './config.ts';
 import { readEndpoint, removeEndpoint, writeEndpoint } from './endpoint-file.ts';
@@ -51,6 +51,21 @@ describe('a start', () => {
     const second = await startServiceUnderTest(environment);
     const { body } = await second.call<Answer>('POST', '/ask', { predicate: 'found', args: ['?x'] });
     expect(body.results).toEqual(['found(x)']);
+    await second.close();
+  });
+
+  it('reads the snapshot that was taken, and what was written after it', async () => {
+    const environment = { STORAGE_DIR: join(folder, 'data') };
+    const first = await startServiceUnderTest(environment);
+    await first.call('POST', '/tell', { predicate: 'kept', args: ['x'] });
+    const { status, body: taken } = await first.call<SnapshotTaken>('POST', '/admin/snapshot');
+    expect([status, taken.position]).toEqual([200, 2]);
+    expect(await readdir(join(folder, 'data'))).toContain('0000000002.snapshot');
+    await first.call('POST', '/tell', { predicate: 'kept', args: ['y'] });
+    await first.close();
+    const second = await startServiceUnderTest(environment);
+    const { body } = await second.call<Answer>('POST', '/ask', { predicate: 'kept', args: ['?x'] });
+    expect(body.results).toEqual(['kept(x)', 'kept(y)']);
     await second.close();
   });
 

@@ -141,6 +141,7 @@ class RunningService implements Service, ServiceState {
         samplesFolder: this.#installation.samplesFolder,
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
+        remembers: (caller) => this.engine.remembers(caller),
         authenticate: createAuthenticator(this.#config.apiKey),
       },
       [(app) => mountMcp(app, this.#mcpHost())],

@@ -17,6 +17,11 @@ export interface Caller {
   readonly transaction: string | null;
   /** What makes a repeated write be answered as the first one was; null: nothing. */
   readonly idempotency: Idempotency | null;
+  /**
+   * Entity tags of which the rule that is to be changed must have one, `*` for any; absent: whatever it is. Weak tags
+   * match nothing and are left out.
+   */
+  readonly ifMatch?: readonly string[] | '*';
   readonly requestId: string;
   /** Aborts when the client has gone: its question is cancelled, its writes are not. */
   readonly signal: AbortSignal;

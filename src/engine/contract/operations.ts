@@ -56,6 +56,7 @@ import {
   ruleOutcomeSchema,
   ruleRetractedSchema,
   ruleUpdateSchema,
+  storedRuleSchema,
   validateInputSchema,
   validateResultSchema,
 } from './rules.ts';
@@ -111,6 +112,12 @@ export interface OperationSpec {
    * writes. Absent: the header is refused.
    */
   transaction?: 'read' | 'write';
+  /** The path names a database, as `name`, or a tenant of one, as `id`: they are checked as those of the headers are. */
+  pathNames?: 'database' | 'tenant';
+  /** The answer has an entity tag of what it is about, in the header ETag too. */
+  etag?: true;
+  /** It takes If-Match. */
+  ifMatch?: true;
   /** True: it changes rules, which a credential restricted to tenants may not. */
   changesRules?: boolean;
   params?: z.ZodType;
@@ -310,6 +317,7 @@ export const operations = {
     kind: 'write',
     transaction: 'write',
     changesRules: true,
+    etag: true,
     body: ruleInputSchema,
     output: ruleOutcomeSchema,
     problems: ['RuleException', 'StorageUnavailable'],
@@ -349,6 +357,20 @@ export const operations = {
     output: ruleListSchema,
     problems: [],
   },
+  getRule: {
+    method: 'GET',
+    path: '/rules/:id',
+    summary: 'One rule',
+    tag: 'rules',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    etag: true,
+    params: idParams,
+    output: storedRuleSchema,
+    problems: ['RuleNotFound'],
+  },
   updateRule: {
     method: 'PUT',
     path: '/rules/:id',
@@ -360,10 +382,12 @@ export const operations = {
     kind: 'write',
     transaction: 'write',
     changesRules: true,
+    etag: true,
+    ifMatch: true,
     params: idParams,
     body: ruleUpdateSchema,
     output: ruleOutcomeSchema,
-    problems: ['RuleNotFound', 'Conflict', 'RuleException', 'StorageUnavailable'],
+    problems: ['RuleNotFound', 'Conflict', 'PreconditionFailed', 'RuleException', 'StorageUnavailable'],
   },
   deleteRule: {
     method: 'DELETE',
@@ -376,9 +400,10 @@ export const operations = {
     kind: 'write',
     transaction: 'write',
     changesRules: true,
+    ifMatch: true,
     params: idParams,
     output: ruleRetractedSchema,
-    problems: ['RuleNotFound', 'StorageUnavailable'],
+    problems: ['RuleNotFound', 'PreconditionFailed', 'StorageUnavailable'],
   },
   ask: {
     method: 'POST',
@@ -583,6 +608,8 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'write',
+    changesRules: true,
+    pathNames: 'database',
     params: databaseParams,
     output: deletedDatabaseSchema,
     problems: ['DatabaseNotFound', 'Conflict', 'StorageUnavailable'],
@@ -596,6 +623,8 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'write',
+    changesRules: true,
+    pathNames: 'database',
     params: databaseParams,
     output: clearedSchema,
     problems: ['DatabaseNotFound', 'StorageUnavailable'],
@@ -609,6 +638,7 @@ export const operations = {
     database: false,
     role: 'reader',
     kind: 'read',
+    pathNames: 'database',
     params: databaseParams,
     output: tenantListSchema,
     problems: ['DatabaseNotFound'],
@@ -622,6 +652,7 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'write',
+    pathNames: 'database',
     params: databaseParams,
     body: createTenantSchema,
     output: createdTenantSchema,
@@ -637,6 +668,7 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'write',
+    pathNames: 'tenant',
     params: tenantParams,
     output: clearedSchema,
     problems: ['DatabaseNotFound', 'TenantNotFound', 'StorageUnavailable'],
@@ -650,6 +682,7 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'write',
+    pathNames: 'tenant',
     params: tenantParams,
     output: clearedSchema,
     problems: ['DatabaseNotFound', 'TenantNotFound', 'StorageUnavailable'],

@@ -21,7 +21,11 @@ export const problems = {
     when: 'the role, databases or tenants of the credential do not cover the call, or a foreign Origin or Host',
   },
   NotFound: { status: 404, title: 'Not found', when: 'the address names nothing' },
-  DatabaseNotFound: { status: 404, title: 'Database not found', when: 'X-Database names no database' },
+  DatabaseNotFound: {
+    status: 404,
+    title: 'Database not found',
+    when: 'X-Database or the path names no database',
+  },
   TenantNotFound: { status: 404, title: 'Tenant not found', when: 'an administration call names no tenant' },
   ScopeNotFound: { status: 404, title: 'Scope not found', when: 'a scope call names no scope' },
   SessionNotFound: { status: 404, title: 'Session not found', when: 'a context or MCP session is unknown' },
@@ -33,11 +37,15 @@ export const problems = {
   RuleNotFound: { status: 404, title: 'Rule not found', when: 'the id names no rule' },
   FactNotFound: { status: 404, title: 'Fact not found', when: 'the id names no fact of this tenant' },
   MethodNotAllowed: { status: 405, title: 'Method not allowed', when: 'a known path with another method' },
-  Conflict: { status: 409, title: 'Conflict', when: 'what is stored stands against the write' },
+  Conflict: {
+    status: 409,
+    title: 'Conflict',
+    when: 'what is stored stands against the write, or a write with its Idempotency-Key is still running',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',
-    when: 'If-Match does not name the current version',
+    when: 'If-Match does not name the rule as it is',
   },
   PayloadTooLarge: {
     status: 413,
@@ -63,7 +71,7 @@ export const problems = {
   IdempotencyMismatch: {
     status: 422,
     title: 'Idempotency key reused',
-    when: 'the same Idempotency-Key with another body',
+    when: 'an Idempotency-Key that was used for another request: another body, path, method, database or tenant',
   },
   RateLimited: { status: 429, title: 'Too many requests', when: 'the rate limit is used up' },
   Internal: { status: 500, title: 'Internal error', when: 'a bug; the log has more under the request id' },

@@ -63,10 +63,13 @@ export const ruleUpdateSchema = z
   });
 export type RuleUpdate = z.output<typeof ruleUpdateSchema>;
 
+const etagSchema = z.string().describe('The entity tag of the rule as it is now, for If-Match');
+
 export const ruleOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),
   rule: z.string(),
   id: z.string(),
+  etag: etagSchema,
   generation: generationSchema,
 });
 export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
@@ -101,7 +104,8 @@ export const storedRuleSchema = z.object({
   description: z.string().nullable(),
   enabled: z.boolean(),
   createdAt: timeSchema,
-  fired: z.int().describe('How often inference drew a conclusion with it since the start'),
+  etag: etagSchema,
+  fired: z.int().describe('How often inference drew a conclusion with it; saved with snapshots'),
 });
 export type StoredRule = z.output<typeof storedRuleSchema>;
 export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema) });

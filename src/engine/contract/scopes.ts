@@ -112,6 +112,10 @@ export const mergedSchema = z.object({
   resolved: z.int().describe('Conflicts settled by resolutions'),
   gained: z.int().describe('Known conclusions that are new'),
   lost: z.int().describe('Known conclusions that no longer hold'),
+  knownComplete: z
+    .literal(false)
+    .optional()
+    .describe('A limit ended the count: gained and lost are not known'),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

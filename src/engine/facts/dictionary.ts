@@ -88,7 +88,7 @@ export class Dictionary implements ConstantIds {
 
   /** The UTF-8 of the text of an id, not to be changed. */
   utf8(id: number): Uint8Array {
-    return this.#arena.subarray(this.#offsets[id] as number, this.#offsets[id + 1] as number);
+    return this.#arena.subarray(this.#offsets[id], this.#offsets[id + 1]);
   }
 
   /** Gives the next id to a text, as UTF-8, that has none yet. */

@@ -53,6 +53,7 @@ export interface PinnedFacts {
   readonly dictionary: Dictionary;
   readonly constants: number;
   /** By their numbers, from 1 on. */
+  readonly forgottenThrough: number;
   readonly scopes: readonly string[];
   readonly scopeRecords: SavedScopes;
   /** By their numbers. */
@@ -67,6 +68,7 @@ export interface PinnedFacts {
 export interface KeptFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
+  readonly forgottenThrough: number;
   readonly scopes: readonly string[];
   readonly scopeRecords: SavedScopes;
   readonly relations: readonly StoredRelation[];
@@ -86,6 +88,8 @@ export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchange
 
 export class FactStore {
   readonly createdAt: number;
+  /** Whatever was stored for this tenant up to this generation is not known any more. */
+  forgottenThrough = 0;
   /** Moves with every change of what is stored, and of where it lies. */
   version = 0;
   readonly dictionary: ConstantIds;
@@ -111,6 +115,7 @@ export class FactStore {
    */
   static async restored(kept: KeptFacts, time: number, slices: Slices): Promise<FactStore> {
     const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
+    store.forgottenThrough = kept.forgottenThrough;
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
     const inScopes: AliveFact[] = [];
     for (const relation of kept.relations) {
@@ -146,6 +151,7 @@ export class FactStore {
       constants: dictionary.size,
       scopes: this.#scopeNames.names.slice(1) as string[],
       scopeRecords: this.scopes.saved(),
+      forgottenThrough: this.forgottenThrough,
       relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
       numbers: this.#numbers,
       count: this.#numbers.count,
@@ -306,9 +312,22 @@ export class FactStore {
    */
   changedAt(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): number {
     const known = this.find(predicate, args, truthVal, scope);
-    if (known === null) return this.relation(predicate, args.length, !truthVal)?.forgottenThrough ?? 0;
+    if (known === null) return this.forgottenOf(predicate, args.length, !truthVal);
     const death = known.relation.death?.[known.row] ?? Number.POSITIVE_INFINITY;
     return death === Number.POSITIVE_INFINITY ? (known.relation.birth[known.row] as number) : death;
+  }
+
+  /** The latest generation that can have retracted a fact of this relation of which nothing is known any more. */
+  forgottenOf(predicate: string, arity: number, negated: boolean): number {
+    return Math.max(this.forgottenThrough, this.relation(predicate, arity, negated)?.forgottenThrough ?? 0);
+  }
+
+  /** The versions that match and came or went after this generation. */
+  matchChanged(pattern: FactPattern, generation: number): Generator<FactRow> {
+    return matchFacts(this, pattern, ({ birth, death }, row) => {
+      const diedIn = death?.[row] ?? Number.POSITIVE_INFINITY;
+      return (birth[row] as number) > generation || (diedIn > generation && Number.isFinite(diedIn));
+    });
   }
 
   /**

@@ -14,7 +14,7 @@ test('counting goes on after the generation it begins after', () => {
   const generations = new Generations(41);
   expect([generations.last, generations.advance(7, 'first')]).toEqual([41, 42]);
   expect([generations.timeOf(42), generations.requestOf(42)]).toEqual([7, 'first']);
-  expect(generations.find(41)).toBe(-1);
+  expect([generations.find(41), generations.timeOf(41), generations.requestOf(41)]).toEqual([-1, 0, '']);
 });
 
 test('of generations with gaps those that are there are found, before and after others are added', () => {

@@ -5,7 +5,7 @@
  * on counting), and are added at the end alone. Those that nothing refers to any more may have been left out by
  * whoever kept them; of all others time and request are known.
  */
-import { assert, present } from '../base/assert.ts';
+import { assert } from '../base/assert.ts';
 import { TextColumn } from './text-column.ts';
 
 /** Generations that are known before one is added: ascending, their times and requests beside them. */
@@ -56,12 +56,16 @@ export class Generations {
     return this.#last;
   }
 
+  /** Epoch milliseconds; 0 for one before the first that is known, such as that of a new database. */
   timeOf(generation: number): number {
-    return this.#times[this.#placeOf(generation)] as number;
+    const place = this.#placeOf(generation);
+    return place < 0 ? 0 : (this.#times[place] as number);
   }
 
+  /** '' for one before the first that is known. */
   requestOf(generation: number): string {
-    return this.#requests.text(this.#placeOf(generation));
+    const place = this.#placeOf(generation);
+    return place < 0 ? '' : this.#requests.text(place);
   }
 
   /** The place of a generation among those known, or -1. */
@@ -86,9 +90,12 @@ export class Generations {
     return { generation, time, request: this.#requests.utf8(place) };
   }
 
+  /** The place of a generation; -1 for one before the first. */
   #placeOf(generation: number): number {
     const place = this.find(generation);
-    return present(place < 0 ? null : place, 'a generation that is asked for is known');
+    const isBefore = this.#count === 0 || generation < (this.#numbers[0] as number);
+    assert(place >= 0 || isBefore, 'a generation that is asked for is known');
+    return place;
   }
 }
 

@@ -43,7 +43,7 @@ export class TextColumn {
   utf8(place: number): Uint8Array {
     const { arena, ends } = this.#pieces[Math.floor(place / textsInPiece)] as Piece;
     const at = place % textsInPiece;
-    return arena.subarray(at === 0 ? 0 : (ends[at - 1] as number), ends[at] as number);
+    return arena.subarray(at === 0 ? 0 : ends[at - 1], ends[at]);
   }
 
   /** The piece for one more text of at most so many bytes. */

@@ -14,7 +14,8 @@ type Kind = keyof typeof kinds;
 
 /** Elements written between two looks at the clock. */
 const elementsInPiece = 16_384;
-/** A piece of texts is closed once it has so many bytes. */
+/** A piece of texts is closed once it has so many, or so many bytes. */
+const textsInPiece = 2048;
 const bytesInPiece = 256 * 1024;
 /** Kind and length. */
 const headBytes = 9;
@@ -53,7 +54,7 @@ export class ColumnWriter {
     for (const text of texts) {
       piece.push(text);
       bytes += text.length;
-      if (bytes < bytesInPiece && piece.length < elementsInPiece) continue;
+      if (bytes < bytesInPiece && piece.length < textsInPiece) continue;
       yield textsPiece(piece, bytes);
       piece = [];
       bytes = 0;

@@ -25,6 +25,7 @@ interface FactsHead {
   readonly relations: number;
   readonly sweepAt: number;
   readonly scopes: SavedScopes;
+  readonly forgottenThrough: number;
 }
 
 interface RelationHead {
@@ -76,6 +77,7 @@ export async function* writeFacts(
     relations: selection.relations.length,
     sweepAt: ended.sweepAt,
     scopes: pinned.scopeRecords,
+    forgottenThrough: pinned.forgottenThrough,
   };
   yield* columns.json(head);
   yield* columns.texts(mapped(selection.used, (id) => dictionary.utf8(id)));
@@ -126,8 +128,8 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
     changes,
   };
   const ended: PinnedEnds = { entries: await readEnds(columns, relations), sweepAt: head.sweepAt };
-  const { createdAt, scopes: scopeRecords } = head;
-  const kept = { createdAt, dictionary, scopes, scopeRecords, relations, numbers, ended };
+  const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
+  const kept = { createdAt, forgottenThrough, dictionary, scopes, scopeRecords, relations, numbers, ended };
   return FactStore.restored(kept, time, slices);
 }
 
@@ -255,8 +257,17 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
   const validUntil = head.hasUntil ? await columns.float64() : null;
   const relation = await StoredRelation.restored(
     {
-      ...{ predicate, arity, negated, forgottenThrough },
-      ...{ count: number.length, columns: identity, birth, number, death, validFrom, validUntil },
+      predicate,
+      arity,
+      negated,
+      forgottenThrough,
+      count: number.length,
+      columns: identity,
+      birth,
+      number,
+      death,
+      validFrom,
+      validUntil,
     },
     slices,
   );

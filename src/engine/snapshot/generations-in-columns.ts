@@ -18,6 +18,8 @@ export class NeededGenerations {
     this.#generations = generations;
     this.#last = generations.last;
     this.#isNeeded = new Uint8Array(generations.count);
+    // What is only supposed has the newest one, whatever made that.
+    this.need(generations.last);
   }
 
   readonly need: GenerationNeeded = (generation) => {

@@ -1,6 +1,5 @@
 import { present } from '../base/assert.ts';
 import { type Derived, Support } from './derived.ts';
-import type { Pacer } from './evaluation.ts';
 
 /**
  * Why every row is there, kept so that a change costs in proportion to what it affects.
@@ -19,6 +18,8 @@ import type { Pacer } from './evaluation.ts';
 /** So many places are kept, whether or not anything still stands on them. */
 const fewPlaces = 10_000;
 const placesBetweenBreaths = 0x1_0000;
+/** Lets others run where it is time to; rejects where a limit is met. */
+type Breathe = () => Promise<void>;
 
 export class Justifications {
   readonly supports: Support[] = [];
@@ -92,24 +93,24 @@ export class Justifications {
    * Lets go of the places on which no row alive stands. The set must be at rest, and nobody at it but the caller; where
    * this ends early, by a limit, the set is not to be used again.
    */
-  async tidy(pacer: Pacer): Promise<void> {
-    const { moved, kept } = await this.#movedPlaces(pacer);
+  async tidy(breathe: Breathe): Promise<void> {
+    const { moved, kept } = await this.#movedPlaces(breathe);
     const places = new Int32Array(kept * 3);
-    await this.#moveChains(this.#facts, moved, places, pacer);
-    for (const support of this.supports) await this.#moveChains(support.heads, moved, places, pacer);
-    for (const support of this.supports) await this.#moveRows(support, moved, pacer);
+    await this.#moveChains(this.#facts, moved, places, breathe);
+    for (const support of this.supports) await this.#moveChains(support.heads, moved, places, breathe);
+    for (const support of this.supports) await this.#moveRows(support, moved, breathe);
     this.#places = places;
     this.count = kept;
     this.litter = 0;
   }
 
   /** By place: 1 + the place that it becomes, 0 for those to be let go. */
-  async #movedPlaces(pacer: Pacer): Promise<{ readonly moved: Int32Array; readonly kept: number }> {
+  async #movedPlaces(breathe: Breathe): Promise<{ readonly moved: Int32Array; readonly kept: number }> {
     const moved = new Int32Array(this.count);
     let kept = 0;
     for (const support of this.supports) support.places = 0;
     for (let place = 0; place < moved.length; place++) {
-      if (place % placesBetweenBreaths === 0) await pacer.breathe();
+      if (place % placesBetweenBreaths === 0) await breathe();
       const target = this.#standing(place);
       if (target === null) continue;
       target.places++;
@@ -119,15 +120,20 @@ export class Justifications {
   }
 
   /** Writes the chains that begin at these heads, each without the places to be let go. */
-  async #moveChains(heads: Int32Array, moved: Int32Array, places: Int32Array, pacer: Pacer): Promise<void> {
+  async #moveChains(
+    heads: Int32Array,
+    moved: Int32Array,
+    places: Int32Array,
+    breathe: Breathe,
+  ): Promise<void> {
     let walked = 0;
     for (let premise = 0; premise < heads.length; premise++) {
       let newer = -1;
       let next = heads[premise] as number;
       heads[premise] = 0;
-      if (++walked % placesBetweenBreaths === 0) await pacer.breathe();
+      if (++walked % placesBetweenBreaths === 0) await breathe();
       while (next !== 0) {
-        if (++walked % placesBetweenBreaths === 0) await pacer.breathe();
+        if (++walked % placesBetweenBreaths === 0) await breathe();
         const from = (next - 1) * 3;
         const to = moved[next - 1] as number;
         next = this.#places[from + 2] as number;
@@ -142,10 +148,10 @@ export class Justifications {
   }
 
   /** A justification begins at the place that its first one became. */
-  async #moveRows({ since, derived }: Support, moved: Int32Array, pacer: Pacer): Promise<void> {
+  async #moveRows({ since, derived }: Support, moved: Int32Array, breathe: Breathe): Promise<void> {
     const count = Math.min(since.length, derived.rows.count);
     for (let row = 0; row < count; row++) {
-      if (row % placesBetweenBreaths === 0) await pacer.breathe();
+      if (row % placesBetweenBreaths === 0) await breathe();
       since[row] = Math.max(0, (moved[since[row] as number] ?? 0) - 1);
     }
   }

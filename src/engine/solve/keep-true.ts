@@ -34,6 +34,6 @@ export async function keepTrue(
   }
   if (!(await settle(set, reader, pacer))) return false;
   justifications.litter += justifications.count - taken;
-  if (justifications.isLittered) await justifications.tidy(pacer);
+  if (justifications.isLittered) await justifications.tidy(() => pacer.breathe());
   return true;
 }

@@ -5,7 +5,7 @@ import { compareText } from '../base/text-order.ts';
 import { relationKey, relationOf } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause, sliceMs } from './evaluation.ts';
 import { countByRelation, type KnownCount, provedBy } from './held-conclusions.ts';
-import { type Candidates, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
+import { type Candidates, type Demand, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { type Program, relationsRead } from './program.ts';
@@ -68,6 +68,8 @@ export class Reasoner implements Keeper {
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
   readers = 0;
+  /** The tenant has gone: nothing changes any more, and nothing is kept for those who come later. */
+  isRetired = false;
   /** Called where something is left to do for the run in the background. */
   onLeft: () => void = () => {};
   /** Told of an error that no caller hears of: a bug. */
@@ -120,6 +122,19 @@ export class Reasoner implements Keeper {
     this.known.clear();
     this.#hasUnknown = true;
     for (const shared of this.#both) shared.takeRules(affected);
+  }
+
+  /** To be called when the tenant goes. Who reads it still may end. */
+  retire(): void {
+    this.isRetired = true;
+    this.endUpkeep();
+    for (const shared of this.#both) shared.evict();
+  }
+
+  /** A reader, as this one, of the last state that there was. */
+  lastReader(earlier: PinnedReader): PinnedReader {
+    const { generation, time } = this.#lastChange;
+    return this.reader(Math.max(generation, earlier.generation), Math.max(time, earlier.time));
   }
 
   /** Ends the upkeep that runs now. What it was at is dropped. */
@@ -235,6 +250,17 @@ export class Reasoner implements Keeper {
     const known = this.known.take(relations);
     if (keepKnown) for (const each of known) this.known.add(each, each.rows);
     return [...found, ...known];
+  }
+
+  /** What is known about these relations: what was asked of tables, and each conclusion whose table is gone. */
+  demands(relations: ReadonlySet<string>): Demand[] {
+    const found = this.#both.flatMap((shared) => shared.demands(relations));
+    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.take(relations)) {
+      const of = { view, predicate, arity, negated, relation };
+      this.known.add(of, keys.rows);
+      found.push({ ...of, boundPositions: [...keys.rows.columns.keys()], keys });
+    }
+    return found;
   }
 
   /** What changes of facts take away from the shared tables from now on, until its `end`. */

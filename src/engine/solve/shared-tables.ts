@@ -4,7 +4,7 @@ import type { Tuples } from '../facts/tuples.ts';
 import { relationKey } from '../logic/terms.ts';
 import { type Limits, type Pacer, waitFor } from './evaluation.ts';
 import { keepTrue } from './keep-true.ts';
-import { type Candidates, type KnownConclusions, plainRows } from './known-conclusions.ts';
+import { type Candidates, type Demand, type KnownConclusions, plainRows } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
 import type { Program } from './program.ts';
@@ -37,6 +37,8 @@ export interface Keeper {
   readonly version: number;
   /** True while any of its tables has changes to take in, or takes them in. */
   readonly isBehind: boolean;
+  /** True where nothing is to be kept any more. */
+  readonly isRetired: boolean;
   readonly known: KnownConclusions;
   readonly withdrawals: Withdrawals;
   /** Those who watch for what the tables lose. */
@@ -267,7 +269,7 @@ export class SharedTables implements Holder {
   #release(set: TableSet, isSettled: boolean): void {
     const keeper = this.#keeper;
     if (this.set === set) {
-      if (!isSettled || !keeper.memory.fits(set.bytes, this)) {
+      if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {
         if (this.hasChanges) this.#tooMuch(this.trueTo);
         this.#renew();
       } else keeper.memory.use(this);
@@ -381,6 +383,19 @@ export class SharedTables implements Holder {
         const isCertain = this.upkeep === null && !doubtful.has(relation);
         found.push({ ...table, ...plainRows(rows, set.constants), table: demanded, isCertain });
       }
+    return found;
+  }
+
+  /** What was asked of known tables of these relations, whether or not there are answers. */
+  demands(relations: ReadonlySet<string>): Demand[] {
+    const { set } = this;
+    const found: Demand[] = [];
+    for (const table of this.#tablesOf(relations)) {
+      const { view, predicate, arity, negated, relation, boundPositions, demand } = table;
+      if (!table.isKnown || demand.rows.count === 0) continue;
+      const keys = plainRows(demand.rows, set.constants);
+      found.push({ view, predicate, arity, negated, relation, boundPositions, keys });
+    }
     return found;
   }
 

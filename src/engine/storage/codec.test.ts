@@ -54,7 +54,7 @@ describe('a record', () => {
         time: whole,
         requestId: text,
         actor: fc.option(text),
-        idempotencyKey: text,
+        idempotency: fc.record({ key: text, fingerprint: text, space: text }),
         database: text,
         generation: whole,
         version: whole,

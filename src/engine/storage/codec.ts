@@ -24,7 +24,8 @@ const NEW_LINE = 0x0a;
 
 /**
  * One write, as it was accepted. `sequence` counts the records of the service from 1 without a gap; `time` is epoch
- * milliseconds; `actor` is the credential's id, null where the caller was anonymous; `generation` is for the engine
+ * milliseconds; `actor` is the credential's id, null where the caller was anonymous; `idempotency` is what the engine
+ * tells a repeated request by; `generation` is for the engine
  * to interpret; `version` is that of the operation's shape; `operation` is any JSON value, opaque to the log.
  */
 export interface LogRecord {
@@ -32,7 +33,7 @@ export interface LogRecord {
   readonly time: number;
   readonly requestId: string;
   readonly actor: string | null;
-  readonly idempotencyKey?: string;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly space: string };
   readonly database: string;
   readonly generation: number;
   readonly version: number;
@@ -91,7 +92,7 @@ export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Ar
     time: record.time,
     requestId: record.requestId,
     actor: record.actor,
-    idempotencyKey: record.idempotencyKey,
+    idempotency: record.idempotency,
     database: record.database,
     generation: record.generation,
     version: record.version,
@@ -125,11 +126,17 @@ function checkedRecord(value: unknown): LogRecord {
   const whole = [record.sequence, record.time, record.generation, record.version].every(Number.isSafeInteger);
   const text = typeof record.requestId === 'string' && typeof record.database === 'string';
   const actor = record.actor === null || typeof record.actor === 'string';
-  const key = record.idempotencyKey === undefined || typeof record.idempotencyKey === 'string';
-  if (!whole || !text || !actor || !key || !('operation' in record)) {
+  const mark = record.idempotency === undefined || isMark(record.idempotency);
+  if (!whole || !text || !actor || !mark || !('operation' in record)) {
     throw new Error('a record lacks a field, or has one of another type');
   }
   return value as LogRecord;
+}
+
+function isMark(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { key, fingerprint, space } = value as Partial<Record<string, unknown>>;
+  return [key, fingerprint, space].every((part) => typeof part === 'string');
 }
 
 export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {

@@ -79,7 +79,8 @@ function header(request: FastifyRequest, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function badHeader(name: string, message: string): EngineError {
+/** The refusal of a header. */
+export function badHeader(name: string, message: string): EngineError {
   return new EngineError('ValidationException', `header ${name} ${message}`, {
     errors: [{ path: name, message }],
   });

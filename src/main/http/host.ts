@@ -6,6 +6,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../../engine/index.ts';
 import type { Dispatcher } from '../dispatch.ts';
 import type { Identity } from '../identity.ts';
 
@@ -41,6 +42,8 @@ export interface HttpHost {
   readonly samplesFolder: string;
   phase(): ServicePhase;
   hasDatabase(name: string): boolean;
+  /** As `Engine.remembers`. */
+  remembers(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */
   authenticate(headers: IncomingHttpHeaders): Identity;
 }

@@ -11,9 +11,18 @@ import type { FastifyReply } from 'fastify';
 /** Elements of an array that are written without a pause. */
 const sliceLength = 1000;
 
+export const jsonType = 'application/json; charset=utf-8';
+
 export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  reply.type('application/json; charset=utf-8');
+  reply.type(jsonType);
   return reply.send(isLarge(value) ? Readable.from(jsonSlices(value)) : JSON.stringify(value));
+}
+
+/** The bytes that `sendJson` sends. */
+export async function jsonBytes(value: unknown): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const text of jsonSlices(value)) parts.push(Buffer.from(text));
+  return Buffer.concat(parts);
 }
 
 /** True where the value or one of its parts, two levels down at most, is a long array. */

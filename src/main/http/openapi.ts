@@ -52,7 +52,9 @@ export function openApiDocument(version: string): Described {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: ['facts', 'rules', 'inference', 'databases', 'service'].map((name) => ({ name })),
+    tags: ['facts', 'rules', 'inference', 'transactions', 'scopes', 'databases', 'service'].map((name) => ({
+      name,
+    })),
     security: [{}, { bearer: [] }, { apiKey: [] }],
     paths,
     components: {
@@ -63,6 +65,12 @@ export function openApiDocument(version: string): Described {
         RequestId: {
           description: 'The id of the request, chosen by the client or made',
           schema: { type: 'string' },
+        },
+        ETag: { description: 'The entity tag of the rule as it is now', schema: { type: 'string' } },
+        Replayed: {
+          description:
+            'That a request came again with its Idempotency-Key: this is what the first one was answered',
+          schema: { type: 'string', const: 'true' },
         },
         ApiVersion: { description: 'The version of the API', schema: { type: 'string', const: '1' } },
       },
@@ -113,6 +121,26 @@ const headerParameters = {
     description: 'Echoed in the answer and in every log line of the request',
     schema: { type: 'string', maxLength: 128 },
   },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'The same key with the same request gets the first answer again for 24 hours, with Idempotent-Replayed: true',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Entity tags of which the rule must have one now, or *; else 412',
+    schema: { type: 'string' },
+    example: '"r7-12"',
+  },
+  Transaction: {
+    name: 'X-Transaction-ID',
+    in: 'header',
+    description: 'The transaction that a write becomes part of, or whose writes a question sees',
+    schema: { type: 'string' },
+  },
   LastEventId: {
     name: 'Last-Event-ID',
     in: 'header',
@@ -128,6 +156,9 @@ function describeParameters(spec: OperationSpec, components: Components): Descri
   return [
     ...(spec.tenant ? [shared('Tenant')] : []),
     ...(spec.database ? [shared('Database')] : []),
+    ...(spec.transaction === undefined ? [] : [shared('Transaction')]),
+    ...(spec.kind === 'write' ? [shared('IdempotencyKey')] : []),
+    ...(spec.ifMatch === true ? [shared('IfMatch')] : []),
     shared('RequestId'),
     ...(spec.stream === 'events' ? [shared('LastEventId')] : []),
     ...fieldsAs('path', spec.params, components),
@@ -194,7 +225,11 @@ function describeSuccess(
   const schema = { $ref: `#/components/schemas/${component}` };
   const answer = (description: string): Described => ({
     description,
-    headers: standingHeaders,
+    headers: {
+      ...standingHeaders,
+      ...(spec.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
+      ...(spec.kind === 'write' ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Replayed' } } : {}),
+    },
     content:
       spec.stream === 'events'
         ? { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': schema } }
@@ -248,7 +283,8 @@ export function problemsOf(spec: OperationSpec): ProblemCode[] {
     codes.add('PayloadTooLarge');
     codes.add('UnsupportedMediaType');
   }
-  if (spec.kind === 'write') codes.add('NotLeader');
+  if (spec.kind === 'write')
+    for (const code of ['NotLeader', 'Conflict', 'IdempotencyMismatch'] as const) codes.add(code);
   for (const code of spec.problems) codes.add(code);
   return [...codes].toSorted((left, right) => problems[left].status - problems[right].status);
 }

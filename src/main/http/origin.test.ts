@@ -121,7 +121,7 @@ describe('Origin', () => {
       },
     });
     expect(status).toBe(204);
-    expect(headers.get('access-control-allow-methods')).toBe('DELETE, PUT');
+    expect(headers.get('access-control-allow-methods')).toBe('DELETE, GET, HEAD, PUT');
     const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
     for (const name of [
       'content-type',

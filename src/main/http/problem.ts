@@ -26,6 +26,11 @@ export function problemOf(error: EngineError, requestId: string): Problem {
   };
 }
 
+/** The same as it is sent. As bytes: the media type has no charset, and to text the framework would add one. */
+export function problemBytes(error: EngineError, requestId: string): Buffer {
+  return Buffer.from(JSON.stringify(problemOf(error, requestId)));
+}
+
 /** Answers with the problem that `error` is; headers of the answer that were set before stay. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asEngineError(error);
@@ -33,12 +38,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (known.code === 'Unauthenticated') reply.header('www-authenticate', 'Bearer');
   const retryAfter = known.members['retryAfterSeconds'];
   if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter));
-  const problem = problemOf(known, request.id);
-  // As bytes: the media type has no charset, and to text the framework would add one.
-  return reply
-    .code(problem.status)
-    .type(problemType)
-    .send(Buffer.from(JSON.stringify(problem)));
+  return reply.code(known.status).type(problemType).send(problemBytes(known, request.id));
 }
 
 function asEngineError(error: unknown): EngineError {

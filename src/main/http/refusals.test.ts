@@ -96,7 +96,7 @@ describe('addresses', () => {
   it('answers OPTIONS with the methods there are', async () => {
     const { status, headers } = await service.call('OPTIONS', '/rules/r1');
     expect(status).toBe(204);
-    expect(headers.get('allow')).toBe('DELETE, PUT, OPTIONS');
+    expect(headers.get('allow')).toBe('DELETE, GET, HEAD, PUT, OPTIONS');
   });
 
   it('answers HEAD with the headers of GET and no body', async () => {

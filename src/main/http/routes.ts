@@ -2,21 +2,35 @@
  * The routes of the operations table: one loop, and the order in which a request can be refused.
  *
  * Before the body: 401, 429, 403, 415. Then the body is read (413), headers and names are checked (400), the
- * database is looked up (404), the body is parsed and validated (400), and the handler decides the rest.
+ * database is looked up (404), the body is parsed and validated (400), and the handler decides the rest. A write that
+ * comes again with its idempotency key is answered after the headers, whatever has become of the database since.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
-import { EngineError } from '../../engine/index.ts';
-import { checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
+import { type Caller, EngineError, present } from '../../engine/index.ts';
+import { type CheckedInput, checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
-import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './caller.ts';
+import {
+  callerFor,
+  checkedPlace,
+  databaseNotFound,
+  type NamedPlace,
+  namedPlace,
+  type Place,
+  requireCovered,
+} from './caller.ts';
 import { streamEvents } from './events.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { sendJson } from './json-answer.ts';
+import { idempotencyOf, KeptAnswers } from './idempotency.ts';
+import { parseIfMatch } from './if-match.ts';
+import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
+
+/** What answers to writes with an idempotency key may take. */
+const mostBytesOfAnswers = 64 * 1024 * 1024;
 
 export function addOperationRoutes(
   app: FastifyInstance,
@@ -24,6 +38,7 @@ export function addOperationRoutes(
   guard: Guard,
   activity: Activity,
 ): void {
+  const answers = new KeptAnswers(() => performance.now(), mostBytesOfAnswers);
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
     const name = key as OperationName;
     for (const path of [spec.path, ...(spec.aliases ?? [])])
@@ -34,7 +49,7 @@ export function addOperationRoutes(
           guardOperation(guard, spec, request);
           done();
         },
-        handler: (request, reply) => answerOperation(host, activity, name, request, reply),
+        handler: (request, reply) => answerOperation(host, activity, answers, name, request, reply),
       });
   }
 }
@@ -55,18 +70,25 @@ function guardOperation(guard: Guard, spec: OperationSpec, request: FastifyReque
   else {
     const identity = guard.identify(request);
     requirePermission(identity, spec);
-    const named = namedPlace(request);
-    requireCovered(identity, {
-      database: spec.database ? named.database : null,
-      tenant: spec.tenant ? named.tenant : null,
-    });
+    const covered = namedBy(spec, request);
+    if (covered !== null) requireCovered(identity, covered);
   }
   requireJson(request.raw);
+}
+
+/** The database and tenant that the credential must cover, by headers or path; null where the operation has none. */
+function namedBy(spec: OperationSpec, request: FastifyRequest): NamedPlace | null {
+  const { database, tenant } = namedPlace(request);
+  if (spec.pathNames === undefined)
+    return spec.database ? { database, tenant: spec.tenant ? tenant : null } : null;
+  const { name, id } = request.params as { readonly name?: string; readonly id?: string };
+  return { database: name ?? null, tenant: spec.pathNames === 'tenant' ? (id ?? null) : null };
 }
 
 async function answerOperation(
   host: HttpHost,
   activity: Activity,
+  answers: KeptAnswers,
   name: OperationName,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -74,10 +96,17 @@ async function answerOperation(
   const spec: OperationSpec = operations[name];
   const bytes = await bytesOf(host, request);
   const params = checkParams(name, request.params);
-  const place = placeOf(host, spec, request);
-  const query = parseQuery(request.raw.url ?? '');
-  const input = { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
-  if (spec.stream === 'events') return streamEvents(host, activity, place, request, reply);
+  const place = placeOf(spec, request);
+  const conditions = await conditionsOf(spec, request, place, bytes);
+  const inputOf = async (isRemembered = false): Promise<CheckedInput> => {
+    if (!isRemembered) requireDatabase(host, spec, place, params);
+    const query = parseQuery(request.raw.url ?? '');
+    return { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
+  };
+  if (spec.stream === 'events') {
+    await inputOf();
+    return streamEvents(host, activity, place, request, reply);
+  }
   const task = activity.startCall();
   // The call lasts until its answer is out: a large one is written after the handler has returned it.
   reply.raw.once('close', () => {
@@ -85,22 +114,76 @@ async function answerOperation(
     task.done();
   });
   try {
-    const caller = callerFor(request, place, task.signal);
-    const output = await host.dispatcher.run(name, caller, input);
-    reply.code(spec.status ?? 200);
-    if (name === 'ready' && (output as { status: string }).status !== 'ready') reply.code(503);
+    const caller = { ...callerFor(request, place, task.signal), ...conditions };
+    if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
+    const output = await host.dispatcher.run(name, caller, await inputOf());
+    reply.code(statusOf(name, output));
+    const etag = etagIn(spec, output);
+    if (etag !== null) reply.header('etag', etag);
     return sendJson(reply, output);
   } catch (error) {
     throw task.signal.aborted ? afterAbort(task, error) : error;
   }
 }
 
-/** Database and tenant by the headers, as far as the operation looks at them. */
-function placeOf(
+/** As the first request with the caller's idempotency key was answered; else by the operation. */
+async function answerOnce(
   host: HttpHost,
+  answers: KeptAnswers,
+  name: OperationName,
+  caller: Caller,
+  inputOf: (isRemembered: boolean) => Promise<CheckedInput>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const spec: OperationSpec = operations[name];
+  let isRemembered = false;
+  const { answer, isRepeated } = await answers.once(
+    caller,
+    present(caller.idempotency, 'a key'),
+    async () => {
+      isRemembered = host.remembers(caller);
+      // What the write was made to may be gone since.
+      const output = await host.dispatcher.run(name, caller, await inputOf(isRemembered));
+      const status = statusOf(name, output);
+      return { status, type: jsonType, etag: etagIn(spec, output), body: await jsonBytes(output) };
+    },
+  );
+  reply.code(answer.status).type(answer.type);
+  if (answer.etag !== null) reply.header('etag', answer.etag);
+  if (isRepeated || isRemembered) reply.header('idempotent-replayed', 'true');
+  return reply.send(answer.body);
+}
+
+/** What the headers make a write depend on. */
+async function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
-): { database: string; tenant: string } {
+  place: Place,
+  body: Buffer | null,
+): Promise<Pick<Caller, 'idempotency' | 'ifMatch'>> {
+  const { 'if-match': ifMatch } = request.headers;
+  const { method, headers } = request;
+  const url = request.raw.url ?? '';
+  return {
+    idempotency: spec.kind === 'write' ? await idempotencyOf({ method, url, headers }, place, body) : null,
+    ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
+  };
+}
+
+function statusOf(name: OperationName, output: unknown): number {
+  if (name === 'ready' && (output as { status: string }).status !== 'ready') return 503;
+  const spec: OperationSpec = operations[name];
+  return spec.status ?? 200;
+}
+
+/** The entity tag of what the answer is about; null where it has none, as of what is only pending. */
+function etagIn(spec: OperationSpec, output: unknown): string | null {
+  const etag = spec.etag === true ? (output as { etag?: unknown }).etag : undefined;
+  return typeof etag === 'string' ? etag : null;
+}
+
+/** Database and tenant by the headers, as far as the operation looks at them. */
+function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
   const named = namedPlace(request);
   const place = checkedPlace(
     { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
@@ -113,8 +196,14 @@ function placeOf(
       errors: [{ path: 'X-Transaction-ID', message: 'has no meaning here' }],
     });
   }
-  if (spec.database && !host.hasDatabase(place.database)) throw databaseNotFound(place.database);
   return place;
+}
+
+/** Refuses with DatabaseNotFound where the database is not there that the headers or the path name. */
+function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, params: unknown): void {
+  const { name } = (spec.pathNames === undefined ? { name: place.database } : params) as { name: string };
+  if (!spec.database && spec.pathNames === undefined) return;
+  if (!host.hasDatabase(name)) throw databaseNotFound(name);
 }
 
 /** The body, whole; null where the method takes none. */

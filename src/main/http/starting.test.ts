@@ -42,6 +42,7 @@ beforeAll(async () => {
     metrics: createMetrics(sources, []),
     phase: () => 'starting',
     hasDatabase: () => state.engine,
+    remembers: () => state.engine,
     authenticate: createAuthenticator('a-key'),
   });
   await http.app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,74 @@
+import { present } from './base/assert.ts';
+import type { MergeConflict } from './contract/scopes.ts';
+import { renderAtom } from './logic/print.ts';
+import type { Operation } from './operation.ts';
+import type { MergedCounts, Outcome } from './outcome.ts';
+import type { Draft } from './report.ts';
+import { conflictsNow } from './scope-diff.ts';
+import type { LogRecord } from './storage/codec.ts';
+
+/** What the operation came to, by what is reported of it. */
+export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outcome {
+  const { generation } = draft;
+  switch (operation.kind) {
+    case 'assert': {
+      const { asserted, updated, unchanged, fact } = draft;
+      const facts = draft.database.tenants.get(operation.tenant)?.facts;
+      const isOne = operation.facts.length === 1 && fact !== null && facts !== undefined;
+      return { kind: 'facts', asserted, updated, unchanged, id: isOne ? facts.idOf(fact) : null, generation };
+    }
+    case 'retract':
+      return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };
+    case 'retractById':
+      return { kind: 'retracted', retracted: draft.changes.length, atom: atomOf(draft), generation };
+    case 'teach':
+    case 'updateRule':
+    case 'forgetRule': {
+      const { kept, status } = present(draft.rules[0], 'a write of a rule reports it');
+      const { id, text, changedIn } = kept;
+      return { kind: 'rule', id, rule: text, status, changedIn, generation };
+    }
+    case 'createDatabase':
+    case 'createTenant':
+      return { kind: 'created', createdAt: record.time };
+    case 'deleteTenant':
+    case 'nukeTenant':
+    case 'deleteDatabase':
+    case 'nukeDatabase': {
+      const { facts, rules } = present(draft.cleared, 'what was cleared is reported');
+      return { kind: 'cleared', facts, rules, generation };
+    }
+    case 'forkScope':
+    case 'deleteScope': {
+      const { facts, rules } = present(draft.scope, 'what became of the scope is reported');
+      return { kind: 'scope', facts, rules, generation };
+    }
+    case 'mergeScopes':
+      return { kind: 'merged', ...mergedCounts(draft), conflicts: conflictsIn(draft, record), generation };
+    case 'commit':
+      return { kind: 'committed', generation };
+  }
+}
+
+function mergedCounts({ scope }: Draft): MergedCounts {
+  const { added, updated, deleted, kept, resolved } = present(
+    scope?.merge ?? null,
+    'a merge says what it did',
+  );
+  return { added, updated, deleted, kept, resolved };
+}
+
+function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] {
+  const facts = database.tenants.get(tenant ?? '')?.facts;
+  if (idempotency === undefined || facts === undefined) return [];
+  return conflictsNow(facts, scope?.merge?.conflicts ?? []);
+}
+
+/** The atom of the one fact that was retracted, null where there was none. */
+function atomOf({ database, tenant, changes }: Draft): string | null {
+  const fact = changes[0]?.fact;
+  const facts = database.tenants.get(tenant ?? '')?.facts;
+  if (fact === undefined || facts === undefined) return null;
+  const { predicate, negated } = fact.relation;
+  return renderAtom({ predicate, args: facts.argsOf(fact), negated });
+}

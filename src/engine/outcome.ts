@@ -1,0 +1,75 @@
+import type { Cleared, CreatedTenant } from './contract/administration.ts';
+import type { MergeConflict, Merged } from './contract/scopes.ts';
+
+/**
+ * What a write came to, as plain JSON: all that its answer is made of beside the request itself.
+ *
+ * A live answer and the answer to a request that is repeated after a restart are made of it by the same functions, so
+ * they say the same. What was found out only then, such as the conclusions that a retraction took away, is not in it.
+ */
+export type Outcome =
+  | {
+      readonly kind: 'facts';
+      readonly asserted: number;
+      readonly updated: number;
+      readonly unchanged: number;
+      /** Where one fact was written: its id. */
+      readonly id: string | null;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: 'retracted';
+      readonly retracted: number;
+      /** Where the fact was named by its id: the atom. */
+      readonly atom: string | null;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: 'rule';
+      readonly id: string;
+      readonly rule: string;
+      readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
+      /** The generation that last changed the rule. */
+      readonly changedIn: number;
+      readonly generation: number;
+    }
+  | { readonly kind: 'created'; readonly createdAt: number }
+  | {
+      readonly kind: 'cleared';
+      readonly facts: number;
+      readonly rules: number;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: 'scope';
+      readonly facts: number;
+      readonly rules: number;
+      readonly generation: number;
+    }
+  | ({
+      readonly kind: 'merged';
+      /** Written out only where the request can be repeated. */
+      readonly conflicts: readonly MergeConflict[];
+      readonly generation: number;
+    } & MergedCounts)
+  | { readonly kind: 'committed'; readonly generation: number };
+
+export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
+
+type Kind = Outcome['kind'];
+
+/** The outcome as one of this kind. */
+export function outcomeAs<Name extends Kind>(outcome: Outcome, kind: Name): Extract<Outcome, { kind: Name }> {
+  if (outcome.kind !== kind)
+    throw new Error(`assertion failed: the outcome is one of ${kind}, not of ${outcome.kind}`);
+  return outcome as Extract<Outcome, { kind: Name }>;
+}
+
+export function createdPart(outcome: Outcome): Pick<CreatedTenant, 'createdAt'> {
+  return { createdAt: outcomeAs(outcome, 'created').createdAt };
+}
+
+export function clearedPart(outcome: Outcome): Omit<Cleared, 'status'> {
+  const { facts, rules, generation } = outcomeAs(outcome, 'cleared');
+  return { facts, rules, generation };
+}
