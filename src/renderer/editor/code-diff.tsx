@@ -54,9 +54,6 @@ function createEditor(host: HTMLElement, left: Text, right: Text): Editor {
     scrollbar: { alwaysConsumeMouseWheel: false, verticalScrollbarSize: 10 },
     padding: { top: 8, bottom: 8 },
   });
-  // Named one by one: what the two are called as a pair does not reach them.
-  editor.getOriginalEditor().updateOptions({ ariaLabel: left.label });
-  editor.getModifiedEditor().updateOptions({ ariaLabel: right.label });
   editor.setModel({
     original: monaco.editor.createModel(left.text, languageId),
     modified: monaco.editor.createModel(right.text, languageId),
@@ -90,7 +87,11 @@ export function CodeDiff({ left, right }: CodeDiffProps) {
 
   useEffect(() => replaceText(editor.current?.getModel()?.original, left.text), [left.text]);
   useEffect(() => replaceText(editor.current?.getModel()?.modified, right.text), [right.text]);
-  useEffect(() => editor.current?.updateOptions({ fontSize }), [fontSize, left.label, right.label]);
+  useEffect(() => {
+    // Whatever is changed takes the labels away where they are not said again.
+    const labels = { originalAriaLabel: left.label, modifiedAriaLabel: right.label };
+    editor.current?.updateOptions({ fontSize, ...labels });
+  }, [fontSize, left.label, right.label]);
   useEffect(() => monaco.editor.setTheme(`corollary-${scheme}`), [scheme]);
 
   return <div ref={host} className={styles.fill} />;

@@ -198,9 +198,10 @@ export function FactComparison(props: FactComparisonProps) {
       <div className={styles.filters}>
         <KindFilter counts={counts} kind={kind} onKind={(next) => onSearch({ kind: next })} />
         <TextFilter value={q} onValue={(next) => onSearch({ q: next === '' ? undefined : next })} />
-        <span className={styles.grow} />
-        <Resolved counts={counts} onNext={() => goToNext(selected ?? -1)} />
-        <ChooseForAll comparison={comparison} rows={shown} />
+        <span className={styles.choosing}>
+          <Resolved counts={counts} onNext={() => goToNext(selected ?? -1)} />
+          <ChooseForAll comparison={comparison} rows={shown} />
+        </span>
       </div>
       <div className={styles.fill}>
         <Split id="scopes-facts" orientation="horizontal" label="Resize" panes={panes} />

@@ -31,7 +31,7 @@ test('what is not understood in an address is dropped', () => {
 
 function rule(text: string, scope: string | null, more: Partial<StoredRule> = {}): StoredRule {
   const head = { predicate: 'p', args: [], negated: false };
-  const fields = { name: null, description: null, enabled: true, createdAt: 0, fired: 0 };
+  const fields = { name: null, description: null, enabled: true, createdAt: 0, etag: '', fired: 0 };
   return { id: text, text, head, body: [], scope, ...fields, ...more };
 }
 
