@@ -47,7 +47,7 @@ function FactsOrWhyNot(props: PartsProps) {
       </div>
     );
   if (data === undefined)
-    return <Loader size={16} className={styles.loading} aria-label="Comparing the scopes" />;
+    return <Loader size={16} className={styles.loading} role="status" aria-label="Comparing the scopes" />;
   return props.search.part === 'conclusions' ? (
     <Conclusions comparison={props.comparison} />
   ) : (

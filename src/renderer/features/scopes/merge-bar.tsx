@@ -40,7 +40,13 @@ function Outcome({ comparison }: { comparison: Comparison }) {
       </span>
     );
   }
-  if (data === undefined) return <Loader size={11} aria-label="Trying the merge" />;
+  if (data === undefined)
+    return (
+      <span className="dim">
+        <Loader size={11} mr={8} aria-hidden />
+        Trying the merge
+      </span>
+    );
   return (
     <>
       <span className="number">

@@ -18,7 +18,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
   const right = useMemo(() => rulesText(data ?? [], target), [data, target]);
   if (data === undefined)
     return error === null ? (
-      <Loader size={16} className={styles.loading} aria-label="Loading rules" />
+      <Loader size={16} className={styles.loading} role="status" aria-label="Loading rules" />
     ) : (
       <div className={styles.padded}>
         <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />

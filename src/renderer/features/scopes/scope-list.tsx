@@ -225,7 +225,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
           <ProblemNotice failure={failureOf(error)} onRetry={refetch} />
         </div>
       ) : rows === null ? (
-        <Loader size={16} className={styles.loading} aria-label="Loading scopes" />
+        <Loader size={16} className={styles.loading} role="status" aria-label="Loading scopes" />
       ) : rows.length === 1 && rows[0]?.facts === 0 ? (
         <EmptyState icon={<IconStack2 size={30} stroke={1.3} aria-hidden />} title="No scopes yet">
           A scope is a variant of the knowledge with facts and rules of its own. Assert a fact in one, or fork
