@@ -5,6 +5,7 @@ import {
   IconDatabase,
   IconDatabaseCog,
   IconFlask,
+  IconGitFork,
   IconHelpCircle,
   IconListSearch,
   IconRoute2,
@@ -20,6 +21,7 @@ import { useDatabases, usePredicates, useRules, useScopes } from './api/queries.
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
+import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
 import { formatAmount } from './ui/format.ts';
 import { useLastSearch } from './ui/last-searches.ts';
@@ -134,6 +136,32 @@ function useKnowledgeCommands(): Command[] {
   );
 }
 
+/** What is done with whole scopes; the pair that was compared last stays as it is. */
+function useScopeToolCommands(): Command[] {
+  const navigate = useNavigate();
+  const compared = JSON.stringify(useLastSearch('/scopes'));
+  return useMemo(() => {
+    const search = scopesSearchOf(JSON.parse(compared) as Record<string, unknown>);
+    return [
+      {
+        id: 'go.scopes',
+        title: 'Scopes: compare and merge',
+        group: 'Go to',
+        keys: 'Alt+5',
+        icon: <IconStack2 {...small} />,
+        run: () => void navigate({ to: '/scopes', search }),
+      },
+      {
+        id: 'scopes.fork',
+        title: 'Fork a scope…',
+        group: 'Workbench',
+        icon: <IconGitFork {...small} />,
+        run: () => void navigate({ to: '/scopes', search: { ...search, fork: '' } }),
+      },
+    ];
+  }, [navigate, compared]);
+}
+
 /** The tools that explain; they take up the question that was asked last. */
 function useExplainingCommands(): Command[] {
   const navigate = useNavigate();
@@ -195,6 +223,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
   const scopes = useScopes();
   const tools = useToolCommands();
+  const scopeTools = useScopeToolCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
   const databases = useDatabaseCommands(goTo);
@@ -213,6 +242,6 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
         run: () => goTo({ ...space, scope }),
       }),
     );
-    return [...tools, ...explaining, ...knowledge, ...databases, ...scopeCommands];
-  }, [tools, explaining, knowledge, databases, scopeNames, space, goTo]);
+    return [...tools, ...scopeTools, ...explaining, ...knowledge, ...databases, ...scopeCommands];
+  }, [tools, scopeTools, explaining, knowledge, databases, scopeNames, space, goTo]);
 }

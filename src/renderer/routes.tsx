@@ -25,6 +25,7 @@ import { askSearchOf } from './features/ask/ask-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
+import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
@@ -58,6 +59,9 @@ const TraceView = lazy(async () => ({
 }));
 const TracePanel = lazy(async () => ({
   default: (await import('./features/trace/trace-panel.tsx')).TracePanel,
+}));
+const ScopesView = lazy(async () => ({
+  default: (await import('./features/scopes/scopes-view.tsx')).ScopesView,
 }));
 const WhatIfView = lazy(async () => ({
   default: (await import('./features/what-if/what-if-view.tsx')).WhatIfView,
@@ -237,6 +241,27 @@ const adminRoute = createRoute({
   },
 });
 
+const scopesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/scopes',
+  validateSearch: scopesSearchOf,
+  component: function Scopes() {
+    const search = scopesRoute.useSearch();
+    const navigate = scopesRoute.useNavigate();
+    const { source, target, base } = search;
+    return (
+      <ScopesView
+        search={search}
+        onSearch={(next) => {
+          // Another pair is another place to come back to.
+          const isSamePair = next.source === source && next.target === target && next.base === base;
+          void navigate({ search: next, replace: isSamePair });
+        }}
+      />
+    );
+  },
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
@@ -267,6 +292,7 @@ export const router = createRouter({
     traceRoute,
     whatIfRoute,
     adminRoute,
+    scopesRoute,
     settingsRoute,
   ]),
   history: createHashHistory(),

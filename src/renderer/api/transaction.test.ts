@@ -66,6 +66,13 @@ test('the writes are made in their order between begin and commit', async () => 
   expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":false}']);
 });
 
+test('it is told how many writes were made', async () => {
+  const { endpoint } = await serve(() => null);
+  const made: number[] = [];
+  await runTransaction(endpoint, writes, { onProgress: (count) => made.push(count) });
+  expect(made).toEqual([1, 2]);
+});
+
 test('a dry run tries the commit and leaves nothing open', async () => {
   const { endpoint, asked } = await serve(() => null);
   await runTransaction(endpoint, writes, { dryRun: true });

@@ -22,6 +22,8 @@ export interface TransactionOptions {
   /** True: the commit is only tried. The answer tells the conclusions gained and lost, and nothing is changed. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
+  /** Told after each write how many were made. */
+  readonly onProgress?: (made: number) => void;
 }
 
 /** What a refused commit answers where it has rolled the transaction back. */
@@ -34,13 +36,15 @@ const endingCommit = new Set<number | null>([404, 409, 422]);
 export async function runTransaction(
   endpoint: Endpoint,
   writes: readonly TransactionWrite[],
-  { dryRun = false, signal }: TransactionOptions = {},
+  { dryRun = false, signal, onProgress }: TransactionOptions = {},
 ): Promise<Committed> {
   const options: CallOptions = signal === undefined ? {} : { signal };
   const { id } = await call(endpoint, 'beginTransaction', {}, options);
   try {
-    for (const { operation, input } of writes)
+    for (const [index, { operation, input }] of writes.entries()) {
       await call(endpoint, operation, input, { ...options, transaction: id });
+      onProgress?.(index + 1);
+    }
   } catch (error) {
     if (!(error instanceof ApiError && error.endedTransaction)) await rollBack(endpoint, id);
     throw error;

@@ -145,7 +145,8 @@ type Colours = Record<
   | 'comment'
   | 'surface'
   | 'text'
-  | 'line',
+  | 'line'
+  | 'differing',
   string
 >;
 
@@ -178,6 +179,15 @@ function defineTheme(name: string, base: 'vs' | 'vs-dark', colours: Colours): vo
         ]),
       ),
       'editor.placeholder.foreground': `#${colours.comment}`,
+      // Of two texts neither is the right one: both sides are marked alike.
+      ...Object.fromEntries(
+        ['inserted', 'removed'].flatMap((side) => [
+          [`diffEditor.${side}TextBackground`, `#${colours.differing}`],
+          [`diffEditor.${side}LineBackground`, `#${colours.differing}`],
+          [`diffEditorGutter.${side}LineBackground`, `#${colours.differing}`],
+        ]),
+      ),
+      'diffEditor.border': `#${colours.line}`,
     },
   });
 }
@@ -193,6 +203,7 @@ defineTheme('corollary-light', 'vs', {
   surface: 'ffffff',
   text: '1c222b',
   line: 'c5ccd6',
+  differing: '305dd61c',
 });
 defineTheme('corollary-dark', 'vs-dark', {
   predicate: '8fc1ff',
@@ -205,6 +216,7 @@ defineTheme('corollary-dark', 'vs-dark', {
   surface: '1b1f26',
   text: 'dde2ea',
   line: '465060',
+  differing: '7b9ef630',
 });
 registerLanguage();
 registerServices();

@@ -1,5 +1,12 @@
 /** The tools, at the left edge. */
-import { IconDatabaseCog, IconListSearch, IconRoute2, IconSettings, IconTable } from '@tabler/icons-react';
+import {
+  IconDatabaseCog,
+  IconListSearch,
+  IconRoute2,
+  IconSettings,
+  IconStack2,
+  IconTable,
+} from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useLastSearch } from '../../ui/last-searches.ts';
@@ -15,6 +22,7 @@ const tools: readonly Tool[] = [
   { to: '/facts', title: 'Facts', icon: <IconTable size={20} stroke={1.6} aria-hidden /> },
   { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
+  { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
 ];
 
 function RailLink({ to, title, icon }: Tool) {

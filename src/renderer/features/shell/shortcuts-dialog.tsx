@@ -29,6 +29,18 @@ const fixed: readonly { group: string; keys: readonly (readonly [string, string]
     ],
   },
   {
+    group: 'In a comparison of scopes',
+    keys: [
+      ['S', 'Take the version of the scope that is merged from'],
+      ['T', 'Keep the version of the scope that is merged into'],
+      ['B', 'Take both'],
+      ['X', 'Take the choice back'],
+      ['N', 'The next unresolved conflict'],
+      ['Mod+Enter', 'Merge'],
+      ['Mod+Z', 'Undo the last merge'],
+    ],
+  },
+  {
     group: 'In a proof',
     keys: [
       ['Arrows', 'Move; right unfolds, left folds'],

@@ -1,0 +1,362 @@
+/** Scopes in the workbench: compared, chosen for fact by fact, merged, taken back; forked and deleted. */
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Locator, type Page } from '@playwright/test';
+import type { ServiceProcess } from './service.ts';
+import { goTo, open, rowsOf, test } from './workbench.ts';
+
+const headers = { 'X-Tenant-ID': 'default' };
+
+/** Calls the service as somebody else does. */
+async function post(page: Page, service: ServiceProcess, path: string, data: object): Promise<unknown> {
+  const response = await page.request.post(`${service.url}${path}`, { headers, data });
+  expect(response.ok(), await response.text()).toBe(true);
+  return response.json();
+}
+
+/** The facts of a scope as text, with their metadata. */
+async function factsOf(page: Page, service: ServiceProcess, scope: string): Promise<string[]> {
+  const url = `${service.url}/facts?scope=${encodeURIComponent(scope)}&limit=1000`;
+  const { facts } = (await (await page.request.get(url, { headers })).json()) as {
+    facts: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      validUntil: number | null;
+      metadata: object;
+    }[];
+  };
+  return facts.map(
+    ({ predicate, args, truthVal, validUntil, metadata }) =>
+      `${truthVal ? '' : '-'}${predicate}(${args.join(', ')}) ${validUntil} ${JSON.stringify(metadata)}`,
+  );
+}
+
+const until = 2_000_000_000_000;
+
+/** `main`, and `draft` forked from it and changed: 2 added, 1 removed, 3 in conflict. */
+async function prepare(page: Page, service: ServiceProcess): Promise<void> {
+  const main = [
+    ...['ann', 'bob', 'cyd', 'dan'].map((name) => ({ predicate: 'staff', args: [name] })),
+    { predicate: 'grade', args: ['ann'], metadata: { confidence: 0.5 } },
+    { predicate: 'cleared', args: ['bob'] },
+    { predicate: 'badge', args: ['cyd'] },
+  ];
+  const rule = { text: 'enters(?who) :- staff(?who), cleared(?who)' };
+  await post(page, service, '/teach', rule);
+  await post(page, service, '/teach', { text: 'guest(?who) :- badge(?who)', scope: 'main' });
+  await post(page, service, '/assert/facts', { facts: main.map((fact) => ({ ...fact, scope: 'main' })) });
+  await post(page, service, '/scope/fork', { source: 'main', target: 'draft' });
+  const draft = [
+    { predicate: 'cleared', args: ['ann'] },
+    { predicate: 'staff', args: ['eve'] },
+    { predicate: 'grade', args: ['ann'], metadata: { confidence: 0.9 } },
+    { predicate: 'badge', args: ['cyd'], validUntil: until },
+    { predicate: 'cleared', args: ['bob'], truthVal: false },
+  ];
+  await post(page, service, '/assert/facts', { facts: draft.map((fact) => ({ ...fact, scope: 'draft' })) });
+  await post(page, service, '/retract', {
+    predicate: 'cleared',
+    args: ['bob'],
+    scope: 'draft',
+    truthVal: true,
+  });
+  await post(page, service, '/retract', { predicate: 'staff', args: ['dan'], scope: 'draft' });
+  await post(page, service, '/teach', { text: 'guest(?who) :- staff(?who)', scope: 'draft' });
+}
+
+function rowOf(page: Page, text: string): Locator {
+  return rowsOf(page, 'Differences').filter({ hasText: text });
+}
+
+function mergeButton(page: Page): Locator {
+  return page.getByRole('region', { name: 'Merge' }).getByRole('button', { name: /^Merge into/ });
+}
+
+const refusedHere = /status of 409/;
+
+test('two scopes are compared, chosen for, merged as one, and the merge is taken back', async ({
+  page,
+  service,
+}) => {
+  await prepare(page, service);
+  const before = await factsOf(page, service, 'main');
+  const draft = await factsOf(page, service, 'draft');
+
+  await test.step('two are chosen from the list', async () => {
+    await open(page, service);
+    await goTo(page, 'Scopes');
+    await expect(rowsOf(page, 'Scopes')).toHaveCount(3);
+    await expect(rowsOf(page, 'Scopes').filter({ hasText: 'draft' }).first()).toContainText('main');
+    await expect(page.getByText('Choose two scopes')).toBeVisible();
+    await page.getByRole('button', { name: 'Source: draft' }).click();
+    await page.getByRole('button', { name: 'Target: main' }).click();
+  });
+
+  await test.step('they stand side by side under their own names, counted', async () => {
+    const grid = page.getByRole('grid', { name: 'Differences' });
+    await expect(grid.getByRole('columnheader')).toHaveText([
+      'Change',
+      'draft',
+      'main',
+      'main after the merge',
+      'Take',
+    ]);
+    await expect(rowsOf(page, 'Differences')).toHaveCount(6);
+    for (const kind of ['All 6', 'Added 2', 'Removed 1', 'Modified 3', 'Conflicting 3', 'Unresolved 3'])
+      await expect(page.getByText(kind, { exact: true })).toBeVisible();
+    await expect(page.getByText('0 of 3 resolved')).toBeVisible();
+    await expect(page.getByText('Refused while 3 conflicts are unresolved')).toBeVisible();
+    await expect(rowOf(page, 'staff(dan)')).toContainText('stays');
+  });
+
+  await test.step('a choice for a fact shows in the live column and in the count', async () => {
+    await page.getByRole('button', { name: 'Take draft for grade(ann)' }).click();
+    await expect(rowOf(page, 'grade(ann)')).toContainText('changes');
+    await expect(page.getByText('1 of 3 resolved')).toBeVisible();
+    await page.getByRole('button', { name: 'Take main for badge(cyd)' }).click();
+    await expect(rowOf(page, 'badge(cyd)')).toContainText('stays');
+    await page.getByRole('button', { name: 'Next conflict' }).click();
+    const versions = page.getByRole('region', { name: 'Versions' });
+    await expect(versions).toContainText('-cleared(bob)');
+    await versions.getByRole('radio', { name: 'draft' }).check();
+    await expect(page.getByText('3 of 3 resolved')).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Merge' })).toContainText(
+      '2 facts added, 2 updated, 0 deleted',
+    );
+  });
+
+  await test.step('what would follow is shown, and nothing was written yet', async () => {
+    await page.getByRole('tab', { name: 'Conclusions' }).click();
+    await expect(rowsOf(page, 'What would change').filter({ hasText: 'enters(ann)' })).toContainText(
+      'gained',
+    );
+    await expect(rowsOf(page, 'What would change').filter({ hasText: 'enters(bob)' })).toContainText('lost');
+    await page.getByRole('tab', { name: 'Facts' }).click();
+    expect(await factsOf(page, service, 'main')).toEqual(before);
+  });
+
+  await test.step('one merge does it, and the source stays as it is', async () => {
+    await mergeButton(page).click();
+    await expect(
+      page.getByText('Merged draft into main: 2 facts added, 2 updated, 0 deleted.'),
+    ).toBeVisible();
+    const after = await factsOf(page, service, 'main');
+    expect(after).toContain('grade(ann) null {"confidence":0.9}');
+    expect(after).toContain('-cleared(bob) null {}');
+    expect(after).not.toContain('cleared(bob) null {}');
+    expect(after).toContain('badge(cyd) null {}');
+    expect(await factsOf(page, service, 'draft')).toEqual(draft);
+    await expect(rowsOf(page, 'Differences')).toHaveCount(2);
+  });
+
+  await test.step('undo leaves target as it was', async () => {
+    await page.getByRole('button', { name: /^Undo/ }).click();
+    await expect(page.getByText('Merged draft into main')).toBeHidden();
+    await expect(rowsOf(page, 'Differences')).toHaveCount(6);
+    expect(await factsOf(page, service, 'main')).toEqual(before);
+  });
+});
+
+test('a merge with unresolved conflicts is refused and writes nothing; a strategy settles them all', async ({
+  page,
+  service,
+  watched,
+}) => {
+  await prepare(page, service);
+  const before = await factsOf(page, service, 'main');
+  await open(page, service, '/scopes?source=draft&target=main');
+  await expect(rowsOf(page, 'Differences')).toHaveCount(6);
+  await mergeButton(page).click();
+  const refusal = page.getByRole('alert').filter({ hasText: 'Conflict' });
+  await expect(refusal).toContainText('Request workbench-');
+  await expect(page.getByText('Nothing was merged.')).toBeVisible();
+  expect(await factsOf(page, service, 'main')).toEqual(before);
+  await page.getByRole('button', { name: 'Show the unresolved conflicts' }).click();
+  await expect(rowsOf(page, 'Differences')).toHaveCount(3);
+
+  await page.getByRole('combobox', { name: 'Strategy for conflicts' }).click();
+  await page.getByRole('option', { name: 'Keep both' }).click();
+  await expect(rowOf(page, 'cleared(bob)')).toContainText('changes');
+  await expect(rowOf(page, 'grade(ann)')).toContainText('"_source":{"confidence":0.9}');
+  await mergeButton(page).click();
+  await expect(page.getByText(/^Merged draft into main: 2 facts added/)).toBeVisible();
+  const after = await factsOf(page, service, 'main');
+  expect(after).toContain('cleared(bob) null {}');
+  expect(after).toContain('-cleared(bob) null {}');
+  expect(after).toContain('grade(ann) null {"confidence":0.5,"_source":{"confidence":0.9}}');
+  // The browser itself reports the refusal that this test is about.
+  expect(watched.complaints.splice(0).filter((text) => !refusedHere.test(text))).toEqual([]);
+});
+
+test('changes of others show by themselves, and are neither merged unseen nor overwritten by an undo', async ({
+  page,
+  service,
+  watched,
+}) => {
+  await prepare(page, service);
+  await open(page, service, '/scopes?source=draft&target=main&strategy=SOURCE_WINS');
+  await expect(rowsOf(page, 'Differences')).toHaveCount(6);
+  await post(page, service, '/tell', { predicate: 'staff', args: ['fay'], scope: 'draft' });
+  await expect(rowOf(page, 'staff(fay)')).toContainText('adds');
+  await page.getByRole('button', { name: 'Seen' }).click();
+  await expect(page.getByText('The scopes were changed elsewhere')).toBeHidden();
+
+  // Somebody writes between what is shown and the merge.
+  let isFirst = true;
+  await page.route('**/scope/diff', async (route) => {
+    if (isFirst) {
+      isFirst = false;
+      await post(page, service, '/tell', { predicate: 'staff', args: ['gus'], scope: 'main' });
+    }
+    await route.continue();
+  });
+  await mergeButton(page).click();
+  await expect(page.getByText('Nothing was merged: the scopes were changed meanwhile')).toBeVisible();
+  await page.unroute('**/scope/diff');
+  await expect(rowOf(page, 'staff(gus)')).toContainText('not there');
+  expect(await factsOf(page, service, 'main')).not.toContain('staff(eve) null {}');
+  await page.getByRole('button', { name: 'Seen' }).click();
+
+  await mergeButton(page).click();
+  await expect(page.getByText(/^Merged draft into main/)).toBeVisible();
+  await post(page, service, '/tell', {
+    predicate: 'grade',
+    args: ['ann'],
+    scope: 'main',
+    metadata: { confidence: 0.7 },
+  });
+  const now = await factsOf(page, service, 'main');
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await expect(page.getByText('Nothing was undone.')).toBeVisible();
+  expect(await factsOf(page, service, 'main')).toEqual(now);
+  expect(watched.complaints.splice(0).filter((text) => !refusedHere.test(text))).toEqual([]);
+});
+
+test('the keyboard alone compares, chooses, merges and takes back; an address opens it all again', async ({
+  page,
+  service,
+}) => {
+  await prepare(page, service);
+  await open(page, service, '/facts');
+  await page.keyboard.press('Alt+5');
+  const list = page.getByRole('grid', { name: 'Scopes' });
+  await list.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('s');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('t');
+  const grid = page.getByRole('grid', { name: 'Differences' });
+  await expect(grid).toHaveAttribute('aria-rowcount', '7');
+  await grid.focus();
+  for (const key of ['n', 's', 'n', 't', 'n', 'b']) await page.keyboard.press(key);
+  await expect(page.getByText('3 of 3 resolved')).toBeVisible();
+  await page.keyboard.press('x');
+  await expect(page.getByText('2 of 3 resolved')).toBeVisible();
+  await page.keyboard.press('b');
+
+  // The choices are a draft of this browser, the rest is the address.
+  const address = page.url();
+  await page.goto('about:blank');
+  await page.goto(address);
+  await expect(page.getByText('3 of 3 resolved')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible();
+
+  await expect(page.getByRole('region', { name: 'Merge' })).toContainText('2 facts added');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(page.getByText(/^Merged draft into main/)).toBeVisible();
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(page.getByText(/^Merged draft into main/)).toBeHidden();
+  await expect(grid).toHaveAttribute('aria-rowcount', '7');
+});
+
+test('with a base only what both sides changed is a conflict, and what source deleted goes', async ({
+  page,
+  service,
+}) => {
+  await prepare(page, service);
+  await post(page, service, '/scope/fork', { source: 'main', target: 'before' });
+  await post(page, service, '/tell', {
+    predicate: 'grade',
+    args: ['ann'],
+    scope: 'main',
+    metadata: { confidence: 0.1 },
+  });
+  await open(page, service, '/scopes?source=draft&target=main&base=before');
+  await expect(page.getByText('0 of 1 resolved')).toBeVisible();
+  await expect(rowOf(page, 'staff(dan)')).toContainText('deletes');
+  await expect(rowOf(page, 'badge(cyd)')).toContainText('changes');
+  await page.getByRole('button', { name: 'Take main for grade(ann)' }).click();
+  await mergeButton(page).click();
+  await expect(page.getByText('Merged draft into main: 2 facts added, 2 updated, 1 deleted.')).toBeVisible();
+  const after = await factsOf(page, service, 'main');
+  expect(after).toContain(`badge(cyd) ${until} {}`);
+  expect(after).not.toContain('staff(dan) null {}');
+});
+
+test('a scope is forked and, once its name was typed, deleted, whatever it is called', async ({
+  page,
+  service,
+}) => {
+  const name = 'a/b "c" ü 100%';
+  await prepare(page, service);
+  await open(page, service, '/scopes');
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByPlaceholder('Commands, predicates, rules').fill('Fork a scope');
+  await page.keyboard.press('Enter');
+  const fork = page.getByRole('dialog', { name: 'Fork a scope' });
+  await fork.getByRole('combobox', { name: 'From' }).click();
+  await page.getByRole('option', { name: 'draft' }).click();
+  await fork.getByLabel('Name of the new scope').fill('main');
+  await expect(fork.getByText('there is a scope of this name')).toBeVisible();
+  await fork.getByLabel('Name of the new scope').fill(name);
+  await fork.getByRole('button', { name: 'Fork', exact: true }).click();
+  await expect(fork).toBeHidden();
+  await expect(page.getByText('The same facts')).toBeVisible();
+  await expect(rowsOf(page, 'Scopes')).toHaveCount(4);
+
+  await page.getByRole('button', { name: `Delete ${name}` }).click();
+  const dialog = page.getByRole('dialog', { name: `Delete ${name}?` });
+  await expect(dialog).toContainText('8 facts and 2 rules');
+  const confirm = dialog.getByRole('button', { name: 'Delete scope' });
+  await dialog.getByRole('textbox').fill(name.slice(0, -1));
+  await expect(confirm).toBeDisabled();
+  await dialog.getByRole('textbox').fill(name);
+  await confirm.click();
+  await expect(dialog).toBeHidden();
+  await expect(rowsOf(page, 'Scopes')).toHaveCount(3);
+  await expect(page.getByText('Choose two scopes')).toBeVisible();
+});
+
+async function check(page: Page, view: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
+  expect(found, `findings in ${view}`).toEqual([]);
+}
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`nothing grave is found in Scopes, ${colorScheme}`, async ({ page, service }, testInfo) => {
+    test.setTimeout(180_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await open(page, service, '/scopes');
+    await expect(page.getByText('No scopes yet')).toBeVisible();
+    await check(page, 'Scopes without any');
+    await prepare(page, service);
+    await open(page, service, '/scopes?source=draft&target=main&fact=grade(ann)');
+    await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible();
+    await check(page, 'the facts of two scopes');
+    await page.screenshot({ path: testInfo.outputPath(`scopes-${colorScheme}.png`) });
+    await page.getByRole('tab', { name: 'Rules' }).click();
+    await expect(page.locator('.monaco-diff-editor .line-delete').first()).toBeVisible();
+    await check(page, 'the rules of two scopes');
+    await page.getByRole('combobox', { name: 'Strategy for conflicts' }).click();
+    await page.getByRole('option', { name: 'Source wins' }).click();
+    await page.getByRole('tab', { name: 'Conclusions' }).click();
+    await expect(rowsOf(page, 'What would change').first()).toBeVisible();
+    await check(page, 'the conclusions of a merge');
+    await page.getByRole('button', { name: 'Delete draft' }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await check(page, 'the question before a deletion');
+  });

@@ -1,0 +1,98 @@
+/**
+ * Two texts of our language beside each other, with what differs marked. For reading alone.
+ *
+ * Neither side is the right one, so both are marked in the same colour: what is marked stands on that side only.
+ */
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useEffectEvent, useRef } from 'react';
+import 'monaco-editor/features/diffEditor/register';
+import { monospace } from '../ui/theme.ts';
+import { useDensity } from '../ui/use-row-height.ts';
+import styles from './code-editor.module.css';
+import { languageId, monaco } from './monaco.ts';
+
+interface Text {
+  readonly text: string;
+  /** What it is called for assistive technology. */
+  readonly label: string;
+}
+
+interface CodeDiffProps {
+  left: Text;
+  right: Text;
+}
+
+type Editor = monaco.editor.IStandaloneDiffEditor;
+
+function createEditor(host: HTMLElement, left: Text, right: Text): Editor {
+  const editor = monaco.editor.createDiffEditor(host, {
+    automaticLayout: true,
+    readOnly: true,
+    domReadOnly: true,
+    originalEditable: false,
+    renderSideBySide: true,
+    useInlineViewWhenSpaceIsLimited: false,
+    enableSplitViewResizing: false,
+    renderIndicators: false,
+    renderMarginRevertIcon: false,
+    renderGutterMenu: false,
+    renderOverviewRuler: false,
+    overviewRulerLanes: 0,
+    hideCursorInOverviewRuler: true,
+    diffWordWrap: 'on',
+    wordWrap: 'on',
+    minimap: { enabled: false },
+    scrollBeyondLastLine: false,
+    renderLineHighlight: 'none',
+    fontFamily: monospace,
+    lineNumbersMinChars: 3,
+    lineDecorationsWidth: 8,
+    folding: false,
+    glyphMargin: false,
+    tabFocusMode: true,
+    unicodeHighlight: { ambiguousCharacters: false },
+    scrollbar: { alwaysConsumeMouseWheel: false, verticalScrollbarSize: 10 },
+    padding: { top: 8, bottom: 8 },
+  });
+  editor.setModel({
+    original: monaco.editor.createModel(left.text, languageId),
+    modified: monaco.editor.createModel(right.text, languageId),
+  });
+  return editor;
+}
+
+function replaceText(model: monaco.editor.ITextModel | undefined, text: string): void {
+  if (model !== undefined && model.getValue() !== text) model.setValue(text);
+}
+
+export function CodeDiff({ left, right }: CodeDiffProps) {
+  const scheme = useComputedColorScheme('light');
+  const fontSize = useDensity((state) => (state.density === 'compact' ? 12 : 13));
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const create = useEffectEvent((element: HTMLElement) => createEditor(element, left, right));
+
+  useEffect(() => {
+    if (host.current === null) return undefined;
+    const created = create(host.current);
+    editor.current = created;
+    return () => {
+      editor.current = null;
+      const models = created.getModel();
+      created.dispose();
+      models?.original.dispose();
+      models?.modified.dispose();
+    };
+  }, [left.label, right.label]);
+
+  useEffect(() => replaceText(editor.current?.getModel()?.original, left.text), [left.text]);
+  useEffect(() => replaceText(editor.current?.getModel()?.modified, right.text), [right.text]);
+  useEffect(() => {
+    // Whatever is changed takes the labels away where they are not said again.
+    const labels = { originalAriaLabel: left.label, modifiedAriaLabel: right.label };
+    editor.current?.updateOptions({ fontSize, ...labels });
+  }, [fontSize, left.label, right.label]);
+  useEffect(() => monaco.editor.setTheme(`corollary-${scheme}`), [scheme]);
+
+  return <div ref={host} className={styles.fill} />;
+}

@@ -1,0 +1,171 @@
+/** What would follow in target from the merge as it stands: conclusions gained and lost, only tried. */
+import { Button } from '@mantine/core';
+import { IconEqual, IconMinus, IconPlus, IconRefresh } from '@tabler/icons-react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useSession } from '../../api/session.tsx';
+import { scopeFieldsOfStored } from '../../api/space.ts';
+import { useIsOld, useRun } from '../../api/use-run.ts';
+import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { CancelledNote, Running } from '../../ui/running.tsx';
+import { Tag } from '../../ui/tags.tsx';
+import { sideLabel } from './scopes-search.ts';
+import { supposedOf } from './undo.ts';
+import type { Comparison } from './use-comparison.ts';
+import { isRefused } from './use-merge.ts';
+import styles from './scopes.module.css';
+
+interface ConclusionRow {
+  readonly change: 'gained' | 'lost';
+  readonly atom: string;
+}
+
+/** What holds otherwise, each once: what is lost first. */
+export function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
+  const lost = new Set(goals.flatMap((goal) => goal.lost));
+  const gained = new Set(goals.flatMap((goal) => goal.gained));
+  return [
+    ...[...lost].map((atom) => ({ change: 'lost' as const, atom })),
+    ...[...gained].map((atom) => ({ change: 'gained' as const, atom })),
+  ];
+}
+
+/** The greatest number of changed facts that a question may suppose. */
+const mostSupposed = 10_000;
+
+const columns: readonly Column<ConclusionRow>[] = [
+  {
+    id: 'change',
+    title: 'Change',
+    width: 96,
+    cell: ({ change }) =>
+      change === 'gained' ? (
+        <Tag tone="good">
+          <IconPlus size={12} stroke={2.4} aria-hidden />
+          gained
+        </Tag>
+      ) : (
+        <Tag tone="bad">
+          <IconMinus size={12} stroke={2.4} aria-hidden />
+          lost
+        </Tag>
+      ),
+  },
+  {
+    id: 'atom',
+    title: 'What holds',
+    width: 260,
+    grow: 1,
+    cell: ({ atom }) => (
+      <span title={atom}>
+        <CodeText isLine text={atom} />
+      </span>
+    ),
+  },
+];
+
+function useTried(comparison: Comparison) {
+  const { call } = useSession();
+  const run = useRun<WhatIfResult>();
+  const { start, clear } = run;
+  const { changedRows, pair } = comparison;
+  const { target } = pair;
+  const supposed = useMemo(() => supposedOf(changedRows(), target), [changedRows, target]);
+  const isTooMuch = Math.max(supposed.assert.length, supposed.retract.length) > mostSupposed;
+  const isEmpty = supposed.assert.length + supposed.retract.length === 0;
+  const canTry = !isTooMuch && !isEmpty && !isRefused(comparison);
+  const again = useCallback(() => {
+    const body = { ...supposed, ...scopeFieldsOfStored(target), timeoutMs: 60_000 };
+    if (canTry) start((signal) => call('whatIf', { body }, { signal }));
+    else clear();
+  }, [call, supposed, target, canTry, start, clear]);
+  useEffect(() => again(), [again]);
+  return { run, again, isTooMuch, isEmpty };
+}
+
+function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
+  const [selected, setSelected] = useState<number | null>(null);
+  return (
+    <DataGrid
+      label="What would change"
+      columns={columns}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={setSelected}
+    />
+  );
+}
+
+/** Why nothing can be tried; null where it can. */
+function reasonOf(comparison: Comparison, isTooMuch: boolean, isEmpty: boolean): string | null {
+  if (isRefused(comparison))
+    return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
+  if (isTooMuch) return `The merge changes more than ${mostSupposed.toLocaleString('en')} facts.`;
+  return isEmpty ? 'The merge as it stands changes nothing.' : null;
+}
+
+export function Conclusions({ comparison }: { comparison: Comparison }) {
+  const { run, again, isTooMuch, isEmpty } = useTried(comparison);
+  const { result, failure, runningSince, cancelledAfter } = run.state;
+  const isOld = useIsOld(result);
+  const rows = useMemo(() => (result === null ? [] : conclusionRows(result.goals)), [result]);
+  const gained = rows.filter(({ change }) => change === 'gained').length;
+  const reason = reasonOf(comparison, isTooMuch, isEmpty);
+  if (reason !== null)
+    return (
+      <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="Nothing to try">
+        {reason}
+      </EmptyState>
+    );
+  if (failure !== null)
+    return (
+      <div className={styles.padded}>
+        <ProblemNotice failure={failure} onRetry={again} />
+      </div>
+    );
+  if (result === null)
+    return runningSince === null ? (
+      <div className={styles.padded}>
+        {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
+      </div>
+    ) : (
+      <Running what="Working out what would follow" since={runningSince} onCancel={run.cancel} />
+    );
+  return (
+    <div className={styles.stack} aria-busy={runningSince !== null}>
+      {isOld && (
+        <Banner
+          action={
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<IconRefresh size={13} aria-hidden />}
+              onClick={again}
+            >
+              Work out again
+            </Button>
+          }
+        >
+          The knowledge has moved on since this was worked out.
+        </Banner>
+      )}
+      <p role="status" className={`number ${styles.noteLine}`}>
+        In {sideLabel(comparison.pair.target)}, facts included: <strong>{formatCount(gained)}</strong> gained,{' '}
+        <strong>{formatCount(rows.length - gained)}</strong> lost
+      </p>
+      <div className={styles.fill}>
+        {rows.length === 0 ? (
+          <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same holds">
+            What can be concluded in {sideLabel(comparison.pair.target)} stays as it is.
+          </EmptyState>
+        ) : (
+          <Tried rows={rows} />
+        )}
+      </div>
+    </div>
+  );
+}

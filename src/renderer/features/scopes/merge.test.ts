@@ -1,0 +1,355 @@
+import { describe, expect, test } from 'vitest';
+import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
+import { readChoices, resolutionsOf, withChoice, writeChoices } from './choices.ts';
+import { isSameJson, joinVersions, resultOf } from './merge-result.ts';
+import { countsOf, filterRows, placeOf, rowsOf } from './merge-rows.ts';
+import { supposedOf, undoOf } from './undo.ts';
+
+const nothing: ScopeDiff = {
+  source: 'draft',
+  target: 'main',
+  added: [],
+  removed: [],
+  modified: [],
+  unchanged: 0,
+  truncated: false,
+};
+
+function fact(text: string, scope: string, more: Partial<ScopeFact> = {}): ScopeFact {
+  const truthVal = !text.startsWith('-');
+  const [predicate = '', ...args] = text.replace(/^-/, '').split(' ');
+  return {
+    id: `${scope} ${text}`,
+    predicate,
+    args,
+    truthVal,
+    scope,
+    validFrom: null,
+    validUntil: null,
+    metadata: {},
+    ...more,
+  };
+}
+
+const none = new Map();
+const pair = {
+  source: fact('p a', 'draft', { metadata: { confidence: 0.9 } }),
+  target: fact('p a', 'main', { metadata: { confidence: 0.5, note: 'old' } }),
+  fields: ['metadata' as const],
+};
+
+describe('the rows of a comparison', () => {
+  test('stand in the order of predicate and arguments by code point, true before false', () => {
+    const rows = rowsOf({
+      diff: {
+        ...nothing,
+        added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
+        removed: [fact('p \uff21', 'main'), fact('p b c', 'main'), fact('o z', 'main')],
+        modified: [pair],
+      },
+      base: null,
+    });
+    expect(rows.map(({ key }) => key)).toEqual([
+      'o(z)',
+      'p(a)',
+      'p(b)',
+      '-p(b)',
+      'p(b, c)',
+      'p(\uff21)',
+      'p(\u{1f600})',
+    ]);
+  });
+
+  test('without a base every fact in two versions is a conflict, and nothing else is', () => {
+    const rows = rowsOf({
+      diff: { ...nothing, added: [fact('q a', 'draft')], removed: [fact('q b', 'main')], modified: [pair] },
+      base: null,
+    });
+    expect(rows.map(({ kind, conflicts, unasked }) => [kind, conflicts, unasked])).toEqual([
+      ['modified', true, 'target'],
+      ['added', false, 'source'],
+      ['removed', false, 'target'],
+    ]);
+  });
+
+  test('with a base only what both sides changed is a conflict', () => {
+    const [changedHere, changedThere] = ['s', 't'].map((name) => ({ metadata: { by: name } }));
+    const both = { source: fact('both', 'draft', changedHere), target: fact('both', 'main', changedThere) };
+    const here = { source: fact('here', 'draft', changedHere), target: fact('here', 'main') };
+    const there = { source: fact('there', 'draft'), target: fact('there', 'main', changedThere) };
+    const fields = ['metadata' as const];
+    const rows = rowsOf({
+      diff: {
+        ...nothing,
+        added: [
+          fact('new-here', 'draft'),
+          fact('gone-there', 'draft'),
+          fact('gone-there-changed-here', 'draft', changedHere),
+        ],
+        removed: [
+          fact('new-there', 'main'),
+          fact('gone-here', 'main'),
+          fact('gone-here-changed-there', 'main', changedThere),
+        ],
+        modified: [both, here, there].map((two) => ({ ...two, fields })),
+      },
+      base: {
+        ofSource: {
+          ...nothing,
+          added: [fact('new-here', 'draft')],
+          modified: [both.source, here.source, fact('gone-there-changed-here', 'draft', changedHere)].map(
+            (source) => ({ source, target: { ...source, metadata: {} }, fields }),
+          ),
+        },
+        ofTarget: {
+          ...nothing,
+          added: [fact('new-there', 'main')],
+          modified: [both.target, there.target, fact('gone-here-changed-there', 'main', changedThere)].map(
+            (source) => ({ source, target: { ...source, metadata: {} }, fields }),
+          ),
+        },
+      },
+    });
+    expect(
+      Object.fromEntries(rows.map((row) => [row.key, row.conflicts ? 'conflict' : row.unasked])),
+    ).toEqual({
+      'both()': 'conflict',
+      'here()': 'source',
+      'there()': 'target',
+      'new-here()': 'source',
+      'gone-there()': 'target',
+      'gone-there-changed-here()': 'conflict',
+      'new-there()': 'target',
+      'gone-here()': 'source',
+      'gone-here-changed-there()': 'conflict',
+    });
+  });
+
+  test('a fact whose negation stood in the base is new', () => {
+    const source = fact('p a', 'draft');
+    const rows = rowsOf({
+      diff: { ...nothing, added: [source] },
+      base: {
+        ofSource: { ...nothing, modified: [{ source, target: fact('-p a', 'base'), fields: ['truthVal'] }] },
+        ofTarget: nothing,
+      },
+    });
+    expect(rows[0]).toMatchObject({ conflicts: false, unasked: 'source' });
+  });
+
+  test('are counted and filtered by kind, by what is unresolved, and by text', () => {
+    const rows = rowsOf({
+      diff: { ...nothing, added: [fact('q Abc', 'draft')], modified: [pair] },
+      base: null,
+    });
+    const chosen = (place: string) => place === placeOf(pair.source);
+    expect(countsOf(rows, chosen)).toEqual({
+      added: 1,
+      removed: 0,
+      modified: 1,
+      conflicting: 1,
+      unresolved: 0,
+      resolved: 1,
+    });
+    expect(filterRows(rows, { kind: 'unresolved', q: '' }, chosen)).toEqual([]);
+    expect(filterRows(rows, { kind: 'conflicting', q: '' }, chosen).map(({ key }) => key)).toEqual(['p(a)']);
+    expect(filterRows(rows, { kind: undefined, q: 'aBC' }, chosen).map(({ key }) => key)).toEqual(['q(Abc)']);
+  });
+});
+
+describe('the result of a merge', () => {
+  const [row] = rowsOf({ diff: { ...nothing, modified: [pair] }, base: null });
+  if (row === undefined) throw new Error('no row');
+
+  test('of a conflict is what the strategy says', () => {
+    expect(resultOf(row, 'SOURCE_WINS', none)).toMatchObject({ versions: [pair.source], change: 'update' });
+    expect(resultOf(row, 'TARGET_WINS', none)).toMatchObject({ versions: [pair.target], change: 'none' });
+    expect(resultOf(row, 'REJECT', none)).toMatchObject({ take: 'refused', change: 'none' });
+    expect(resultOf(row, 'KEEP_BOTH', none).versions[0]?.metadata).toEqual({
+      confidence: 0.5,
+      note: 'old',
+      _source: { confidence: 0.9 },
+    });
+  });
+
+  test('a choice goes before the strategy', () => {
+    const choices = withChoice(none, [row.place], 'source');
+    const result = resultOf(row, 'REJECT', choices);
+    expect(result).toMatchObject({ take: 'source', by: 'choice', change: 'update' });
+  });
+
+  test('of a fact that is only in source can be turned down, and target can lose one', () => {
+    const [added, removed] = rowsOf({
+      diff: { ...nothing, added: [fact('a', 'draft')], removed: [fact('b', 'main')] },
+      base: null,
+    });
+    if (added === undefined || removed === undefined) throw new Error('no rows');
+    expect(resultOf(added, 'REJECT', none).change).toBe('add');
+    expect(resultOf(added, 'REJECT', new Map([[added.place, 'target']])).change).toBe('none');
+    expect(resultOf(removed, 'REJECT', none).change).toBe('none');
+    expect(resultOf(removed, 'REJECT', new Map([[removed.place, 'source']])).change).toBe('delete');
+  });
+
+  test('joining has the widest validity, and joining again changes nothing', () => {
+    const source = fact('p', 's', {
+      validFrom: 5,
+      validUntil: 20,
+      metadata: { a: { x: 1, y: 2 }, b: 1, c: 3 },
+    });
+    const target = fact('p', 't', { validFrom: 7, validUntil: null, metadata: { a: { y: 2, x: 1 }, b: 2 } });
+    const joined = joinVersions(source, target);
+    expect(joined).toMatchObject({ validFrom: 5, validUntil: null });
+    expect(joined.metadata).toEqual({ a: { x: 1, y: 2 }, b: 2, c: 3, _source: { b: 1 } });
+    expect(isSameJson(joinVersions(source, joined), joined)).toBe(true);
+  });
+});
+
+test.each([
+  [{ a: 1, _source: { z: 1 } }, { a: 1 }, { a: 1, _source: { z: 1 } }],
+  [{ a: 1, _source: { z: 1 } }, { a: 2 }, { a: 2, _source: { a: 1, _source: { z: 1 } } }],
+  [{ a: 1 }, { a: 2, _source: { b: 3 } }, { a: 2, _source: { a: 1, b: 3 } }],
+  [{ a: 1 }, { a: 2, _source: 'x' }, { a: 2, _source: { _target: 'x', a: 1 } }],
+])(
+  'what source says otherwise goes under _source, whatever stands there: %j into %j',
+  (said, had, joined) => {
+    const source = fact('p', 's', { metadata: said });
+    const once = joinVersions(source, fact('p', 't', { metadata: had }));
+    expect(once.metadata).toEqual(joined);
+    expect(joinVersions(source, once).metadata).toEqual(joined);
+  },
+);
+
+test('choices are kept as a draft, and sent only for facts in which the scopes differ', () => {
+  const rows = rowsOf({ diff: { ...nothing, modified: [pair], added: [fact('q b', 'draft')] }, base: null });
+  const choices = withChoice(none, ['["gone"]', placeOf(pair.source)], 'both');
+  expect(readChoices(writeChoices(choices))).toEqual(choices);
+  expect(readChoices('{"x":"theirs"}')).toEqual(new Map());
+  expect(readChoices('{')).toEqual(new Map());
+  expect(resolutionsOf(rows, choices)).toEqual([{ predicate: 'p', args: ['a'], take: 'both' }]);
+  expect(withChoice(choices, ['["gone"]'], null).size).toBe(1);
+});
+
+/** A generator of random numbers from a seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+type Scope = Map<string, ScopeFact>;
+
+function differencesOf(source: Scope, target: Scope): ScopeDiff {
+  const isAlike = (one: ScopeFact, other: ScopeFact) =>
+    one.validUntil === other.validUntil && isSameJson(one.metadata, other.metadata);
+  const diff = { ...nothing, added: [...nothing.added], removed: [...nothing.removed] };
+  const modified: ScopeDiff['modified'] = [];
+  for (const [key, one] of source) {
+    const other = target.get(key);
+    if (other === undefined) diff.added.push(one);
+    else if (!isAlike(one, other)) modified.push({ source: one, target: other, fields: ['metadata'] });
+  }
+  for (const [key, other] of target) if (!source.has(key)) diff.removed.push(other);
+  for (const one of diff.added.slice()) {
+    const other = diff.removed.find((left) => placeOf(left) === placeOf(one));
+    if (other === undefined) continue;
+    modified.push({ source: one, target: other, fields: ['truthVal'] });
+    diff.added.splice(diff.added.indexOf(one), 1);
+    diff.removed.splice(diff.removed.indexOf(other), 1);
+  }
+  return { ...diff, modified };
+}
+
+test('what takes a merge back leaves target as it was, whatever was merged', () => {
+  for (let seed = 1; seed <= 400; seed++) {
+    const random = randomOf(seed);
+    const scopeOf = (name: string): Scope => {
+      const scope: Scope = new Map();
+      for (let count = random(8); count > 0; count--) {
+        const text = `${random(2) === 0 ? '' : '-'}p ${random(4)}`;
+        scope.set(
+          text,
+          fact(text, name, { metadata: { v: random(2) }, validUntil: [null, 50][random(2)] ?? null }),
+        );
+      }
+      return scope;
+    };
+    const [source, target, base] = [scopeOf('draft'), scopeOf('main'), scopeOf('base')];
+    const rows = rowsOf({
+      diff: differencesOf(source, target),
+      base:
+        random(2) === 0
+          ? null
+          : { ofSource: differencesOf(source, base), ofTarget: differencesOf(target, base) },
+    });
+    const choices = new Map(
+      rows
+        .filter(() => random(3) === 0)
+        .map(({ place }) => [place, (['source', 'target', 'both'] as const)[random(3)] ?? 'both']),
+    );
+    const strategy = (['SOURCE_WINS', 'TARGET_WINS', 'KEEP_BOTH', 'REJECT'] as const)[random(4)] ?? 'REJECT';
+    const changed = rows.map((row) => ({ row, result: resultOf(row, strategy, choices) }));
+
+    const after: Scope = new Map(target);
+    const keyOf = ({ predicate, args, truthVal }: Pick<ScopeFact, 'predicate' | 'args' | 'truthVal'>) =>
+      `${truthVal ? '' : '-'}${predicate} ${args.join(' ')}`;
+    const versionOf = ({ validUntil, metadata }: Pick<ScopeFact, 'validUntil' | 'metadata'>) => ({
+      validUntil,
+      metadata,
+    });
+    for (const { row, result } of changed) {
+      const about = row.source ?? row.target;
+      if (about === null) throw new Error('a row without a fact');
+      if (row.target !== null) after.delete(keyOf(row.target));
+      for (const version of result.versions)
+        after.set(keyOf({ ...about, ...version }), { ...about, ...version });
+    }
+    const asMerged = new Map([...after].map(([key, version]) => [key, versionOf(version)]));
+
+    for (const write of undoOf(changed, 'main', 9, 10)) {
+      const input = write.input.body;
+      expect(input).toMatchObject({ scope: 'main', ifGeneration: 9 });
+      const key = keyOf({ ...input, args: input.args.map(String), truthVal: input.truthVal ?? true });
+      if (write.operation === 'retract')
+        expect(after.delete(key), `seed ${seed}: ${key} is there`).toBe(true);
+      else {
+        const { validUntil, metadata } = write.input.body;
+        const end = typeof validUntil === 'number' ? validUntil : null;
+        after.set(key, { ...fact(key, 'main'), validUntil: end, metadata: metadata ?? {} });
+      }
+    }
+    const sorted = (scope: Scope) =>
+      [...scope]
+        .map(([key, version]) => ({ key, ...versionOf(version) }))
+        .sort((one, other) => (one.key < other.key ? -1 : 1));
+    expect(sorted(after), `seed ${seed}`).toEqual(sorted(target));
+
+    // What is supposed is what the merge does.
+    const tried: Scope = new Map(target);
+    const { assert, retract } = supposedOf(changed, 'main');
+    for (const gone of retract) expect(tried.delete(keyOf(gone)), `seed ${seed}`).toBe(true);
+    for (const one of assert)
+      tried.set(keyOf(one), {
+        ...fact(keyOf(one), 'main'),
+        validUntil: typeof one.validUntil === 'number' ? one.validUntil : null,
+        metadata: one.metadata,
+      });
+    expect(new Map([...tried].map(([key, version]) => [key, versionOf(version)])), `seed ${seed}`).toEqual(
+      asMerged,
+    );
+  }
+});
+
+test('a fact whose validity has ended since is not put back', () => {
+  const [row] = rowsOf({
+    diff: { ...nothing, removed: [fact('p', 'main', { validUntil: 50 })] },
+    base: null,
+  });
+  if (row === undefined) throw new Error('no row');
+  const changed = [{ row, result: resultOf(row, 'REJECT', new Map([[row.place, 'source']])) }];
+  expect(undoOf(changed, null, 3, 49)).toMatchObject([
+    { input: { body: { unscoped: true, validUntil: 50 } } },
+  ]);
+  expect(undoOf(changed, null, 3, 50)).toEqual([]);
+});

@@ -1,0 +1,51 @@
+/** The rules of the two scopes side by side, as text; a merge leaves them as they are. */
+import { Loader } from '@mantine/core';
+import { IconRoute2 } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { useRules } from '../../api/queries.ts';
+import { LazyCodeDiff } from '../../editor/lazy-code-diff.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { rulesText } from './rules-text.ts';
+import { sideLabel } from './scopes-search.ts';
+import type { Pair } from './use-comparison.ts';
+import styles from './scopes.module.css';
+
+export function RulesCompared({ pair }: { pair: Pair }) {
+  const { source, target } = pair;
+  const { data, error, refetch } = useRules();
+  const left = useMemo(() => rulesText(data ?? [], source), [data, source]);
+  const right = useMemo(() => rulesText(data ?? [], target), [data, target]);
+  if (data === undefined)
+    return error === null ? (
+      <Loader size={16} className={styles.loading} role="status" aria-label="Loading rules" />
+    ) : (
+      <div className={styles.padded}>
+        <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />
+      </div>
+    );
+  if (left === '' && right === '')
+    return (
+      <EmptyState icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />} title="No rules of their own">
+        Neither has rules of its own. Rules without a scope hold in every scope.
+      </EmptyState>
+    );
+  return (
+    <div className={styles.stack}>
+      <p className={`dim ${styles.noteLine}`}>
+        {left === right ? 'Both have the same rules.' : 'What is marked is a rule of that scope alone.'} A
+        merge brings facts over and leaves the rules as they are.
+      </p>
+      <div className={styles.ruleHeadings}>
+        <h3>{sideLabel(source)}</h3>
+        <h3>{sideLabel(target)}</h3>
+      </div>
+      <div className={styles.fill}>
+        <LazyCodeDiff
+          left={{ text: left, label: `Rules of ${sideLabel(source)}` }}
+          right={{ text: right, label: `Rules of ${sideLabel(target)}` }}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+/** Forking a scope, and deleting one after its name was typed. */
+import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { scopeNameSchema } from '../../../engine/contract/fields.ts';
+import type { ScopeList } from '../../../engine/contract/scopes.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useWrite } from '../../api/queries.ts';
+import { formatAmount } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { type Side, sideLabel } from './scopes-search.ts';
+import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
+import styles from './scopes.module.css';
+
+export type ScopeRow = ScopeList['scopes'][number];
+
+function nameProblem(name: string, taken: readonly string[]): string | null {
+  if (name === '') return null;
+  const read = scopeNameSchema.safeParse(name);
+  if (!read.success) return read.error.issues[0]?.message ?? 'not a name';
+  return taken.includes(name) ? 'there is a scope of this name' : null;
+}
+
+interface ForkDialogProps {
+  source: Side;
+  scopes: readonly string[];
+  onClose: () => void;
+  onForked: (source: Side, target: string) => void;
+}
+
+export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDialogProps) {
+  const fork = useWrite('forkScope');
+  const [source, setSource] = useState(chosen);
+  const [name, setName] = useState('');
+  const problem = nameProblem(name, scopes);
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (name === '' || problem !== null || fork.isPending) return;
+    fork.mutate(
+      { body: { source, target: name } },
+      {
+        onSuccess: ({ facts, rules }) => {
+          notifyDone(`Forked ${formatAmount(facts, 'fact')} and ${formatAmount(rules, 'rule')} into ${name}`);
+          onForked(source, name);
+        },
+      },
+    );
+  }
+
+  return (
+    <Modal opened onClose={onClose} title="Fork a scope" size="sm">
+      <form onSubmit={onSubmit} className={styles.form}>
+        <Select
+          label="From"
+          description="Its facts and rules are copied; it stays as it is."
+          data={sideOptions([null, ...scopes], [source])}
+          value={valueOfSide(source)}
+          searchable
+          allowDeselect={false}
+          onChange={(value) => value !== null && setSource(sideOfValue(value))}
+        />
+        <TextInput
+          data-autofocus
+          label="Name of the new scope"
+          autoComplete="off"
+          spellCheck={false}
+          value={name}
+          error={problem}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        {fork.error !== null && <ProblemNotice failure={failureOf(fork.error)} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={fork.isPending} disabled={name === '' || problem !== null}>
+            Fork
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
+}
+
+interface DeleteDialogProps {
+  scope: ScopeRow;
+  onClose: () => void;
+  onDeleted: (name: string) => void;
+}
+
+export function DeleteDialog({ scope, onClose, onDeleted }: DeleteDialogProps) {
+  const remove = useWrite('deleteScope');
+  const [typed, setTyped] = useState('');
+  const { name } = scope;
+  const isReady = typed === name && !remove.isPending;
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (!isReady) return;
+    remove.mutate(
+      { params: { name } },
+      {
+        onSuccess: ({ facts, rules }) => {
+          notifyDone(
+            `Deleted ${name} with ${formatAmount(facts, 'fact')} and ${formatAmount(rules, 'rule')}`,
+          );
+          onDeleted(name);
+        },
+      },
+    );
+  }
+
+  return (
+    <Modal opened onClose={onClose} title={`Delete ${sideLabel(name)}?`} size="md">
+      <form onSubmit={onSubmit} className={styles.form}>
+        <p className={styles.statement}>
+          <strong>
+            {formatAmount(scope.facts, 'fact')} and {formatAmount(scope.rules, 'rule')}
+          </strong>{' '}
+          of this scope go with it, and what is concluded from them no longer holds. This cannot be undone. A
+          rule stays where another tenant has facts in a scope of this name.
+        </p>
+        <TextInput
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          label={
+            <>
+              Type <code className={styles.typedName}>{name}</code> to confirm
+            </>
+          }
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+          <Button type="submit" color="red" loading={remove.isPending} disabled={!isReady}>
+            Delete scope
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  );
+}

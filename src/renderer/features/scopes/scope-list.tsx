@@ -1,0 +1,239 @@
+/** All scopes with what is in them: chosen for the comparison, forked, deleted. */
+import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
+import { IconGitFork, IconStack2, IconTrash } from '@tabler/icons-react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { useRules } from '../../api/queries.ts';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { Tag } from '../../ui/tags.tsx';
+import type { ScopeRow } from './scope-dialogs.tsx';
+import { type ScopesSearch, type Side, sideLabel, sideOf } from './scopes-search.ts';
+import { useScopeList, useUnscopedFacts } from './use-comparison.ts';
+import styles from './scopes.module.css';
+
+/** A scope, or what has none: that can be compared and forked too, and is always there. */
+interface Row {
+  readonly side: Side;
+  /** null while it is not known. */
+  readonly facts: number | null;
+  readonly rules: number | null;
+  readonly stored: ScopeRow | null;
+}
+
+export type Role = 'source' | 'target' | 'base';
+
+interface ListActions {
+  readonly onRole: (side: Side, role: Role) => void;
+  readonly onFork: (side: Side) => void;
+  readonly onDelete: (scope: ScopeRow) => void;
+}
+
+function Amount({ amount }: { amount: number | null }) {
+  return amount === null ? (
+    <span className="dim">–</span>
+  ) : (
+    <span className="number">{formatCount(amount)}</span>
+  );
+}
+
+const plainColumns: readonly Column<Row>[] = [
+  {
+    id: 'name',
+    title: 'Scope',
+    width: 180,
+    grow: 3,
+    cell: ({ side }) =>
+      side === null ? <span className="dim">{sideLabel(side)}</span> : <span title={side}>{side}</span>,
+  },
+  { id: 'facts', title: 'Facts', width: 90, align: 'end', cell: ({ facts }) => <Amount amount={facts} /> },
+  { id: 'rules', title: 'Rules', width: 80, align: 'end', cell: ({ rules }) => <Amount amount={rules} /> },
+  {
+    id: 'created',
+    title: 'Created',
+    width: 120,
+    cell: ({ stored }) =>
+      stored === null ? null : (
+        <span className="dim" title={formatTime(stored.createdAt)}>
+          {formatRelative(stored.createdAt, Date.now())}
+        </span>
+      ),
+  },
+  {
+    id: 'forkedFrom',
+    title: 'Forked from',
+    width: 130,
+    grow: 1,
+    cell: ({ stored }) =>
+      stored === null || stored.forkedFrom === null ? null : (
+        <span className="dim" title={stored.forkedFrom}>
+          {stored.forkedFrom}
+        </span>
+      ),
+  },
+];
+
+function roleOf(side: Side, { source, target, base }: ScopesSearch): Role | null {
+  if (source !== undefined && sideOf(source) === side) return 'source';
+  if (target !== undefined && sideOf(target) === side) return 'target';
+  return side !== null && base === side ? 'base' : null;
+}
+
+function RoleButtons({
+  row,
+  search,
+  onRole,
+}: { row: Row; search: ScopesSearch } & Pick<ListActions, 'onRole'>) {
+  const role = roleOf(row.side, search);
+  const name = sideLabel(row.side);
+  return (
+    <span className={styles.roles}>
+      {(['source', 'target'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          tabIndex={-1}
+          className={styles.toggle}
+          aria-pressed={role === one}
+          aria-label={`${one === 'source' ? 'Source' : 'Target'}: ${name}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onRole(row.side, one);
+          }}
+        >
+          {one === 'source' ? 'Source' : 'Target'}
+        </button>
+      ))}
+      {role === 'base' && <Tag>base</Tag>}
+    </span>
+  );
+}
+
+/** The keyboard does the same on the row: S, T and B choose, F forks, Delete deletes. */
+function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
+  const { onRole, onFork, onDelete } = actions;
+  return [
+    ...plainColumns,
+    {
+      id: 'role',
+      title: 'Compare',
+      width: 178,
+      cell: (row) => <RoleButtons row={row} search={search} onRole={onRole} />,
+    },
+    {
+      id: 'actions',
+      title: 'Actions',
+      width: 84,
+      cell: ({ side, stored }) => (
+        <>
+          <Tooltip label="Fork">
+            <ActionIcon
+              size={24}
+              tabIndex={-1}
+              aria-label={`Fork ${sideLabel(side)}`}
+              onClick={() => onFork(side)}
+            >
+              <IconGitFork size={15} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+          {stored !== null && (
+            <Tooltip label="Delete">
+              <ActionIcon
+                size={24}
+                tabIndex={-1}
+                aria-label={`Delete ${stored.name}`}
+                onClick={() => onDelete(stored)}
+              >
+                <IconTrash size={15} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </>
+      ),
+    },
+  ];
+}
+
+function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: ScopesSearch } & ListActions) {
+  const [selected, setSelected] = useState<number | null>(null);
+
+  function onKey(event: KeyboardEvent, index: number): void {
+    const row = rows[index];
+    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = event.key.toLowerCase();
+    if (key === 's') actions.onRole(row.side, 'source');
+    else if (key === 't') actions.onRole(row.side, 'target');
+    else if (key === 'b') actions.onRole(row.side, 'base');
+    else if (key === 'f') actions.onFork(row.side);
+    else if (key === 'delete' && row.stored !== null) actions.onDelete(row.stored);
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <DataGrid
+      label="Scopes"
+      columns={columnsOf(search, actions)}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={setSelected}
+      onKey={onKey}
+    />
+  );
+}
+
+function useRows(): { rows: Row[] | null; error: Error | null; refetch: () => void } {
+  const { data, error, refetch } = useScopeList();
+  const unscopedFacts = useUnscopedFacts().data ?? null;
+  const unscopedRules = useRules().data?.filter(({ scope }) => scope === null).length ?? null;
+  const rows = useMemo(() => {
+    if (data === undefined) return null;
+    return [
+      { side: null, facts: unscopedFacts, rules: unscopedRules, stored: null },
+      ...data.map((stored) => ({ side: stored.name, facts: stored.facts, rules: stored.rules, stored })),
+    ];
+  }, [data, unscopedFacts, unscopedRules]);
+  return { rows, error: data === undefined ? error : null, refetch: () => void refetch() };
+}
+
+export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } & ListActions) {
+  const { rows, error, refetch } = useRows();
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Scopes"
+      title={<h1 className={styles.title}>Scopes</h1>}
+      actions={
+        <>
+          <span className="dim number" role="status">
+            {rows === null ? '' : formatAmount(rows.length - 1, 'scope')}
+          </span>
+          <Button
+            leftSection={<IconGitFork size={14} aria-hidden />}
+            onClick={() => actions.onFork(sideOf(search.source) ?? null)}
+          >
+            Fork…
+          </Button>
+        </>
+      }
+    >
+      {error !== null ? (
+        <div className={styles.padded}>
+          <ProblemNotice failure={failureOf(error)} onRetry={refetch} />
+        </div>
+      ) : rows === null ? (
+        <Loader size={16} className={styles.loading} role="status" aria-label="Loading scopes" />
+      ) : rows.length === 1 && rows[0]?.facts === 0 ? (
+        <EmptyState icon={<IconStack2 size={30} stroke={1.3} aria-hidden />} title="No scopes yet">
+          A scope is a variant of the knowledge with facts and rules of its own. Assert a fact in one, or fork
+          what is there.
+        </EmptyState>
+      ) : (
+        <Rows rows={rows} search={search} {...actions} />
+      )}
+    </PaneFrame>
+  );
+}

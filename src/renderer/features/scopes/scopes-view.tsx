@@ -1,0 +1,124 @@
+/**
+ * The Scopes view: the variants of the knowledge there are, and two of them compared and merged.
+ *
+ * Nothing is written but by a fork, a deletion or a merge that somebody asked for. What is compared is in the
+ * address; what was chosen for single facts is a draft of this browser.
+ */
+import { IconGitCompare } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { EmptyState } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { ComparisonView } from './comparison.tsx';
+import { PairPickers, withRole } from './pair-pickers.tsx';
+import { DeleteDialog, ForkDialog, type ScopeRow } from './scope-dialogs.tsx';
+import { ScopeListPane } from './scope-list.tsx';
+import { parameterOf, type ScopesSearch, sideOf } from './scopes-search.ts';
+import { type Pair, useScopeList } from './use-comparison.ts';
+import styles from './scopes.module.css';
+
+/** The scopes that are compared, where two different ones are chosen. */
+function pairOf({ source, target, base }: ScopesSearch): Pair | null {
+  const [from, into] = [sideOf(source), sideOf(target)];
+  if (from === undefined || into === undefined || from === into) return null;
+  return { source: from, target: into, base: base ?? null };
+}
+
+function NothingCompared({ search }: { search: ScopesSearch }) {
+  const isSame = search.source !== undefined && search.source === search.target;
+  return (
+    <EmptyState icon={<IconGitCompare size={30} stroke={1.3} aria-hidden />} title="Choose two scopes">
+      {isSame
+        ? 'A scope does not differ from itself.'
+        : 'See in which facts and rules they differ, choose fact by fact, and merge one into the other. Nothing is written before that.'}
+    </EmptyState>
+  );
+}
+
+interface ScopesViewProps {
+  search: ScopesSearch;
+  onSearch: (search: ScopesSearch) => void;
+}
+
+interface DialogsProps extends ScopesViewProps {
+  scopes: readonly string[];
+  deleting: ScopeRow | null;
+  onKeep: () => void;
+}
+
+function Dialogs({ search, onSearch, scopes, deleting, onKeep }: DialogsProps) {
+  const { source, target, base, fork, ...rest } = search;
+  const forked = sideOf(fork);
+
+  function onDeleted(name: string): void {
+    onKeep();
+    const without = (role: string | undefined) => (role === name ? undefined : role);
+    const pair = { source: without(source), target: without(target), base: without(base) };
+    onSearch({ ...rest, ...pair, fact: undefined });
+  }
+
+  return (
+    <>
+      {forked !== undefined && (
+        <ForkDialog
+          key={fork}
+          source={forked}
+          scopes={scopes}
+          onClose={() => onSearch({ ...rest, source, target, base })}
+          // What was forked is what one goes on with: to be merged back later.
+          onForked={(from, into) =>
+            onSearch({ ...rest, source: into, target: parameterOf(from), fact: undefined })
+          }
+        />
+      )}
+      {deleting !== null && <DeleteDialog scope={deleting} onClose={onKeep} onDeleted={onDeleted} />}
+    </>
+  );
+}
+
+export function ScopesView({ search, onSearch }: ScopesViewProps) {
+  const { data } = useScopeList();
+  const names = useMemo(() => (data ?? []).map(({ name }) => name), [data]);
+  const [deleting, setDeleting] = useState<ScopeRow | null>(null);
+  const patch = (part: Partial<ScopesSearch>) => onSearch({ ...search, ...part });
+  const pair = pairOf(search);
+
+  const list = (
+    <ScopeListPane
+      search={search}
+      onRole={(side, role) => patch(withRole(search, side, role))}
+      onFork={(side) => patch({ fork: parameterOf(side) })}
+      onDelete={setDeleting}
+    />
+  );
+  const comparison = (
+    <PaneFrame
+      scroll="own"
+      label="Comparison"
+      title="Compare and merge"
+      actions={<PairPickers search={search} scopes={names} onSearch={patch} />}
+    >
+      {pair === null ? (
+        <NothingCompared search={search} />
+      ) : (
+        <ComparisonView key={JSON.stringify(pair)} pair={pair} search={search} onSearch={patch} />
+      )}
+    </PaneFrame>
+  );
+  const panes: Pane[] = [
+    { id: 'list', size: '26%', least: '110px', content: list },
+    { id: 'comparison', least: '260px', content: comparison },
+  ];
+  return (
+    <div className={styles.view}>
+      <Split id="scopes" orientation="vertical" label="Resize" panes={panes} />
+      <Dialogs
+        search={search}
+        onSearch={onSearch}
+        scopes={names}
+        deleting={deleting}
+        onKeep={() => setDeleting(null)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+/**
+ * The differences of two scopes as they are now, and what is made of them.
+ *
+ * Changes made elsewhere come in by themselves; whoever looks on is told that what is shown has become another.
+ */
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo, useState } from 'react';
+import type { MergeStrategy } from '../../../engine/contract/scopes.ts';
+import { keyOf } from '../../api/live.ts';
+import { useSession } from '../../api/session.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
+import { type Choices, readChoices, resolutionsOf, type Take, withChoice, writeChoices } from './choices.ts';
+import { resultOf, type RowResult } from './merge-result.ts';
+import { countsOf, type MergeRow, rowsOf } from './merge-rows.ts';
+import { parameterOf, type Side } from './scopes-search.ts';
+import type { ChangedRow } from './undo.ts';
+
+/** The greatest number of facts of each kind that are compared in the workbench. */
+export const mostCompared = 20_000;
+
+export interface Pair {
+  readonly source: Side;
+  readonly target: Side;
+  readonly base: string | null;
+}
+
+export function useScopeList() {
+  const { call, endpoint } = useSession();
+  return useQuery({
+    queryKey: keyOf('predicates', endpoint, 'scopes'),
+    queryFn: async ({ signal }) => (await call('listScopes', {}, { signal })).scopes,
+  });
+}
+
+/** How many facts have no scope. */
+export function useUnscopedFacts() {
+  const { call, endpoint } = useSession();
+  return useQuery({
+    queryKey: keyOf('predicates', endpoint, 'unscoped facts'),
+    queryFn: async ({ signal }) =>
+      (await call('listFacts', { query: { unscoped: 'true', limit: '1' } }, { signal })).total,
+  });
+}
+
+function useDifferences({ source, target, base }: Pair) {
+  const { call, endpoint } = useSession();
+  return useQuery({
+    queryKey: keyOf('facts', endpoint, 'differences', source, target, base),
+    queryFn: async ({ signal }) => {
+      const diffOf = (one: Side, other: Side) =>
+        call('diffScopes', { body: { source: one, target: other, limit: mostCompared } }, { signal });
+      const [diff, ofSource, ofTarget] = await Promise.all([
+        diffOf(source, target),
+        base === null ? null : diffOf(source, base),
+        base === null ? null : diffOf(target, base),
+      ]);
+      return { diff, base: ofSource === null || ofTarget === null ? null : { ofSource, ofTarget } };
+    },
+    // A scope that goes away while it is looked at is said at once.
+    retry: false,
+  });
+}
+
+/** The choices for a pair: a draft of this browser. */
+function useChoices({ source, target, base }: Pair): [Choices, (choices: Choices) => void] {
+  const { space } = useSession();
+  const about = [space.database, space.tenant, parameterOf(source), parameterOf(target), base ?? ''];
+  const [draft, setDraft] = useDraft(`merge.${JSON.stringify(about)}`);
+  const choices = useMemo(() => readChoices(draft), [draft]);
+  return [choices, useCallback((next: Choices) => setDraft(writeChoices(next)), [setDraft])];
+}
+
+/** True once what is shown became other than what was acknowledged last. */
+function useChangedElsewhere(shown: unknown): { isChanged: boolean; acknowledge: (seen: unknown) => void } {
+  const [seen, setSeen] = useState(shown);
+  if (seen === undefined && shown !== undefined) setSeen(shown);
+  return { isChanged: seen !== undefined && shown !== undefined && seen !== shown, acknowledge: setSeen };
+}
+
+/** The results of rows, each worked out when it is first looked at. */
+function resultsOf(strategy: MergeStrategy, choices: Choices): (row: MergeRow) => RowResult {
+  const known = new WeakMap<MergeRow, RowResult>();
+  return (row) => {
+    const before = known.get(row);
+    if (before !== undefined) return before;
+    const result = resultOf(row, strategy, choices);
+    known.set(row, result);
+    return result;
+  };
+}
+
+/** The comparison of a pair. For another pair the component that uses it is to be another one. */
+export function useComparison(pair: Pair, strategy: MergeStrategy) {
+  const differences = useDifferences(pair);
+  const { data } = differences;
+  const [choices, setChoices] = useChoices(pair);
+  const { isChanged, acknowledge } = useChangedElsewhere(data);
+  const rows = useMemo(() => (data === undefined ? [] : rowsOf(data)), [data]);
+  const isChosen = useCallback((place: string) => choices.has(place), [choices]);
+  const results = useMemo(() => resultsOf(strategy, choices), [strategy, choices]);
+  const changedRows = useCallback(
+    (): ChangedRow[] => rows.map((row) => ({ row, result: results(row) })),
+    [rows, results],
+  );
+  const counts = useMemo(() => countsOf(rows, isChosen), [rows, isChosen]);
+  const resolutions = useMemo(() => resolutionsOf(rows, choices), [rows, choices]);
+  const choose = useCallback(
+    (places: readonly string[], take: Take | null) => setChoices(withChoice(choices, places, take)),
+    [choices, setChoices],
+  );
+  const parts = data === undefined ? [] : [data.diff, data.base?.ofSource, data.base?.ofTarget];
+  return {
+    pair,
+    strategy,
+    differences,
+    rows,
+    resultOf: results,
+    changedRows,
+    counts,
+    choices,
+    resolutions,
+    isChosen,
+    choose,
+    clearChoices: useCallback(() => setChoices(new Map()), [setChoices]),
+    isTruncated: parts.some((part) => part?.truncated === true),
+    isChanged,
+    acknowledge,
+  };
+}
+
+export type Comparison = ReturnType<typeof useComparison>;

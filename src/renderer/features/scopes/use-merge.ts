@@ -1,0 +1,191 @@
+/**
+ * Merging, trying a merge, and taking one back.
+ *
+ * Nothing is written but by `apply` and `undo`, each once and whole. A merge is only made of what was looked at: where
+ * the scopes have changed since, that is shown first. The last merge of a tenant can be taken back from this window.
+ */
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useMemo, useState } from 'react';
+import { create } from 'zustand';
+import type { Merged } from '../../../engine/contract/scopes.ts';
+import type { Committed } from '../../../engine/contract/transactions.ts';
+import type { Endpoint } from '../../api/client.ts';
+import { invalidate, noteGeneration, topics } from '../../api/live.ts';
+import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
+import type { Side } from './scopes-search.ts';
+import { mostUndone, undoOf } from './undo.ts';
+import type { Comparison } from './use-comparison.ts';
+
+/** A merge that was made, and its way back. */
+export interface MadeMerge {
+  readonly source: Side;
+  readonly target: Side;
+  readonly merged: Merged;
+  /** Writes that take it back, or why there are none. */
+  readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
+}
+
+interface LastMerge {
+  /** Database and tenant that it was made in. */
+  readonly about: string;
+  readonly made: MadeMerge | null;
+}
+
+const useLastMerge = create<LastMerge>()(() => ({ about: '', made: null }));
+
+function aboutOf({ database, tenant }: Endpoint): string {
+  return JSON.stringify([database, tenant]);
+}
+
+function requestOf({ pair, strategy, resolutions }: Comparison) {
+  const { source, target, base } = pair;
+  return { source, target, base, strategy, resolutions };
+}
+
+/** Why a dry run is not asked for: its answer is known. */
+export function isRefused({ strategy, counts }: Comparison): boolean {
+  return strategy === 'REJECT' && counts.unresolved > 0;
+}
+
+/**
+ * What the merge would do, asked of the service a moment after the last choice: of the differences that are shown,
+ * so that it is asked anew when they were fetched anew.
+ */
+export function useDryRun(comparison: Comparison) {
+  const { call, endpoint } = useSession();
+  const { pair, strategy, resolutions, differences } = comparison;
+  const isWanted = differences.isSuccess && !isRefused(comparison);
+  const { dataUpdatedAt } = differences;
+  const wanted = useMemo(
+    () => ({ request: { ...pair, strategy, resolutions }, dataUpdatedAt, isWanted }),
+    [pair, strategy, resolutions, dataUpdatedAt, isWanted],
+  );
+  const [asked] = useDebouncedValue(wanted, 250);
+  const { database, tenant } = endpoint;
+  return useQuery({
+    queryKey: ['merge', database, tenant, asked.request, asked.dataUpdatedAt],
+    queryFn: ({ signal }) => call('mergeScopes', { body: { ...asked.request, dryRun: true } }, { signal }),
+    enabled: asked.isWanted,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+export type MergeState =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'merging' }
+  /** `made` of `count` writes. */
+  | {
+      readonly kind: 'undoing';
+      readonly made: number;
+      readonly count: number;
+      readonly cancel: () => void;
+    }
+  | { readonly kind: 'failed'; readonly what: 'merge' | 'undo'; readonly failure: Failure }
+  /** The scopes were no longer what was shown; nothing was merged. */
+  | { readonly kind: 'moved on' };
+
+/** The generation that reads see: that of an answer to a question which costs nothing. */
+async function generationOf(call: ReturnType<typeof useSession>['call']): Promise<number> {
+  return (await call('ask', { body: { predicate: 'anything', args: [], limit: 1 } })).generation;
+}
+
+/** The way back from a merge, from what was shown before it. `before`: the generation that was read then. */
+function wayBack(comparison: Comparison, merged: Merged, before: number): MadeMerge['undo'] {
+  if (merged.generation === before) return [];
+  if (merged.generation !== before + 1) return 'others wrote';
+  if (comparison.isTruncated) return 'too many';
+  const writes = undoOf(comparison.changedRows(), comparison.pair.target, merged.generation, Date.now());
+  return writes.length > mostUndone ? 'too many' : writes;
+}
+
+/** Makes the writes that take a merge back, telling how far it is. */
+function runUndo(
+  endpoint: Endpoint,
+  writes: readonly TransactionWrite[],
+  onState: (state: MergeState) => void,
+): Promise<Committed> {
+  const controller = new AbortController();
+  const cancel = () => controller.abort();
+  const count = writes.length;
+  onState({ kind: 'undoing', made: 0, count, cancel });
+  return runTransaction(endpoint, writes, {
+    signal: controller.signal,
+    onProgress: (made) => {
+      if (made % 50 === 0) onState({ kind: 'undoing', made, count, cancel });
+    },
+  });
+}
+
+export function useMerge(comparison: Comparison) {
+  const { call, endpoint } = useSession();
+  const client = useQueryClient();
+  const [state, setState] = useState<MergeState>({ kind: 'idle' });
+  const about = aboutOf(endpoint);
+  const last = useLastMerge((store) => (store.about === about ? store.made : null));
+  const isBusy = state.kind === 'merging' || state.kind === 'undoing';
+  const { differences, acknowledge, pair } = comparison;
+
+  async function refresh(): Promise<unknown> {
+    invalidate(client, endpoint, topics);
+    return (await differences.refetch()).data;
+  }
+
+  async function merge(): Promise<MergeState> {
+    const before = await generationOf(call);
+    const fresh = await differences.refetch({ throwOnError: true });
+    // Only what is the same down to the last field is the same object.
+    if (fresh.data !== differences.data) return { kind: 'moved on' };
+    const merged = await call('mergeScopes', { body: requestOf(comparison) });
+    noteGeneration(merged.generation);
+    const { source, target } = pair;
+    const undo = wayBack(comparison, merged, before);
+    useLastMerge.setState({ about, made: { source, target, merged, undo } });
+    acknowledge(await refresh());
+    return { kind: 'idle' };
+  }
+
+  async function takeBack(writes: readonly TransactionWrite[]): Promise<MergeState> {
+    noteGeneration((await runUndo(endpoint, writes, setState)).generation);
+    useLastMerge.setState({ about, made: null });
+    acknowledge(await refresh());
+    return { kind: 'idle' };
+  }
+
+  function apply(): void {
+    if (isBusy || !differences.isSuccess) return;
+    setState({ kind: 'merging' });
+    merge().then(setState, (error: unknown) => {
+      setState({ kind: 'failed', what: 'merge', failure: failureOf(error) });
+      // What stood against it is looked at as it is now.
+      void refresh();
+    });
+  }
+
+  function undo(): void {
+    if (isBusy || last === null || typeof last.undo === 'string' || last.undo.length === 0) return;
+    takeBack(last.undo).then(setState, (error: unknown) => {
+      // Who gives up knows it; nothing was undone.
+      setState(
+        isCancelled(error) ? { kind: 'idle' } : { kind: 'failed', what: 'undo', failure: failureOf(error) },
+      );
+      void refresh();
+    });
+  }
+
+  return {
+    state,
+    isBusy,
+    last,
+    apply,
+    undo,
+    dismiss: () => setState({ kind: 'idle' }),
+    forget: () => useLastMerge.setState({ about, made: null }),
+  };
+}
+
+export type Merge = ReturnType<typeof useMerge>;

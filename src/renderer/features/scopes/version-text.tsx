@@ -1,0 +1,57 @@
+/** A fact as it stands in one scope, in one line: the atom, and of the rest what differs or is said at all. */
+import type { ScopeFact } from '../../../engine/contract/scopes.ts';
+import { renderAtom } from '../../../engine/logic/print.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatValidity } from '../../ui/format.ts';
+import type { DifferingField, MergeRow } from './merge-rows.ts';
+import type { Version } from './merge-result.ts';
+import styles from './scopes.module.css';
+
+/** The atom with the truth of a version. */
+export function atomOf(row: MergeRow, version: Version): string {
+  const fact = row.source ?? row.target;
+  return fact === null ? '' : renderAtom({ ...fact, negated: !version.truthVal });
+}
+
+/** What is said of a version beside its atom. `fields`: those that differ; null for all that is set. */
+export function notesOf(version: Version, fields: readonly DifferingField[] | null): string[] {
+  const { validFrom, validUntil, metadata } = version;
+  const isBound = validFrom !== null || validUntil !== null;
+  const showsValidity =
+    fields === null ? isBound : fields.includes('validFrom') || fields.includes('validUntil');
+  const showsMetadata = fields === null ? Object.keys(metadata).length > 0 : fields.includes('metadata');
+  return [
+    showsValidity ? formatValidity(validFrom, validUntil) : '',
+    showsMetadata ? JSON.stringify(metadata) : '',
+  ].filter((note) => note !== '');
+}
+
+/** Null: the scope does not have the fact. */
+export function VersionText({ row, version }: { row: MergeRow; version: Version | null }) {
+  if (version === null) return <span className={`dim ${styles.absent}`}>not there</span>;
+  const atom = atomOf(row, version);
+  const notes = notesOf(version, row.kind === 'modified' ? row.fields : null);
+  return (
+    <span title={[atom, ...notes].join('  ')}>
+      <CodeText isLine text={atom} />
+      {notes.map((note) => (
+        <span key={note} className={`dim ${styles.note}`}>
+          {note}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Everything of a fact that can differ, as text by field. */
+export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingField, string> {
+  if (version === null) return { truthVal: '', validFrom: '', validUntil: '', metadata: '' };
+  const { truthVal, validFrom, validUntil, metadata } = version;
+  const time = (at: number | null, none: string) => (at === null ? none : new Date(at).toISOString());
+  return {
+    truthVal: truthVal ? 'true' : 'false',
+    validFrom: time(validFrom, 'always'),
+    validUntil: time(validUntil, 'never'),
+    metadata: JSON.stringify(metadata, null, 2),
+  };
+}
