@@ -120,7 +120,8 @@ test('refuses a damaged log, naming file and offset, and changes nothing', async
   try {
     await service.start();
     for (const name of ['a', 'b', 'c']) await service.run(['tell', `p(${name})`]);
-    await service.stop();
+    // A clean end would write a snapshot and remove the log that it covers.
+    await service.kill();
     const segment = readdirSync(service.storageDir, { recursive: true, encoding: 'utf8' })
       .filter((name) => !name.includes('lock'))
       .map((name) => join(service.storageDir, name))
@@ -140,6 +141,32 @@ test('refuses a damaged log, naming file and offset, and changes nothing', async
     await service.start();
     expect((await service.run(['ask', 'p(?x)'])).stdout).toBe('p(a)\np(b)\np(c)\n');
     expect(service.log).toMatch(/"WARN"/);
+  } finally {
+    await service.dispose();
+  }
+});
+
+test('refuses a damaged snapshot, naming file and offset, and changes nothing', async () => {
+  const service = new ServiceProcess();
+  try {
+    await service.start();
+    for (const name of ['a', 'b']) await service.run(['tell', `p(${name})`]);
+    await service.stop();
+    const snapshot = readdirSync(service.storageDir).find((name) => name.endsWith('.snapshot')) ?? '';
+    const path = join(service.storageDir, snapshot);
+    const bytes = readFileSync(path);
+    const middle = bytes.length >>> 1;
+    bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle);
+    writeFileSync(path, bytes);
+    const refused = await service.run(['serve']);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain(snapshot);
+    expect(refused.stderr).toMatch(/offset \d+/);
+    expect(readFileSync(path)).toEqual(bytes);
+    bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle);
+    writeFileSync(path, bytes);
+    await service.start();
+    expect((await service.run(['ask', 'p(?x)'])).stdout).toBe('p(a)\np(b)\n');
   } finally {
     await service.dispose();
   }

@@ -46,7 +46,8 @@ createRoot(root).render(
       defaultColorScheme="auto"
       colorSchemeManager={schemeManager}
     >
-      <Notifications position="bottom-right" limit={4} />
+      {/* Above the bars at the lower edge, which hold Undo and Apply. */}
+      <Notifications position="bottom-right" limit={4} style={{ bottom: 84 }} />
       <QueryClientProvider client={createQueryClient()}>
         <RouterProvider router={router} />
       </QueryClientProvider>

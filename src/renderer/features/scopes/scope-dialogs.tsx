@@ -8,6 +8,7 @@ import { useWrite } from '../../api/queries.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
+import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
 import { type Side, sideLabel } from './scopes-search.ts';
 import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import styles from './scopes.module.css';
@@ -91,13 +92,9 @@ interface DeleteDialogProps {
 
 export function DeleteDialog({ scope, onClose, onDeleted }: DeleteDialogProps) {
   const remove = useWrite('deleteScope');
-  const [typed, setTyped] = useState('');
   const { name } = scope;
-  const isReady = typed === name && !remove.isPending;
 
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault();
-    if (!isReady) return;
+  function onConfirm(): void {
     remove.mutate(
       { params: { name } },
       {
@@ -112,37 +109,20 @@ export function DeleteDialog({ scope, onClose, onDeleted }: DeleteDialogProps) {
   }
 
   return (
-    <Modal opened onClose={onClose} title={`Delete ${sideLabel(name)}?`} size="md">
-      <form onSubmit={onSubmit} className={styles.form}>
-        <p className={styles.statement}>
-          <strong>
-            {formatAmount(scope.facts, 'fact')} and {formatAmount(scope.rules, 'rule')}
-          </strong>{' '}
-          of this scope go with it, and what is concluded from them no longer holds. This cannot be undone. A
-          rule stays where another tenant has facts in a scope of this name.
-        </p>
-        <TextInput
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          label={
-            <>
-              Type <code className={styles.typedName}>{name}</code> to confirm
-            </>
-          }
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Keep it
-          </Button>
-          <Button type="submit" color="red" loading={remove.isPending} disabled={!isReady}>
-            Delete scope
-          </Button>
-        </Group>
-      </form>
-    </Modal>
+    <TypedNameDialog
+      title={`Delete ${sideLabel(name)}?`}
+      name={name}
+      action="Delete scope"
+      isBusy={remove.isPending}
+      failure={remove.error === null ? null : failureOf(remove.error)}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <strong>
+        {formatAmount(scope.facts, 'fact')} and {formatAmount(scope.rules, 'rule')}
+      </strong>{' '}
+      of this scope go with it, and what is concluded from them no longer holds. This cannot be undone. A rule
+      stays where another tenant has facts in a scope of this name.
+    </TypedNameDialog>
   );
 }
