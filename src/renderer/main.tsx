@@ -46,8 +46,7 @@ createRoot(root).render(
       defaultColorScheme="auto"
       colorSchemeManager={schemeManager}
     >
-      {/* Above the bars at the lower edge, which hold Undo and Apply. */}
-      <Notifications position="bottom-right" limit={4} style={{ bottom: 84 }} />
+      <Notifications position="bottom-right" limit={4} />
       <QueryClientProvider client={createQueryClient()}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -88,13 +88,16 @@ interface DeleteDialogProps {
   scope: ScopeRow;
   onClose: () => void;
   onDeleted: (name: string) => void;
+  /** Told which scope goes, when that begins; null where it stays after all. */
+  onGoing: (name: string | null) => void;
 }
 
-export function DeleteDialog({ scope, onClose, onDeleted }: DeleteDialogProps) {
+export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialogProps) {
   const remove = useWrite('deleteScope');
   const { name } = scope;
 
   function onConfirm(): void {
+    onGoing(name);
     remove.mutate(
       { params: { name } },
       {
@@ -104,6 +107,7 @@ export function DeleteDialog({ scope, onClose, onDeleted }: DeleteDialogProps) {
           );
           onDeleted(name);
         },
+        onError: () => onGoing(null),
       },
     );
   }

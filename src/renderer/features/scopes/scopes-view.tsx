@@ -5,7 +5,7 @@
  * address; what was chosen for single facts is a draft of this browser.
  */
 import { IconGitCompare } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
@@ -44,9 +44,11 @@ interface DialogsProps extends ScopesViewProps {
   scopes: readonly string[];
   deleting: ScopeRow | null;
   onKeep: () => void;
+  /** Told which scope goes, null where it stays after all. */
+  onGoing: (name: string | null) => void;
 }
 
-function Dialogs({ search, onSearch, scopes, deleting, onKeep }: DialogsProps) {
+function Dialogs({ search, onSearch, scopes, deleting, onKeep, onGoing }: DialogsProps) {
   const { source, target, base, fork, ...rest } = search;
   const forked = sideOf(fork);
 
@@ -71,7 +73,9 @@ function Dialogs({ search, onSearch, scopes, deleting, onKeep }: DialogsProps) {
           }
         />
       )}
-      {deleting !== null && <DeleteDialog scope={deleting} onClose={onKeep} onDeleted={onDeleted} />}
+      {deleting !== null && (
+        <DeleteDialog scope={deleting} onClose={onKeep} onDeleted={onDeleted} onGoing={onGoing} />
+      )}
     </>
   );
 }
@@ -81,7 +85,15 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
   const names = useMemo(() => (data ?? []).map(({ name }) => name), [data]);
   const [deleting, setDeleting] = useState<ScopeRow | null>(null);
   const patch = (part: Partial<ScopesSearch>) => onSearch({ ...search, ...part });
-  const pair = pairOf(search);
+  const [going, setGoing] = useState<string | null>(null);
+  const chosen = pairOf(search);
+  // What is compared with a scope that goes would be asked of one that is not there any more.
+  const isLeaving = going !== null && Object.values(chosen ?? {}).includes(going);
+  const pair = isLeaving ? null : chosen;
+  useEffect(() => {
+    // One of the same name may come again.
+    if (deleting === null && !isLeaving) setGoing(null);
+  }, [deleting, isLeaving]);
 
   const list = (
     <ScopeListPane
@@ -118,6 +130,7 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
         scopes={names}
         deleting={deleting}
         onKeep={() => setDeleting(null)}
+        onGoing={setGoing}
       />
     </div>
   );

@@ -60,7 +60,12 @@ export function useDryRun(comparison: Comparison) {
   const isWanted = differences.isSuccess && !isRefused(comparison);
   const { dataUpdatedAt } = differences;
   const wanted = useMemo(
-    () => ({ request: { ...pair, strategy, resolutions }, dataUpdatedAt, isWanted }),
+    // With nothing unresolved every strategy does the same; should something come to differ meanwhile, none refuses.
+    () => ({
+      request: { ...pair, strategy: strategy === 'REJECT' ? 'TARGET_WINS' : strategy, resolutions },
+      dataUpdatedAt,
+      isWanted,
+    }),
     [pair, strategy, resolutions, dataUpdatedAt, isWanted],
   );
   const [asked] = useDebouncedValue(wanted, 250);
