@@ -294,7 +294,7 @@ async function checkedPlan(context: BrowseContext, operation: MergeScopes, time:
   if (plan.unsettled.length > 0)
     throw new EngineError(
       'Conflict',
-      `${plan.unsettled.length} facts differ on both sides: settle them by resolutions, or choose another strategy`,
+      `${differing(plan.unsettled.length)} by resolutions, or choose another strategy`,
       { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
     );
   if (plan.tooLarge !== null) {
@@ -306,6 +306,12 @@ async function checkedPlan(context: BrowseContext, operation: MergeScopes, time:
     );
   }
   return plan;
+}
+
+function differing(count: number): string {
+  return count === 1
+    ? '1 fact differs on both sides: settle it'
+    : `${count} facts differ on both sides: settle them`;
 }
 
 function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void {
