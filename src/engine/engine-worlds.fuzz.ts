@@ -32,9 +32,9 @@ async function play(seed: number, mayKill: boolean): Promise<void> {
 }
 
 test('a clean end, a start and snapshots change nothing that can be seen', { timeout }, () =>
-  overSeeds({ name: 'worlds', few: 6, many: 1000 }, (seed) => play(seed, false)),
+  overSeeds({ name: 'worlds', few: 3, many: 1000 }, (seed) => play(seed, false)),
 );
 
 test('a kill changes nothing but uses by questions', { timeout }, () =>
-  overSeeds({ name: 'killed worlds', few: 6, many: 1000 }, (seed) => play(seed, true)),
+  overSeeds({ name: 'killed worlds', few: 3, many: 1000 }, (seed) => play(seed, true)),
 );

@@ -22,8 +22,8 @@ export interface Call {
   /** What it is: calls of the same words at the same place are the same request. */
   readonly what: string;
   readonly send: (engine: Engine, caller: Caller) => Promise<unknown>;
-  /** True where the write takes its place among others in the turn of the call. */
-  readonly isPrompt: boolean;
+  /** A `prompt` write takes its place among others in the turn of the call; a question changes nothing, tried writes too. */
+  readonly kind: 'prompt' | 'later' | 'question';
 }
 
 /** What a call can be about: ids of facts and rules that were there, those of late the last ones. */
@@ -95,7 +95,7 @@ export function randomWriteWithin(prng: Prng, known: Known): Call {
   const ifGeneration = prng.chance(0.1) ? Math.max(0, known.generation - prng.below(6)) : null;
   const atom = randomAtom(prng);
   const within = (what: string, send: (engine: Engine, caller: Caller) => Promise<unknown>): Call =>
-    call(`within ${what}`, send, false);
+    call(`within ${what}`, send, 'later');
   if (chance < 4)
     return within(`tell ${atom} ${JSON.stringify(fields)}`, (engine, caller) =>
       engine.within(caller).tell({ ...factInput(atom, fields), ifGeneration }),
@@ -123,8 +123,8 @@ export function randomWriteWithin(prng: Prng, known: Known): Call {
   return within(`change ${id}`, (engine, caller) => engine.within(caller).updateRule(id, update));
 }
 
-function call(what: string, send: Call['send'], isPrompt = true): Call {
-  return { what, send, isPrompt };
+function call(what: string, send: Call['send'], kind: Call['kind'] = 'prompt'): Call {
+  return { what, send, kind };
 }
 
 /** One of the last of them as a rule, sometimes any. */
@@ -185,7 +185,7 @@ function told(prng: Prng, known: Known): Call {
 
 function toldMany(prng: Prng, known: Known): Call {
   const many = Array.from({ length: 1 + prng.below(8) }, () => manyOf(prng, known));
-  return call(`tell ${JSON.stringify(many)}`, (engine, caller) => engine.tellAll(caller, many), false);
+  return call(`tell ${JSON.stringify(many)}`, (engine, caller) => engine.tellAll(caller, many), 'later');
 }
 
 /** So many facts that relations are compacted when they are retracted, and that a write is applied in slices. */
@@ -197,7 +197,7 @@ function toldBulk(prng: Prng): Call {
     factSchema.parse({ predicate: 'bulk', args: [`n${first + at}`], scope, metadata: { first } }),
   );
   const what = `tell ${count} of bulk in ${scope} from ${first}`;
-  return call(what, (engine, caller) => engine.tellAll(caller, many), false);
+  return call(what, (engine, caller) => engine.tellAll(caller, many), 'later');
 }
 
 function randomRetraction(prng: Prng) {
@@ -224,9 +224,9 @@ function retracted(prng: Prng, { generation }: Known): Call {
   const ifGeneration = prng.chance(0.1) ? Math.max(0, generation - prng.below(8)) : null;
   const isAboutBulk = input.predicate === 'bulk';
   const wanted = { ...input, dryRun, ifGeneration: isAboutBulk ? null : ifGeneration };
-  return call(`retract ${text} ${dryRun} ${wanted.ifGeneration}`, (engine, caller) =>
-    engine.forgetPattern(caller, wanted),
-  );
+  const what = `retract ${text} ${dryRun} ${wanted.ifGeneration}`;
+  const kind = dryRun ? 'question' : 'prompt';
+  return call(what, (engine, caller) => engine.forgetPattern(caller, wanted), kind);
 }
 
 function byId(prng: Prng, { facts }: Known): Call {
@@ -286,7 +286,8 @@ function merged(prng: Prng): Call {
     dryRun: prng.chance(0.15),
     resolutions,
   });
-  return call(`merge ${JSON.stringify(input)}`, (engine, caller) => engine.merge(caller, input));
+  const kind = input.dryRun ? 'question' : 'prompt';
+  return call(`merge ${JSON.stringify(input)}`, (engine, caller) => engine.merge(caller, input), kind);
 }
 
 function scopeDeleted(prng: Prng): Call {
@@ -326,14 +327,18 @@ function asked(prng: Prng): Call {
   const text = prng.pick(worldQuestions);
   const fields = { ...viewFields(prng), withProof: prng.chance(0.5), timeoutMs: 600_000 };
   const input = askInput(text, fields);
-  return call(`ask ${text} ${JSON.stringify(fields)}`, (engine, caller) => engine.ask(caller, input));
+  return call(
+    `ask ${text} ${JSON.stringify(fields)}`,
+    (engine, caller) => engine.ask(caller, input),
+    'question',
+  );
 }
 
 function queried(prng: Prng): Call {
   const fields = viewFields(prng);
   const { unscoped = false, scope = null } = fields as { unscoped?: boolean; scope?: string };
   const input = { predicate: 'p', args: ['?x'], unscoped, scope, truthVal: null, limit: null, offset: 0 };
-  return call(`query ${JSON.stringify(fields)}`, (engine, caller) => engine.query(caller, input));
+  return call(`query ${JSON.stringify(fields)}`, (engine, caller) => engine.query(caller, input), 'question');
 }
 
 function explained(prng: Prng): Call {
@@ -344,10 +349,14 @@ function explained(prng: Prng): Call {
     mode: prng.pick(['why', 'whyNot']),
     ...(prng.chance(0.3) ? { scope: prng.pick(worldScopes) } : {}),
   });
-  return call(`explain ${JSON.stringify(input)}`, (engine, caller) => engine.explain(caller, input));
+  return call(
+    `explain ${JSON.stringify(input)}`,
+    (engine, caller) => engine.explain(caller, input),
+    'question',
+  );
 }
 
 function diffed(prng: Prng): Call {
   const input = diffInputSchema.parse({ source: randomScope(prng), target: randomScope(prng) });
-  return call(`diff ${JSON.stringify(input)}`, (engine, caller) => engine.diff(caller, input));
+  return call(`diff ${JSON.stringify(input)}`, (engine, caller) => engine.diff(caller, input), 'question');
 }

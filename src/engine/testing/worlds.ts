@@ -99,11 +99,12 @@ export class Worlds {
       await this.#both({ ...this.#request(randomQuestionCall(prng, known.known), known.place), key: null });
     else if (choice < 58) await this.#repeat();
     else if (choice < 78) await this.#transact();
-    else if (choice < 84) await this.#burst(false);
-    else if (choice < 87) await this.#take();
+    else if (choice < 84) await this.#burst('none');
+    else if (choice < 86) await this.#burst('close');
+    else if (choice < 88) await this.#take();
     else if (choice < 92) await this.#reopen();
     else if (this.#mayKill && choice < 94) await this.#kill();
-    else if (this.#mayKill && choice < 97) await this.#burst(true);
+    else if (this.#mayKill && choice < 97) await this.#burst('kill');
     else await this.compare();
   }
 
@@ -292,15 +293,19 @@ export class Worlds {
   }
 
   async #reopen(): Promise<void> {
-    const [side] = this.#sides;
     const within = this.#prng.chance(0.3) ? 0 : undefined;
     // Without the last snapshot uses go as after a kill.
     const isKill = within === 0 && this.#mayKill;
     this.done.push(`reopen ${isKill}`);
+    await this.#closeAndOpen(isKill);
+    await this.compare();
+  }
+
+  async #closeAndOpen(isKill = false): Promise<void> {
+    const [side] = this.#sides;
     await (isKill ? side.engine.close(0) : side.engine.close());
     side.engine = await this.#opened(this.#folder);
     await this.#endTransactions();
-    await this.compare();
   }
 
   async #kill(): Promise<void> {
@@ -321,39 +326,51 @@ export class Worlds {
     await this.#endTransactions();
   }
 
-  /** Several writes at once, perhaps with a snapshot, perhaps with a kill among them. */
-  async #burst(isKilled: boolean): Promise<void> {
+  /** Several writes at once, perhaps with questions, snapshots, an end or a kill among them. */
+  async #burst(end: 'none' | 'close' | 'kill'): Promise<void> {
+    const prng = this.#prng;
+    const requests = await this.#requestsAtOnce();
+    const each = requests.map(({ call, place }) => `${call.what} at ${Object.values(place).join(' ')}`);
+    this.done.push(`at once, end: ${end}: ${each.join('; ')}`);
+    const [inFolder, inMemory] = this.#sides;
+    const others: Promise<unknown>[] = [];
+    const snapshot = (): void => {
+      if (prng.chance(0.4)) others.push(answered(inFolder.engine.snapshot()));
+    };
+    const ask = async (): Promise<void> => {
+      const { place, known } = await this.#known();
+      const question = randomQuestionCall(prng, known);
+      others.push(answered(question.send(inFolder.engine, callerAt(place))));
+    };
+    snapshot();
+    // What they use is not compared.
+    if (this.#mayKill) for (let count = prng.below(4); count > 0; count--) await ask();
+    await tick(prng.below(4));
+    const running = requests.map((request) => this.#sent(inFolder, request));
+    if (this.#mayKill) await ask();
+    snapshot();
+    if (end !== 'none') await tick(prng.below(6));
+    if (end === 'kill') await this.#goOnInCopy(() => Promise.all([...running, ...others]));
+    if (end === 'close') await this.#closeAndOpen();
+    const got = await Promise.all(running);
+    await Promise.all(others);
+    const wanted = await Promise.all(requests.map((request) => this.#sent(inMemory, request)));
+    if (end !== 'none') await this.#resume(requests, wanted);
+    else for (const [at, request] of requests.entries()) this.#compareAnswers(request, got[at], wanted[at]);
+  }
+
+  /** Writes that come to the same in both, in whatever slices they are worked off. */
+  async #requestsAtOnce(): Promise<Request[]> {
     const prng = this.#prng;
     const requests: Request[] = [];
     const count = 2 + prng.below(6);
     while (requests.length < count) {
       const { place, known } = await this.#known();
       const call = randomWrite(prng, known);
-      if (!call.isPrompt && requests.length < count - 1) continue;
-      if (call.what.startsWith('merge') && call.what.includes('"dryRun":true')) continue;
-      if (call.what.startsWith('retract') && call.what.includes(' true ')) continue;
+      if (call.kind !== 'prompt' && (call.kind !== 'later' || requests.length < count - 1)) continue;
       requests.push({ call, place, key: `key-${++this.#count}`, within: null });
     }
-    this.done.push(
-      `at once${isKilled ? ', killed' : ''}: ${requests.map(({ call, place }) => `${call.what} at ${Object.values(place).join(' ')}`).join('; ')}`,
-    );
-    const [inFolder, inMemory] = this.#sides;
-    const snapshots: Promise<unknown>[] = [];
-    if (prng.chance(0.5)) snapshots.push(answered(inFolder.engine.snapshot()));
-    const ticks = prng.below(12);
-    if (prng.chance(0.5)) await tick(prng.below(4));
-    const running = requests.map((request) => this.#sent(inFolder, request));
-    if (!isKilled && prng.chance(0.5)) snapshots.push(answered(inFolder.engine.snapshot()));
-    const wanted = await Promise.all(requests.map((request) => this.#sent(inMemory, request)));
-    if (isKilled) {
-      await tick(ticks);
-      await this.#goOnInCopy(() => Promise.all([...running, ...snapshots]));
-      await this.#resume(requests, wanted);
-    } else {
-      const got = await Promise.all(running);
-      for (const [at, request] of requests.entries()) this.#compareAnswers(request, got[at], wanted[at]);
-    }
-    await Promise.all(snapshots);
+    return requests;
   }
 
   /** Sends again what was sent before the kill, as a client does that heard no answer. */
@@ -366,7 +383,7 @@ export class Worlds {
       }),
     );
     const last = isThere.lastIndexOf(true);
-    this.done.push(`${last + 1} of them outlived the kill`);
+    this.done.push(`${last + 1} of them outlived it`);
     for (const [at, request] of requests.entries()) {
       // What was refused among those that are there was refused before they were.
       if (at < last && isThere[at] !== true) {
@@ -500,18 +517,18 @@ function endOf(name: string, sides: readonly Side[], choice: number): Call {
   if (choice < 6)
     return {
       what: `commit ${name}`,
-      isPrompt: false,
+      kind: 'later',
       send: (engine, caller) => engine.commit(caller, idAt(engine), false),
     };
   if (choice < 8)
     return {
       what: `roll back ${name}`,
-      isPrompt: false,
+      kind: 'later',
       send: (engine, caller) => engine.rollback(caller, idAt(engine)),
     };
   return {
     what: `try to commit ${name}`,
-    isPrompt: false,
+    kind: 'later',
     send: (engine, caller) => engine.commit(caller, idAt(engine), true),
   };
 }
@@ -519,7 +536,7 @@ function endOf(name: string, sides: readonly Side[], choice: number): Call {
 function questionWithin(prng: Prng): Call {
   const text = prng.pick(worldQuestions);
   const input = askInput(text, { withProof: prng.chance(0.5) });
-  return { what: `ask ${text}`, isPrompt: false, send: (engine, caller) => engine.ask(caller, input) };
+  return { what: `ask ${text}`, kind: 'later', send: (engine, caller) => engine.ask(caller, input) };
 }
 
 async function tick(times: number): Promise<void> {
