@@ -14,7 +14,9 @@ export function* applyCommit(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant = database.tenants.get(operation.tenant) ?? newTenant(record.time);
+  const tenant =
+    database.tenants.get(operation.tenant) ??
+    newTenant(record.time, database.forgottenThrough(operation.tenant));
   const generation = database.generation + 1;
   const retracted = yield* retractFacts(tenant, operation, { generation, time: record.time }, draft);
   yield* assertFacts(database, tenant, operation, { generation, time: record.time }, draft);

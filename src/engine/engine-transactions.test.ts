@@ -165,6 +165,33 @@ test('a ttl runs from the call, not from the commit', async () => {
   expect(await session.results('p(?x)')).toEqual([]);
 });
 
+test('a scope whose facts are all exchanged by one commit has been there all the time', async () => {
+  const session = await openSession();
+  await session.tell('p(a)', { scope: 's' });
+  session.clock.advance(1000);
+  const open = await begun(session);
+  await open.within.forget(retractInput('p(a)', { scope: 's' }));
+  await open.tell('p(b)', { scope: 's' });
+  await open.commit();
+  const { scopes } = await session.engine.scopes(session.caller);
+  expect(scopes).toMatchObject([{ name: 's', facts: 1, createdAt: startTime }]);
+  await session.forget('p(b)', { scope: 's' });
+  await session.tell('p(b)', { scope: 's' });
+  expect((await session.engine.scopes(session.caller)).scopes).toMatchObject([
+    { createdAt: startTime + 1000 },
+  ]);
+});
+
+test('a tenant that was deleted and comes back with a commit has forgotten what it held', async () => {
+  const session = await openSession();
+  const { generation } = await session.tell('p(a)');
+  await session.engine.deleteTenant(session.caller, 'default', 'tenant');
+  const open = await begun(session);
+  await open.tell('p(b)');
+  await open.commit();
+  expect((await refusal(session.tell('p(a)', { ifGeneration: generation }))).code).toBe('Conflict');
+});
+
 test('a pattern retracts what it meets when it is called, own writes included', async () => {
   const session = await openSession();
   await session.tell('p(a)');

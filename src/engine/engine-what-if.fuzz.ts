@@ -221,7 +221,7 @@ const timeout = 3_600_000;
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`before is the model of now, after that of the changed knowledge (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 15, many: 3000 }, async (seed) => {
+    overSeeds({ name, few: 8, many: 3000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const pausing = new Prng(seed + 1);

@@ -104,7 +104,7 @@ async function askAndCompare(
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`answers and proofs are those of the naive model after any updates (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 20, many: 4000 }, async (seed) => {
+    overSeeds({ name, few: 8, many: 4000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const twin = await Twin.open(start, randomPause(seed + 1));
@@ -161,7 +161,7 @@ for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers', 'steady'])
     timeout,
   }, () => {
     const flavour = flavours[name] as Flavour;
-    return overSeeds({ name, few: 8, many: 1000 }, async (seed) => {
+    return overSeeds({ name, few: 4, many: 1000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
@@ -294,7 +294,7 @@ async function retractAndCompare(twin: Twin, retraction: Retraction, asked: Set<
 for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'groups', 'steady'])
   test(`dependents are what held before a retraction and no longer holds (${name})`, { timeout }, () => {
     const flavour = flavours[name] as Flavour;
-    return overSeeds({ name, few: 8, many: 1000 }, async (seed) => {
+    return overSeeds({ name, few: 4, many: 1000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const twin = await Twin.open(start, randomPause(seed + 1));

@@ -17,6 +17,8 @@ export interface EngineOptions {
   readonly storageDir: string | null;
   /** When a write counts as durable; `always` unless given. */
   readonly fsync?: FsyncMode;
+  /** Bytes after which the log begins another segment; 64 MiB unless given. */
+  readonly segmentBytes?: number;
   /** Bytes that the derived tables of one tenant may take; 1 GiB unless given. */
   readonly memoryBudgetBytes?: number;
   /** Where the service is reached, told to whoever finds the folder locked. */
@@ -62,6 +64,7 @@ async function start(options: EngineOptions, lock: FolderLock | null): Promise<E
   const backend = options.storageDir === null ? memoryBackend() : await openFileBackend(options.storageDir);
   const { log } = await openLog(backend, {
     fsync: options.fsync ?? 'always',
+    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
     now: () => clock.now(),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     onWarn,

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { apply } from './apply.ts';
 import { present } from './base/assert.ts';
 import { Prng } from './base/prng.ts';
-import type { FactPattern, FactStore, FactToStore } from './facts/fact-store.ts';
+import type { FactIdentity, FactPattern, FactStore, FactToStore } from './facts/fact-store.ts';
+import { keyRememberedFor } from './idempotency.ts';
 import { parseRule } from './logic/parse.ts';
 import { type Operation, operationVersion } from './operation.ts';
 import { type DatabaseState, State } from './state.ts';
@@ -17,8 +18,10 @@ import { memoryBackend, type MemoryBackend } from './storage/memory-backend.ts';
 import type { SnapshotPart } from './storage/snapshot-writer.ts';
 import { logOptions } from './testing/log-fixtures.ts';
 
-const runs = process.env['LONG'] === '1' ? 1000 : 15;
+const runs = process.env['LONG'] === '1' ? 1000 : 8;
 const day = 86_400_000;
+const timeout = 3_600_000;
+const scopes = [null, 's', 'second scope'];
 const pause = async (): Promise<void> => {};
 
 /** Random records, for states that hold the same. */
@@ -47,7 +50,8 @@ class Writer {
       sequence: sequence + 1,
       time: this.#time,
       requestId: prng.chance(0.1) ? `\ufeffré-${sequence}` : `request-${sequence}`,
-      actor: null,
+      actor: prng.chance(0.5) ? null : 'actor',
+      ...(prng.chance(0.3) ? { idempotency: this.#mark(sequence) } : {}),
       database,
       generation: 0,
       version: operationVersion,
@@ -58,7 +62,7 @@ class Writer {
   #operation(database: DatabaseState): Operation {
     const prng = this.#prng;
     const tenant = prng.pick(['one', 'two', 'Ünïcode']);
-    const kind = prng.below(10);
+    const kind = prng.below(17);
     const rules = database.rules.all();
     if (kind < 5) {
       const count = prng.chance(0.05) ? 300 : 1 + prng.below(6);
@@ -70,6 +74,7 @@ class Writer {
       const id = `f${prng.below(database.generation + 1)}-${prng.below(3)}`;
       return { kind: 'retractById', tenant, id };
     }
+    if (kind > 9) return this.#wideOperation(database, tenant);
     const rule = {
       rule: parseRule(prng.pick(['q(?x) :- p(?x)', 'q(?y) :- p(?y), not r(?y)', '-q(?x) :- s(?x, ?_)'])),
       scope: prng.chance(0.3) ? 's' : null,
@@ -81,6 +86,46 @@ class Writer {
     const { id } = prng.pick(rules);
     if (kind === 8) return { kind: 'updateRule', id, rule: { ...rule, rule: null, scope: null } };
     return { kind: 'forgetRule', id };
+  }
+
+  #mark(sequence: number): NonNullable<LogRecord['idempotency']> {
+    const key = this.#prng.chance(0.2) ? 'again' : `key ${sequence}`;
+    return { key, fingerprint: key, space: '' };
+  }
+
+  /** A commit, or something about a scope, a tenant or the database as a whole. */
+  #wideOperation(database: DatabaseState, tenant: string): Operation {
+    const prng = this.#prng;
+    const [source, target] = [prng.pick(scopes), prng.pick(scopes)];
+    const kind = prng.below(20);
+    if (kind < 8) return this.#commit(tenant);
+    if (kind < 11) return { kind: 'forkScope', tenant, source, target, withRules: prng.chance(0.5) };
+    if (kind < 14) {
+      const strategy = prng.pick(['SOURCE_WINS', 'TARGET_WINS', 'KEEP_BOTH'] as const);
+      const base = prng.chance(0.5) ? prng.pick(scopes) : null;
+      return { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions: [] };
+    }
+    if (kind < 16) return { kind: 'deleteScope', tenant, scope: source ?? 's', withRules: prng.chance(0.5) };
+    if (!database.tenants.has(tenant)) return { kind: 'createTenant', tenant };
+    if (kind < 18) return { kind: prng.pick(['deleteTenant', 'nukeTenant'] as const), tenant };
+    if (kind < 19 || database.name === 'default') return { kind: 'nukeDatabase' };
+    return { kind: 'deleteDatabase' };
+  }
+
+  #commit(tenant: string): Operation {
+    const distinct = <Fact extends FactIdentity>(facts: readonly Fact[]): Fact[] => [
+      ...new Map(
+        facts.map((fact) => [JSON.stringify([fact.predicate, fact.args, fact.truthVal, fact.scope]), fact]),
+      ).values(),
+    ];
+    const some = (): FactToStore[] => Array.from({ length: this.#prng.below(5) }, () => this.#fact());
+    const retract = distinct(some()).map(({ predicate, args, truthVal, scope }) => ({
+      predicate,
+      args,
+      truthVal,
+      scope,
+    }));
+    return { kind: 'commit', tenant, retract, assert: distinct(some()), rules: [], operations: 2 };
   }
 
   #identity(): Pick<FactToStore, 'predicate' | 'args' | 'scope'> {
@@ -127,9 +172,12 @@ function everything(state: State, withDead: boolean): unknown {
     createdAt: database.createdAt,
     generation: database.generation,
     rules: database.rules.all(),
+    gone: [...database.goneTenants],
     tenants: [...database.tenants].map(([name, { facts, uses }]) => ({
       name,
       createdAt: facts.createdAt,
+      forgottenThrough: facts.forgottenThrough,
+      scopeRecords: [...facts.scopes.all()].sort(([one], [other]) => one - other),
       scopes: facts.scopeNames,
       relations: [...facts.relations.keys()],
       facts: factsOf(database, facts)
@@ -142,7 +190,11 @@ function everything(state: State, withDead: boolean): unknown {
       boundaries: boundariesAfter(facts, state.time),
     })),
   }));
-  return JSON.parse(JSON.stringify({ sequence: state.sequence, time: state.time, databases }));
+  const { sequence, time, goneDatabases, idempotency } = state;
+  // Those that are a day old are forgotten sooner or later.
+  const outcomes = [...idempotency.all()].filter((kept) => kept.time > time - keyRememberedFor);
+  const told = { sequence, time, databases, gone: [...goneDatabases], outcomes };
+  return JSON.parse(JSON.stringify(told));
 }
 
 function factsOf(database: DatabaseState, facts: FactStore) {
@@ -296,7 +348,7 @@ async function run(seed: number): Promise<void> {
   expect(everything(last.state, withDead), `seed ${seed}, reopened`).toEqual(told);
 }
 
-test('a snapshot and the records after it amount to what all records do', async () => {
+test('a snapshot and the records after it amount to what all records do', { timeout }, async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   for (let at = 0; at < runs; at++) await run(seed + at);
 });

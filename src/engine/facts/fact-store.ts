@@ -264,7 +264,7 @@ export class FactStore {
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
-    this.scopes.asserted(identity[relation.arity] as number, number, until, time);
+    this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
     return { status: 'asserted', relation, row };
   }
 
@@ -287,7 +287,7 @@ export class FactStore {
     this.version++;
     fact.relation.kill(fact.row, generation);
     this.#numbers.noteChange(numberOf(fact), generation);
-    this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until);
+    this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until, generation);
   }
 
   /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
@@ -503,7 +503,8 @@ export class FactStore {
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
-    if (until !== before.until) this.scopes.moved(identity[relation.arity] as number, number, until, time);
+    if (until !== before.until)
+      this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
     this.#numbers.noteChange(number, generation);
     return { status: 'updated', relation, row };
   }

@@ -62,6 +62,21 @@ test('a fact whose validity has ended counts no more, however often that was mov
   expect(record('s')?.held).toBe(0);
 });
 
+test('a scope that gets other facts in the write that took its last one has been there all the time', () => {
+  const { facts, store, record, next } = openStore();
+  const first = store(1, 's', 'a');
+  const generation = next();
+  facts.retract(first, generation);
+  const other = { predicate: 'p', args: ['b'], truthVal: true, scope: 's' };
+  facts.store(other, generation, 2);
+  expect(record('s')).toMatchObject({ createdAt: 1, held: 1 });
+  const last = next();
+  facts.store({ ...other, validUntil: 3 }, last, 3);
+  expect(record('s')?.held).toBe(0);
+  facts.store({ ...other, args: ['c'] }, last, 3);
+  expect(record('s')).toMatchObject({ createdAt: 1, held: 1 });
+});
+
 test('a fork is there without facts until it is deleted', () => {
   const { facts, store, record, next } = openStore();
   const number = facts.internScope('s');

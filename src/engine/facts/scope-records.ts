@@ -39,6 +39,11 @@ const endsInSlice = 256;
 
 export class ScopeRecords {
   readonly #records = new Map<number, { -readonly [Key in keyof ScopeRecord]: ScopeRecord[Key] }>();
+  /**
+   * In which generation the last fact of a scope was written away: one that gets another in the same generation, as by
+   * a commit, has been there all the time.
+   */
+  readonly #emptiedIn = new Map<number, number>();
   readonly #ends = new Boundaries();
   #settledThrough = Number.NEGATIVE_INFINITY;
 
@@ -83,27 +88,28 @@ export class ScopeRecords {
   }
 
   /** A new fact was stored. */
-  asserted(scope: number, number: number, until: number, time: number): void {
+  asserted(scope: number, number: number, until: number, time: number, generation: number): void {
     if (scope === 0 || until <= time) return;
     let record = this.#records.get(scope);
     if (record === undefined) {
       record = { createdAt: time, isForked: false, forkedFrom: null, held: 0 };
       this.#records.set(scope, record);
-    } else if (record.held === 0 && !record.isForked) record.createdAt = time;
+    } else if (record.held === 0 && !record.isForked && this.#emptiedIn.get(scope) !== generation)
+      record.createdAt = time;
     record.held++;
     if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
   }
 
   /** The validity of a fact that was held now ends here. */
-  moved(scope: number, number: number, until: number, time: number): void {
+  moved(scope: number, number: number, until: number, time: number, generation: number): void {
     if (scope === 0) return;
-    if (until <= time) this.#lose(scope);
+    if (until <= time) this.#loseIn(generation, scope);
     else if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
   }
 
   /** A fact whose validity was to end then was retracted. */
-  retracted(scope: number, until: number): void {
-    if (until > this.#settledThrough) this.#lose(scope);
+  retracted(scope: number, until: number, generation: number): void {
+    if (until > this.#settledThrough) this.#loseIn(generation, scope);
   }
 
   /** The scope was made by a fork: it is there from now on, unless it was a fork already. */
@@ -147,6 +153,11 @@ export class ScopeRecords {
       record.held++;
       if (until !== Number.POSITIVE_INFINITY) this.#ends.add(until, number);
     }
+  }
+
+  #loseIn(generation: number, scope: number): void {
+    this.#lose(scope);
+    if (this.#records.get(scope)?.held === 0) this.#emptiedIn.set(scope, generation);
   }
 
   #lose(scope: number): void {
