@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Contestant, type Outcome, RunFailure } from './contestants/contestant.ts';
+import { type Contestant, type Outcome, RunFailure, type Task } from './contestants/contestant.ts';
 import { corollary } from './contestants/corollary.ts';
 import { gringo } from './contestants/gringo.ts';
 import { n3 } from './contestants/n3.ts';
@@ -123,7 +123,7 @@ async function runOnce(
   }
 }
 
-type Input = { relations: ReturnType<Workload['build']>; probes: ReturnType<Workload['probes']> };
+type Input = Pick<Task, 'relations' | 'probes' | 'scopes'>;
 
 async function runWorkload(
   contestants: readonly Contestant[],
@@ -131,7 +131,8 @@ async function runWorkload(
   options: Options,
 ): Promise<Line> {
   const relations = workload.build(options.size);
-  const input = { relations, probes: workload.probes(relations, options.size) };
+  const scopes = workload.scopes?.[options.size] ?? 1;
+  const input = { relations, probes: workload.probes(relations, options.size), scopes };
   const cells = contestants.map((contestant): Cell => {
     const reason = contestant.declines(workload);
     return reason === null ? { outcomes: [] } : { reason };

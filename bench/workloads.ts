@@ -33,6 +33,11 @@ export interface Workload {
   readonly sql: { readonly with: string; readonly from: string; readonly indexes: readonly string[] };
   /** True where only an engine that follows the question's constant has a chance at full size. */
   readonly needsDemand: boolean;
+  /**
+   * So many scopes hold every fact, forked from one, and the question is put to all of them; 1 where it is left out.
+   * Who knows no scopes has every fact once.
+   */
+  readonly scopes?: Readonly<Record<Size, number>>;
   build(size: Size): Relation[];
   /** Rows of the first relation that are taken away and put back, or keys that are looked up. */
   probes(relations: readonly Relation[], size: Size): Row[];
@@ -221,6 +226,23 @@ const joins: Workload[] = [
   },
 ];
 
+const forks: Workload = {
+  name: 'forked-join',
+  title: 'join of two atoms that all of many forked scopes store',
+  kind: 'ask',
+  rules: [rule(['near', '?x', '?z'], ['edge', '?x', '?y'], ['edge', '?y', '?z'])],
+  goal: ['near', '?x', '?z'],
+  sql: {
+    with: 'near(x, y) AS (SELECT DISTINCT a.x, b.y FROM edge a JOIN edge b ON a.y = b.x)',
+    from: 'near',
+    indexes: ['edge(x, y)'],
+  },
+  needsDemand: false,
+  scopes: { tiny: 5, small: 100, full: 1_000 },
+  build: randomEdges({ tiny: 60, small: 100, full: 200 }, 3),
+  probes: none,
+};
+
 const changingNodes = { tiny: 60, small: 400, full: 1_200 };
 const changes = { tiny: 3, small: 5, full: 5 };
 
@@ -267,4 +289,4 @@ const loadsAndChanges: Workload[] = [
   },
 ];
 
-export const workloads: readonly Workload[] = [...closures, ...joins, ...loadsAndChanges];
+export const workloads: readonly Workload[] = [...closures, ...joins, forks, ...loadsAndChanges];

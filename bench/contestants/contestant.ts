@@ -9,6 +9,8 @@ export interface Task {
   readonly workload: Workload;
   readonly relations: readonly Relation[];
   readonly probes: readonly Row[];
+  /** How many scopes hold every fact. */
+  readonly scopes: number;
   readonly folder: string;
   readonly timeoutMs: number;
 }

@@ -27,12 +27,15 @@ const caller: Caller = {
   signal: new AbortController().signal,
 };
 
-function fact([predicate, ...args]: BenchAtom) {
+/** Of several scopes, the one that the facts are told to and the others are forked from. */
+const firstScope = 's0';
+
+function fact([predicate, ...args]: BenchAtom, scope: string | null = null) {
   return {
     predicate,
     args,
     truthVal: true,
-    scope: null,
+    scope,
     unscoped: false,
     ttl: null,
     validFrom: null,
@@ -43,16 +46,19 @@ function fact([predicate, ...args]: BenchAtom) {
 
 async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
   let count = 0;
+  const scope = task.scopes > 1 ? firstScope : null;
   for (const name of task.relations) {
     const rows = readRows(folder, name);
     for (let from = 0; from < rows.length; from += factsPerWrite)
       await engine.tellAll(
         caller,
-        rows.slice(from, from + factsPerWrite).map(([x, y]) => fact([name, x, y])),
+        rows.slice(from, from + factsPerWrite).map(([x, y]) => fact([name, x, y], scope)),
       );
     count += rows.length;
   }
-  return count;
+  for (let fork = 1; fork < task.scopes; fork++)
+    await engine.fork(caller, { source: firstScope, target: `s${fork}` });
+  return count * task.scopes;
 }
 
 async function loadRules(engine: Engine, rules: readonly string[]): Promise<void> {

@@ -10,6 +10,7 @@ import type { Task } from './contestant.ts';
 export interface ChildTask {
   readonly kind: Workload['kind'];
   readonly relations: readonly string[];
+  readonly scopes: number;
   /** In the contestant's own language. */
   readonly rules: readonly string[];
   readonly goal: BenchAtom;
@@ -18,12 +19,13 @@ export interface ChildTask {
 const taskFile = 'task.json';
 
 export function writeTask(task: Task, rules: readonly string[]): void {
-  const { folder, workload, relations, probes } = task;
+  const { folder, workload, relations, probes, scopes } = task;
   for (const { name, rows } of [...relations, { name: 'probe', rows: probes }])
     writeFileSync(join(folder, `${name}.tsv`), rows.map((row) => `${row.join('\t')}\n`).join(''));
   const told: ChildTask = {
     kind: workload.kind,
     relations: relations.map(({ name }) => name),
+    scopes,
     rules,
     goal: workload.goal,
   };

@@ -53,6 +53,7 @@ const upkeep = 'solve/upkeep.ts';
 const keepTrue = 'solve/keep-true.ts';
 const justifications = 'solve/justifications.ts';
 const machine = 'solve/machine.ts';
+const storedSteps = 'solve/stored-steps.ts';
 const compileRule = 'solve/compile-rule.ts';
 const bodyCompiler = 'solve/body-compiler.ts';
 const derived = 'solve/derived.ts';
@@ -281,10 +282,24 @@ const joining = [
   },
   {
     clause: 'stored facts that came are of the view of the rule',
-    file: machine,
+    file: storedSteps,
     from: "if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;",
     to: '',
     by: ['kept time'],
+  },
+  {
+    clause: 'an atom that several scopes store is met by any copy that is seen',
+    file: storedSteps,
+    from: 'copy = row < this.#limit ? (younger[row] as number) : 0;',
+    to: 'copy = 0;',
+    by: ['kept time', 'answers time'],
+  },
+  {
+    clause: 'atoms that came are met among those of several scopes',
+    file: storedSteps,
+    from: 'if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
+    to: 'if (copies.through === 0 && !copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',
+    by: ['kept time', 'answers scopes'],
   },
   {
     clause: 'dead rows start no join',
@@ -411,25 +426,21 @@ const justifying = [
   },
   {
     clause: 'a stored fact that started a join is a reason',
-    file: machine,
-    from: `      if (this.pass()) return true;
-    }
-    return false;
+    file: storedSteps,
+    from: `    return met.insert(atom) >= 0;
   }
 
   override justify(justifications: Justifications, target: Support, row: number): void {
     const relation = this.#relation as StoredRelation;
     justifications.addFact(relation.number[this.row] as number, target, row);
   }`,
-    to: `      if (this.pass()) return true;
-    }
-    return false;
+    to: `    return met.insert(atom) >= 0;
   }`,
     by: joins,
   },
   {
     clause: 'a stored fact that was joined is a reason',
-    file: machine,
+    file: storedSteps,
     from: `    while (added.advance(machine)) if (this.pass()) return true;
     return false;
   }
@@ -675,8 +686,8 @@ const answering = [
   {
     clause: 'what a question that was refused on the way left is dropped',
     file: sharedTables,
-    from: 'if (!isSettled || !keeper.memory.fits(set.bytes, this)) {',
-    to: 'if (!keeper.memory.fits(set.bytes, this)) {',
+    from: 'if (!isSettled || keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
+    to: 'if (keeper.isRetired || !keeper.memory.fits(set.bytes, this)) {',
     by: joins,
   },
   {

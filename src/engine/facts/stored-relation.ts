@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
+import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 
@@ -40,6 +41,8 @@ export class StoredRelation {
   #slots = new Int32Array(32);
   #identities = 0;
   readonly #indexes: Indexes;
+  #copies: AtomCopies | null = null;
+  #spansScopes = false;
 
   constructor(predicate: string, arity: number, negated: boolean) {
     this.predicate = predicate;
@@ -62,7 +65,18 @@ export class StoredRelation {
   get bytes(): number {
     let bytes = this.#slots.byteLength + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
     for (const column of [this.death, this.validFrom, this.validUntil]) bytes += column?.byteLength ?? 0;
-    return bytes + this.#indexes.bytes;
+    return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0);
+  }
+
+  /** True where its rows, dead ones included, are of more than one scope: only then can an atom have copies. */
+  get spansScopes(): boolean {
+    return this.#spansScopes;
+  }
+
+  /** Its atoms with the rows of each, made now if they are new. Who reads takes in the rows that it can see. */
+  get copies(): AtomCopies {
+    this.#copies ??= new AtomCopies(this.columns);
+    return this.#copies;
   }
 
   /** The newest version (dead or alive) of the fact with these argument ids and, last, its scope; or -1. */
@@ -105,6 +119,7 @@ export class StoredRelation {
     if (row === this.#capacity) this.#grow();
     for (let position = 0; position <= this.arity; position++)
       (this.columns[position] as Int32Array)[row] = identity[position] as number;
+    this.#noteScope(row);
     this.birth[row] = generation;
     this.number[row] = number;
     this.#setValidity(row, validFrom, validUntil);
@@ -249,12 +264,18 @@ export class StoredRelation {
     for (let row = 0; row < count; row++) {
       if (this.isAlive(row)) this.live++;
       this.#enter(this.#slots, row);
+      this.#noteScope(row);
       if ((row & 0x3fff) === 0x3fff) await slices.breathe();
     }
   }
 
   #diedThrough(row: number, generation: number): boolean {
     return this.death !== null && (this.death[row] as number) <= generation;
+  }
+
+  #noteScope(row: number): void {
+    const scopes = this.columns[this.arity] as Int32Array;
+    if (scopes[row] !== scopes[0]) this.#spansScopes = true;
   }
 
   #noteChange(generation: number, net: number): void {

@@ -16,14 +16,13 @@ import {
   put,
   type Shape,
   type Step,
-  storedDeltaStep,
-  storedStep,
   type Tally,
   type Window,
 } from './machine.ts';
 import type { Observer, Source } from './observer.ts';
 import type { Reader } from './reader.ts';
 import type { Justifications } from './justifications.ts';
+import { storedDeltaStep, storedStep } from './stored-steps.ts';
 
 /**
  * One rule of an adorned program to join machines.

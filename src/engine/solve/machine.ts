@@ -1,10 +1,8 @@
-import type { ScopeChoice } from '../facts/fact-store.ts';
-import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { ChainIndex } from '../facts/chain-index.ts';
 import type { Tuples } from '../facts/tuples.ts';
 import { type Consumer, type Derived, phases, type Support, type Work } from './derived.ts';
 import type { Seen } from './observer.ts';
-import { sees, type Reader } from './reader.ts';
+import type { Reader } from './reader.ts';
 import type { Justifications } from './justifications.ts';
 
 /**
@@ -67,7 +65,13 @@ export abstract class Step {
   }
 }
 
-function bindRow(columns: readonly Int32Array[], row: number, shape: Shape, registers: Int32Array): boolean {
+/** Gives the registers what the row has for them. False where it has two values for one. */
+export function bindRow(
+  columns: readonly Int32Array[],
+  row: number,
+  shape: Shape,
+  registers: Int32Array,
+): boolean {
   const { bindPositions, bindRegisters, samePositions, sameRegisters } = shape;
   for (let index = 0; index < bindPositions.length; index++)
     registers[bindRegisters[index] as number] = (columns[bindPositions[index] as number] as Int32Array)[
@@ -83,7 +87,7 @@ function bindRow(columns: readonly Int32Array[], row: number, shape: Shape, regi
 }
 
 /** What starts a machine: some rows, from `from` to `to`, of the relation or of the list. */
-abstract class DeltaStep extends Step {
+export abstract class DeltaStep extends Step {
   readonly shape: Shape;
   from = 0;
   to = 0;
@@ -95,6 +99,13 @@ abstract class DeltaStep extends Step {
   }
 
   override enter(): void {}
+
+  /** Called after `bind` and before each use. */
+  begin(from: number, to: number, list: readonly number[] | null): void {
+    this.list = list;
+    this.from = from;
+    this.to = to;
+  }
 
   protected matches(columns: readonly Int32Array[], row: number, registers: Int32Array): boolean {
     const { keyPositions, keyRegisters } = this.shape;
@@ -165,46 +176,6 @@ class DoubtfulStep extends DeltaStep {
       if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
     }
     return false;
-  }
-}
-
-/** Stored rows that a reader sees and did not see before, those of the view. */
-class StoredDelta extends DeltaStep {
-  readonly #find: (reader: Reader) => StoredRelation | null;
-  readonly #view: ScopeChoice;
-  #relation: StoredRelation | null = null;
-  #scope = 0;
-
-  constructor(find: (reader: Reader) => StoredRelation | null, view: ScopeChoice, shape: Shape) {
-    super(shape);
-    this.#find = find;
-    this.#view = view;
-  }
-
-  override bind(reader: Reader): void {
-    this.#relation = this.#find(reader);
-    this.#scope = this.#view.kind === 'scope' ? reader.facts.scopeNumber(this.#view.scope) : 0;
-  }
-
-  override advance(machine: Machine): boolean {
-    const relation = this.#relation;
-    if (relation === null || this.list === null) return false;
-    const scopes = relation.columns[relation.arity] as Int32Array;
-    const end = this.from + rowsAtOnce;
-    while (this.from < this.to) {
-      if (this.from === end) return machine.stall();
-      const row = this.list[this.from++] as number;
-      if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
-      if (!this.matches(relation.columns, row, machine.registers)) continue;
-      this.row = row;
-      if (this.pass()) return true;
-    }
-    return false;
-  }
-
-  override justify(justifications: Justifications, target: Support, row: number): void {
-    const relation = this.#relation as StoredRelation;
-    justifications.addFact(relation.number[this.row] as number, target, row);
   }
 }
 
@@ -288,117 +259,6 @@ class DerivedStep extends Step {
   }
 }
 
-/** A literal over stored facts, as the pinned reader sees them in a view: those that an overlay adds come last. */
-class StoredStep extends Step {
-  readonly #find: (reader: Reader) => StoredRelation | null;
-  readonly #view: ScopeChoice;
-  readonly shape: Shape;
-  #reader: Reader | null = null;
-  #relation: StoredRelation | null = null;
-  #scope = 0;
-  #plain = false;
-  #limit = 0;
-  #index: ChainIndex | null = null;
-  #positions: readonly number[] = [];
-  #key: Int32Array;
-  #cursor = 0;
-  /** The same literal over the facts that an overlay adds, where it adds some of the relation. */
-  #added: StoredStep | null = null;
-
-  constructor(find: (reader: Reader) => StoredRelation | null, view: ScopeChoice, shape: Shape) {
-    super();
-    this.#find = find;
-    this.#view = view;
-    this.shape = shape;
-    this.#key = new Int32Array(shape.keyPositions.length + (view.kind === 'all' ? 0 : 1));
-  }
-
-  override bind(reader: Reader): void {
-    const relation = this.#find(reader);
-    this.#reader = reader;
-    this.#relation = relation;
-    this.#index = null;
-    this.#bindAdded(reader.overlay?.added ?? null);
-    if (relation === null) return;
-    this.#limit = relation.rowsAt(reader.generation);
-    this.#positions = this.shape.keyPositions;
-    if (this.#view.kind !== 'all') {
-      this.#scope = this.#view.kind === 'unscoped' ? 0 : reader.facts.scopeNumber(this.#view.scope);
-      if (this.#scope < 0) this.#relation = null;
-      this.#positions = [...this.shape.keyPositions, relation.arity];
-    }
-    const hides = reader.overlay?.hidden.has(relation) === true;
-    this.#plain = !hides && relation.validFrom === null && relation.validUntil === null;
-  }
-
-  #bindAdded(added: Reader | null): void {
-    this.#added = null;
-    if (added === null || this.#find(added) === null) return;
-    this.#added = new StoredStep(this.#find, this.#view, this.shape);
-    this.#added.bind(added);
-  }
-
-  override enter(machine: Machine): void {
-    const relation = this.#relation;
-    this.#cursor = 0;
-    this.#added?.enter(machine);
-    if (relation === null || this.#limit === 0) return;
-    if (this.#positions.length === 0) {
-      this.#cursor = this.#limit;
-      return;
-    }
-    const registers = machine.registers;
-    const key = this.#key;
-    const keyRegisters = this.shape.keyRegisters;
-    for (let index = 0; index < keyRegisters.length; index++)
-      key[index] = registers[keyRegisters[index] as number] as number;
-    if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
-    this.#index ??= relation.index(this.#positions);
-    this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
-  }
-
-  override advance(machine: Machine): boolean {
-    const relation = this.#relation;
-    if (relation === null) return this.#added !== null && this.#advanceAdded(machine, this.#added);
-    const reader = this.#reader as Reader;
-    const chain = this.#index === null ? null : this.#index.next;
-    const death = relation.death;
-    // Validity can come to a relation while a join waits: only what was plain when it was bound, and still is, is.
-    const plain = this.#plain && relation.validFrom === null && relation.validUntil === null;
-    let cursor = this.#cursor;
-    let left = rowsAtOnce;
-    while (cursor !== 0) {
-      if (left-- === 0) {
-        this.#cursor = cursor;
-        return machine.stall();
-      }
-      const row = cursor - 1;
-      cursor = chain !== null ? (chain[row] as number) : row;
-      if (row >= this.#limit) continue;
-      if (plain) {
-        if (death !== null && (death[row] as number) <= reader.generation) continue;
-      } else if (!sees(reader, relation, row)) continue;
-      if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
-      this.row = row;
-      if (!this.pass()) continue;
-      this.#cursor = cursor;
-      return true;
-    }
-    this.#cursor = 0;
-    return this.#added !== null && this.#advanceAdded(machine, this.#added);
-  }
-
-  #advanceAdded(machine: Machine, added: StoredStep): boolean {
-    while (added.advance(machine)) if (this.pass()) return true;
-    return false;
-  }
-
-  override justify(justifications: Justifications, target: Support, row: number): void {
-    const relation = this.#relation as StoredRelation;
-    justifications.addFact(relation.number[this.row] as number, target, row);
-  }
-}
-
 export function deltaStep(source: Derived, shape: Shape): Step {
   return new DerivedDelta(source, shape);
 }
@@ -408,25 +268,8 @@ export function doubtfulStep(source: Derived, shape: Shape): Step {
   return new DoubtfulStep(source, shape);
 }
 
-/** Stored rows that have come. */
-export function storedDeltaStep(
-  find: (reader: Reader) => StoredRelation | null,
-  view: ScopeChoice,
-  shape: Shape,
-): Step {
-  return new StoredDelta(find, view, shape);
-}
-
 export function derivedStep(source: Derived, shape: Shape, window: Window): Step {
   return new DerivedStep(source, shape, window);
-}
-
-export function storedStep(
-  find: (reader: Reader) => StoredRelation | null,
-  view: ScopeChoice,
-  shape: Shape,
-): Step {
-  return new StoredStep(find, view, shape);
 }
 
 /** What a match of the whole body does: one tuple for `target`, made of registers. */
@@ -501,9 +344,8 @@ export class Machine implements Consumer {
       for (const step of this.#steps) step.bind(reader);
       this.#boundTo = reader;
     }
-    this.#delta.list = list;
-    this.#delta.from = list === null ? from : 0;
-    this.#delta.to = list === null ? to : list.length;
+    if (list === null) this.#delta.begin(from, to, null);
+    else this.#delta.begin(0, list.length, list);
     this.chunkStart = list === null ? from : done;
     this.chunkEnd = list === null ? to : done;
     this.#level = 0;

@@ -111,16 +111,25 @@ function randomScope(prng: Prng, vocabulary: Vocabulary): string | null {
 /** A fact that may well be there already, in the same or another scope. */
 export function randomFact(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): ModelFact {
   const relation = prng.pick(vocabulary.relations);
-  const from = flavour.validity && prng.chance(0.3) ? prng.below(momentCount) : null;
-  const until = flavour.validity && prng.chance(0.3) ? (from ?? 0) + 1 + prng.below(momentCount) : null;
+  const validity = randomValidity(prng, flavour);
   return {
     predicate: relation.predicate,
     args: Array.from({ length: relation.arity }, () => prng.pick(vocabulary.constants)),
     truthVal: !(flavour.negation && prng.chance(0.2)),
     scope: randomScope(prng, vocabulary),
-    validFrom: from,
-    validUntil: until,
+    ...validity,
   };
+}
+
+/** The same atom, perhaps in another scope, and valid at other times. */
+function randomCopy(prng: Prng, vocabulary: Vocabulary, flavour: Flavour, fact: ModelFact): ModelFact {
+  return { ...fact, scope: randomScope(prng, vocabulary), ...randomValidity(prng, flavour) };
+}
+
+function randomValidity(prng: Prng, flavour: Flavour): Pick<ModelFact, 'validFrom' | 'validUntil'> {
+  const from = flavour.validity && prng.chance(0.3) ? prng.below(momentCount) : null;
+  const until = flavour.validity && prng.chance(0.3) ? (from ?? 0) + 1 + prng.below(momentCount) : null;
+  return { validFrom: from, validUntil: until };
 }
 
 function randomTerm(prng: Prng, vocabulary: Vocabulary, names: readonly string[]): string {
@@ -291,7 +300,7 @@ export interface RandomCase {
   readonly rules: readonly ModelRule[];
 }
 
-/** Facts (none twice) and rules that fit together. */
+/** Facts (none twice, but of scopes many an atom in several) and rules that fit together. */
 export function randomCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = randomVocabulary(prng, flavour);
   const facts = new Map<string, ModelFact>();
@@ -299,6 +308,12 @@ export function randomCase(prng: Prng, flavour: Flavour): RandomCase {
     const fact = randomFact(prng, vocabulary, flavour);
     facts.set(factIdentity(fact), fact);
   }
+  if (flavour.scopes)
+    for (const each of [...facts.values()]) {
+      if (!prng.chance(0.5)) continue;
+      const fact = randomCopy(prng, vocabulary, flavour, each);
+      facts.set(factIdentity(fact), fact);
+    }
   const rules: ModelRule[] = [];
   for (let index = 0; index < flavour.rules; index++) {
     const rule = randomRuleBeside(prng, vocabulary, flavour, rules);
@@ -374,7 +389,7 @@ export function randomUpdate(
   if (choice >= 46 && choice < 60 && flavour.steadyRules && prng.chance(0.9))
     return flavour.validity && prng.chance(0.5)
       ? { kind: 'time', time: current.time + prng.below(3) }
-      : { kind: 'assert', fact: randomFact(prng, vocabulary, flavour) };
+      : { kind: 'assert', fact: randomAssertion(prng, vocabulary, flavour, stored) };
   if (choice < 52) {
     const rule = randomRuleBeside(prng, vocabulary, flavour, presentRules(current));
     if (rule !== null) return { kind: 'addRule', rule };
@@ -384,7 +399,19 @@ export function randomUpdate(
     const index = prng.pick(places);
     return { kind: 'enableRule', index, enabled: !(current.rules[index] as ModelRule).enabled };
   }
-  return { kind: 'assert', fact: randomFact(prng, vocabulary, flavour) };
+  return { kind: 'assert', fact: randomAssertion(prng, vocabulary, flavour, stored) };
+}
+
+/** Of scopes often another copy of an atom that is stored. */
+function randomAssertion(
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+  stored: readonly ModelFact[],
+): ModelFact {
+  return flavour.scopes && stored.length > 0 && prng.chance(0.4)
+    ? randomCopy(prng, vocabulary, flavour, prng.pick(stored))
+    : randomFact(prng, vocabulary, flavour);
 }
 
 /** Applies a change. */
