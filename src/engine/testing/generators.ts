@@ -308,8 +308,9 @@ export function randomCase(prng: Prng, flavour: Flavour): RandomCase {
     const fact = randomFact(prng, vocabulary, flavour);
     facts.set(factIdentity(fact), fact);
   }
+  const told = [...facts.values()];
   if (flavour.scopes)
-    for (const each of [...facts.values()]) {
+    for (const each of told) {
       if (!prng.chance(0.5)) continue;
       const fact = randomCopy(prng, vocabulary, flavour, each);
       facts.set(factIdentity(fact), fact);
