@@ -83,7 +83,8 @@ export class LiveState implements LaneWatcher {
   readonly #uncompacted = new Map<TenantState, Set<string>>();
   readonly #told = new Map<DatabaseState, ToldGeneration>();
   readonly #origins = new WeakMap<Report, Origin>();
-  readonly #programs = new Map<DatabaseState, { version: number; program: Program }>();
+  /** Of databases that have gone too, as long as somebody still reads them. */
+  readonly #programs = new WeakMap<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
   readonly #tallies: Map<DatabaseState, Tallies>;
   readonly #counters = { factsAsserted: 0, factsRetracted: 0 };

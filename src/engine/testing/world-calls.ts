@@ -347,6 +347,7 @@ function explained(prng: Prng): Call {
     predicate: prng.pick(['p', 'q', 'r']),
     args: [arg],
     mode: prng.pick(['why', 'whyNot']),
+    timeoutMs: 600_000,
     ...(prng.chance(0.3) ? { scope: prng.pick(worldScopes) } : {}),
   });
   return call(

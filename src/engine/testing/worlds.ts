@@ -53,6 +53,8 @@ interface Open {
   readonly place: Place;
 }
 
+/** No question is to be ended. */
+const timeoutMs = 600_000;
 const pastIdle = 6 * 60_000;
 const listAll = listFactsQuerySchema.parse({ limit: '1000' });
 
@@ -441,7 +443,9 @@ export class Worlds {
       seen.push(await answered(engine.fact(caller, id)));
     for (const text of worldQuestions)
       for (const view of [{}, { scope: 's' }])
-        seen.push(await answered(engine.ask(caller, askInput(text, { withProof: true, ...view }))));
+        seen.push(
+          await answered(engine.ask(caller, askInput(text, { withProof: true, timeoutMs, ...view }))),
+        );
     return seen;
   }
 }
@@ -535,7 +539,7 @@ function endOf(name: string, sides: readonly Side[], choice: number): Call {
 
 function questionWithin(prng: Prng): Call {
   const text = prng.pick(worldQuestions);
-  const input = askInput(text, { withProof: prng.chance(0.5) });
+  const input = askInput(text, { withProof: prng.chance(0.5), timeoutMs });
   return { what: `ask ${text}`, kind: 'later', send: (engine, caller) => engine.ask(caller, input) };
 }
 

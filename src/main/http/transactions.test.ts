@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { FactOutcome, QueryResult } from '../../engine/contract/facts.ts';
@@ -274,5 +276,33 @@ it('survives a refused credential and a used-up rate', async () => {
     expect((await guarded.call('POST', '/tell', '{', { headers: within })).status).toBe(429);
   } finally {
     await guarded.close();
+  }
+});
+
+it('stays open where an upload of 60 MiB breaks off, with nothing of that in it', async () => {
+  const large = await startServiceUnderTest({ MAX_REQUEST_BODY_BYTES: '67108864' });
+  try {
+    const headers = { 'x-tenant-id': 't' };
+    const { id } = (await large.call<TransactionBegun>('POST', '/tx/begin', {}, { headers })).body;
+    const socket = connect(large.port, '127.0.0.1');
+    const head = [
+      'POST /assert/facts HTTP/1.1',
+      'Host: localhost',
+      'X-Tenant-ID: t',
+      `X-Transaction-ID: ${id}`,
+      'Content-Type: application/json',
+      'Content-Length: 64000000',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n[{"predicate":"p","args":["`);
+    const part = 'x'.repeat(1_048_576);
+    for (let sent = 0; sent < 60; sent++) if (!socket.write(part)) await once(socket, 'drain');
+    socket.destroy();
+    await once(socket, 'close');
+    const within = { ...headers, 'x-transaction-id': id };
+    expect((await large.call('POST', '/tell', fact, { headers: within })).status).toBe(200);
+    const { status, body } = await large.call<Committed>('POST', `/tx/commit/${id}`, {}, { headers });
+    expect([status, body.operations]).toEqual([200, 1]);
+  } finally {
+    await large.close();
   }
 });
