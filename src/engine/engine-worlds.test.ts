@@ -294,3 +294,60 @@ test('a nuke waits for the check of a merge, and the merge is answered by what i
   expect(await nuked).toMatchObject({ facts: 6002, rules: 1, generation: 5 });
   expect(await session.results('reach(a, ?y)')).toEqual([]);
 });
+
+test('what dies while a transaction is open stands against what was written to it, and against nothing else', async () => {
+  const session = await openSession();
+  const { engine, caller } = session;
+  const churn = async (): Promise<void> => {
+    await session.tellAll(chainOf(300));
+    await session.forgetPattern('edge(?x, ?y)');
+  };
+  const before = await engine.begin(caller);
+  await session.tell('edge(a, b)');
+  await engine.nukeTenant(caller, 'default', 'tenant');
+  const first = await engine.begin(caller);
+  const second = await engine.begin(caller);
+  await churn();
+  await churn();
+  // Relations are looked at again with the next write.
+  await session.tell('edge(z, z)');
+  const tell = (id: string, text: string): Promise<unknown> =>
+    engine.within({ ...caller, transaction: id }).tell({ ...factInput(text), ifGeneration: null });
+  await tell(first.id, 'edge(n0, n1)');
+  await tell(second.id, 'edge(other, other)');
+  expect(await endOf(engine.commit(caller, before.id, false))).toBe('Conflict');
+  expect(await endOf(engine.commit(caller, first.id, false))).toBe('Conflict');
+  expect(await endOf(engine.commit(caller, second.id, false))).toBe('answered');
+});
+
+test('relations are not compacted under a write that has found its rows', async () => {
+  let now = 0;
+  let step = 0.001;
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += step));
+  onTestFinished(() => void time.mockRestore());
+  let isReached = true;
+  for (let at = 0; isReached; at++) {
+    isReached = false;
+    let pauses = Number.NEGATIVE_INFINITY;
+    // One of the pauses is so long that upkeep in the background settles meanwhile.
+    const pause = (): Promise<void> => {
+      if (pauses++ !== at) return new Promise((resolve) => void setImmediate(resolve));
+      isReached = true;
+      step = 0.001;
+      return new Promise((resolve) => void setTimeout(resolve, 50));
+    };
+    const session = await openSession({ pause });
+    await session.teach('q(?x, ?y) :- edge(?x, ?y)');
+    await session.tellAll(chainOf(900), { scope: 's' });
+    await session.tellAll(chainOf(800), { scope: 'x' });
+    await session.results('q(?x, ?y)');
+    await session.forgetPattern('edge(?x, ?y)', { scope: 's' });
+    pauses = 0;
+    // Every look at the clock is the last of a slice.
+    step = 6;
+    await session.engine.deleteScope(session.caller, 'x');
+    step = 0.001;
+    expect((await session.list()).total, `held at pause ${at}`).toBe(0);
+    await session.engine.close();
+  }
+});
