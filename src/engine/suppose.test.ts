@@ -88,6 +88,17 @@ test('an answer is proved from added facts, stored ones and rules of either kind
   expect((await answered(context, 'grandparent(?x, ?z)')).results).toEqual([]);
 });
 
+test('rules that are taught get their ids in the order of teaching, whatever else is done to rules', async () => {
+  const context = contextOf([toStore('p(a)')], ['q(?x) :- p(?x)']);
+  const supposed = await suppose(context, [
+    { kind: 'forgetRule', id: 'r1' },
+    teaching('r(?x) :- p(?x)'),
+    teaching('s(?x) :- r(?x)'),
+  ]);
+  const { proof } = await answered(supposed.context, 's(?x)');
+  expect(proof?.steps.map(({ ruleId }) => ruleId)).toEqual([null, 'supposed-1', 'supposed-2']);
+});
+
 test('a stored fact that is updated keeps its id in proofs', async () => {
   const context = contextOf([toStore('p(a)')]);
   const supposed = await suppose(context, [telling(toStore('p(a)', { metadata: { a: 1 } }))]);

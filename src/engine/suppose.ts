@@ -104,7 +104,8 @@ export class Supposition {
     const rules = present(this.#rules, 'rules were copied for operations about them');
     checkRuleOperation({ name: this.#context.database.name, rules }, operation);
     const { time, generation } = this.#context.reader;
-    const origin = { id: `supposed-${++this.#taught}`, time, generation };
+    if (operation.kind === 'teach') this.#taught++;
+    const origin = { id: `supposed-${this.#taught}`, time, generation };
     const { kept, before } = changeRules(rules, operation, origin);
     for (const { rule } of before === null ? [kept] : [before, kept]) this.#touchHead(rule);
   }
