@@ -214,7 +214,9 @@ test('a snapshot that is asked for at any moment of a large commit holds all of 
   let now = 0;
   // Every look at the clock is the last of a slice.
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
-  onTestFinished(() => void time.mockRestore());
+  onTestFinished(() => {
+    time.mockRestore();
+  });
   let isReached = true;
   for (let at = 0; isReached; at++) {
     const storageDir = await temporaryFolder();
@@ -324,7 +326,9 @@ test('relations are not compacted under a write that has found its rows', async 
   let now = 0;
   let step = 0.001;
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += step));
-  onTestFinished(() => void time.mockRestore());
+  onTestFinished(() => {
+    time.mockRestore();
+  });
   let isReached = true;
   for (let at = 0; isReached; at++) {
     isReached = false;

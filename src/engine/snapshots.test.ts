@@ -97,3 +97,18 @@ test('after soon one is written at the next look', async () => {
   await write();
   await expect.poll(() => disk.list()).toContain('0000000002.snapshot');
 });
+
+test('its end waits for the one that was to begin after the one under way', async () => {
+  const { snapshots, write } = await started();
+  await write();
+  const ended: string[] = [];
+  const noted = (name: string, taken: Promise<unknown>): Promise<void> =>
+    taken.then(
+      () => void ended.push(name),
+      () => void ended.push(name),
+    );
+  const all = [noted('first', snapshots.take()), noted('second', snapshots.take())];
+  await snapshots.close(0);
+  expect(ended).toEqual(['first', 'second']);
+  await Promise.all(all);
+});

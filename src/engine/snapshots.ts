@@ -82,8 +82,9 @@ export class Snapshots {
       this.#isWanted = false;
     }, withinMs);
     try {
-      await this.#settled(this.#running);
-      await this.#settled(this.#next);
+      // The one that is to begin becomes the one under way when that has ended.
+      for (let taken = this.#running ?? this.#next; taken !== null; taken = this.#running ?? this.#next)
+        await this.#settled(taken);
       if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#taken());
     } finally {
       clearTimeout(timer);
@@ -113,7 +114,7 @@ export class Snapshots {
 
   /** One that begins after the call. */
   #taken(): Promise<SnapshotTaken> {
-    if (this.#running === null) return this.#begin();
+    if (this.#running === null) return this.#next ?? this.#begin();
     this.#next ??= this.#running.then(
       () => this.#begin(),
       () => this.#begin(),
