@@ -34,6 +34,8 @@ export const stepsBetweenLooks = 1024;
 const chunkRows = 4096;
 /** Measuring memory takes at most this part of the time. */
 const timesMeasuring = 20;
+/** And after so many derivations: a measurement that the machine held up is no reason to look away for long. */
+const derivationsBetween = 65_536;
 
 /** Keeps track of slices and limits for everything that one question does. */
 export class Pacer {
@@ -45,6 +47,8 @@ export class Pacer {
   waitedMs = 0;
   #sliceStartedAt = performance.now();
   #nextMeasureAt = 0;
+  /** Derivations by the last measurement. */
+  #measuredDerivations = 0;
 
   constructor(limits: Limits, pause: Pause) {
     this.limits = limits;
@@ -77,7 +81,9 @@ export class Pacer {
   /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
   lookAtMemory(measured: { readonly bytes: number; readonly holder?: Holder | null }): void {
     const start = performance.now();
-    if (start < this.#nextMeasureAt) return;
+    const derived = this.derivations - this.#measuredDerivations;
+    if (start < this.#nextMeasureAt && derived < derivationsBetween) return;
+    this.#measuredDerivations = this.derivations;
     const { bytes } = measured;
     this.#nextMeasureAt = start + (performance.now() - start) * timesMeasuring;
     const { memory } = this.limits;
