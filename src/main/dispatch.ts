@@ -5,7 +5,8 @@
  * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type OperationName, type OperationSpec, operations } from '../engine/contract/operations.ts';
+import { type OperationName, operations } from '../engine/contract/operations.ts';
+import type { OperationSpec } from '../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
 import { pendingSchema } from '../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { operations, type OperationSpec } from '../../engine/contract/operations.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { problems } from '../../engine/contract/problems.ts';
 import { checkInput } from '../dispatch.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';

@@ -5,7 +5,8 @@
  * several operations share stand once under `components`.
  */
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
-import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
 import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';

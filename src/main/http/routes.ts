@@ -6,7 +6,8 @@
  * comes again with its idempotency key is answered after the headers, whatever has become of the database since.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type OperationName, type OperationSpec, operations } from '../../engine/contract/operations.ts';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
 import { type CheckedInput, checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
 import { nobody } from '../identity.ts';

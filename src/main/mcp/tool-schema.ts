@@ -6,7 +6,7 @@
  * shown as its type alone (`null` stays allowed, and counts as absent), and bounds that say nothing are left out.
  */
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
-import type { OperationSpec } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 
 export interface ObjectSchema {
   [keyword: string]: unknown;

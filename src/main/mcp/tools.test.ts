@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { operations, type OperationSpec } from '../../engine/contract/operations.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { tools } from './tools.ts';
 
 const listings = [...tools.values()].map((tool) => tool.listing);

@@ -5,7 +5,7 @@
  * that a tool settles by itself are hidden.
  */
 import { type OperationName, type Operations, operations } from '../../engine/contract/operations.ts';
-import type { OperationSpec, ToolSpec } from '../../engine/contract/operations.ts';
+import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
 import { inputSchemaOf, type ObjectSchema, optionalFieldsOf, outputSchemaOf } from './tool-schema.ts';
 
 /** The operations that are tools. */

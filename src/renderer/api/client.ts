@@ -9,9 +9,9 @@ import {
   type OperationName,
   type OperationOutput,
   type OperationRequest,
-  type OperationSpec,
   operations,
 } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
 
 /** Whom to call and as whom. `origin` without a slash at the end; `key` where the service wants one. */

@@ -1,0 +1,61 @@
+/** What is said of an operation in the operations table. */
+import { z } from 'zod';
+import type { ProblemCode } from './problems.ts';
+import type { LongList } from './validation.ts';
+
+/** What a credential must at least be. `public` needs none. */
+export type Role = 'public' | 'reader' | 'writer' | 'admin';
+
+/** How an operation appears as an MCP tool; `description` says when to use which, with an example. */
+export interface ToolSpec {
+  name: string;
+  title: string;
+  description: string;
+  destructive: boolean;
+  idempotent: boolean;
+}
+
+export interface OperationSpec {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  /** Further paths that do the same. */
+  aliases?: readonly string[];
+  summary: string;
+  tag: 'facts' | 'rules' | 'inference' | 'transactions' | 'scopes' | 'databases' | 'service';
+  /** True: needs X-Tenant-ID. */
+  tenant: boolean;
+  /** False: X-Database is not looked at. */
+  database: boolean;
+  role: Role;
+  /** A write answers after it is durable, and only on the leader. */
+  kind: 'read' | 'write';
+  /**
+   * It takes X-Transaction-ID: a `write` becomes part of the transaction and answers `pendingSchema`, a `read` sees its
+   * writes. Absent: the header is refused.
+   */
+  transaction?: 'read' | 'write';
+  /** The path names a database, as `name`, or a tenant of one, as `id`: they are checked as those of the headers are. */
+  pathNames?: 'database' | 'tenant';
+  /** The answer has an entity tag of what it is about, in the header ETag too. */
+  etag?: true;
+  /** It takes If-Match. */
+  ifMatch?: true;
+  /** True: it changes rules, which a credential restricted to tenants may not. */
+  changesRules?: boolean;
+  params?: z.ZodType;
+  query?: z.ZodType;
+  body?: z.ZodType;
+  /** The list in the body that can be very long: it is checked in slices. */
+  longList?: LongList;
+  output: z.ZodType;
+  /** Status of success; 200 unless given. */
+  status?: number;
+  /** `events`: the handler returns a stream of `output`, sent as server-sent events. */
+  stream?: 'events';
+  /** Problems of its own, beside those that every operation can have. */
+  problems: readonly ProblemCode[];
+  tool?: ToolSpec;
+}
+
+/** Path parameters of what is named by its id. */
+export const idParams = z.strictObject({ id: z.string().min(1).max(256) });

@@ -1,0 +1,78 @@
+/** Questions that are answered by inference, and why they are answered so. */
+import {
+  explainInputSchema,
+  explanationSchema,
+  traceInputSchema,
+  traceSchema,
+  whatIfInputSchema,
+  whatIfResultSchema,
+} from '../explanation.ts';
+import { answerSchema, askInputSchema } from '../inference.ts';
+import { type OperationSpec } from '../operation-spec.ts';
+
+export const inferenceOperations = {
+  ask: {
+    method: 'POST',
+    path: '/ask',
+    aliases: ['/infer'],
+    summary: 'Ask a question, answered by inference, with its proof where wanted',
+    tag: 'inference',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    transaction: 'read',
+    body: askInputSchema,
+    output: answerSchema,
+    problems: ['InferenceLimitExceeded', 'RuleException'],
+    tool: {
+      name: 'ask',
+      title: 'Ask a question',
+      description:
+        'Ask what follows from the facts and rules; the answer is complete and comes with its proof. Arguments that start with ? are what you want to know. ' +
+        'Example: {"predicate": "grandparent", "args": ["alice", "?who"]}, or a conjunction as text: {"text": "parent(?x, ?y), employed(?y)"}. ' +
+        'An empty result means that it does not follow.',
+      destructive: false,
+      idempotent: true,
+    },
+  },
+  explain: {
+    method: 'POST',
+    path: '/explain',
+    summary: 'Why something holds, or why it does not',
+    tag: 'inference',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    body: explainInputSchema,
+    output: explanationSchema,
+    problems: ['InferenceLimitExceeded'],
+  },
+  whatIf: {
+    method: 'POST',
+    path: '/whatIf',
+    summary: 'What would follow from other facts and rules; changes nothing',
+    tag: 'inference',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    body: whatIfInputSchema,
+    output: whatIfResultSchema,
+    problems: ['InferenceLimitExceeded', 'RuleException', 'RuleNotFound'],
+  },
+  trace: {
+    method: 'POST',
+    path: '/trace',
+    summary: 'What inference does for a question, and where its time goes',
+    tag: 'inference',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    body: traceInputSchema,
+    output: traceSchema,
+    problems: ['InferenceLimitExceeded', 'RuleException'],
+  },
+} as const satisfies Record<string, OperationSpec>;

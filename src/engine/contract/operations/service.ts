@@ -1,0 +1,55 @@
+/** The service itself: its health, its snapshots and the stream of changes. */
+import { changeSchema, healthSchema, readinessSchema, snapshotTakenSchema } from '../administration.ts';
+import { type OperationSpec } from '../operation-spec.ts';
+
+export const serviceOperations = {
+  takeSnapshot: {
+    method: 'POST',
+    path: '/admin/snapshot',
+    summary: 'Write a snapshot now, and let go of the log that it covers',
+    tag: 'service',
+    tenant: false,
+    database: false,
+    role: 'admin',
+    kind: 'read',
+    output: snapshotTakenSchema,
+    problems: ['StorageUnavailable'],
+  },
+  health: {
+    method: 'GET',
+    path: '/health',
+    summary: 'Whether the process lives',
+    tag: 'service',
+    tenant: false,
+    database: false,
+    role: 'public',
+    kind: 'read',
+    output: healthSchema,
+    problems: [],
+  },
+  ready: {
+    method: 'GET',
+    path: '/health/ready',
+    summary: 'Whether it can take work; 503 with the same body where not',
+    tag: 'service',
+    tenant: false,
+    database: false,
+    role: 'public',
+    kind: 'read',
+    output: readinessSchema,
+    problems: [],
+  },
+  events: {
+    method: 'GET',
+    path: '/events',
+    summary: 'The stream of changes, as server-sent events',
+    tag: 'service',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    output: changeSchema,
+    stream: 'events',
+    problems: [],
+  },
+} as const satisfies Record<string, OperationSpec>;
