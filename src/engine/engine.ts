@@ -9,6 +9,27 @@ import type {
   SnapshotTaken,
   TenantList,
 } from './contract/administration.ts';
+import type {
+  ClearSessionInput,
+  ContextSummary,
+  ContextWindow,
+  OptimizeInput,
+  SummaryInput,
+  WindowDiff,
+  WindowDiffInput,
+} from './contract/context.ts';
+import type {
+  Consolidated,
+  ConsolidateInput,
+  Decayed,
+  DecayInput,
+  MemoryStats,
+  MemoryStatsQuery,
+  Recalled,
+  RecallInput,
+  Restored,
+  RestoreInput,
+} from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -71,6 +92,8 @@ export interface Change {
 export interface EngineCounters {
   factsAsserted: number;
   factsRetracted: number;
+  /** Retracted since they had expired or faded; among `factsRetracted`. */
+  factsEvicted: number;
   rulesFired: number;
   /** Stored facts now, over all databases and tenants. */
   facts: number;
@@ -134,6 +157,18 @@ export interface Engine {
   diff(caller: Caller, input: DiffInput): Promise<ScopeDiff>;
   merge(caller: Caller, input: MergeInput): Promise<Merged>;
   deleteScope(caller: Caller, name: string): Promise<ScopeDeleted>;
+  /** The facts of highest salience; reading them here is no use of them. */
+  recall(caller: Caller, input: RecallInput): Promise<Recalled>;
+  memoryStats(caller: Caller, query: MemoryStatsQuery): Promise<MemoryStats>;
+  consolidate(caller: Caller, input: ConsolidateInput): Promise<Consolidated>;
+  restore(caller: Caller, input: RestoreInput): Promise<Restored>;
+  decay(caller: Caller, input: DecayInput): Promise<Decayed>;
+  /** A window of facts; being in it is no use of them. */
+  optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow>;
+  diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff>;
+  summarizeContext(caller: Caller, input: SummaryInput): Promise<ContextSummary>;
+  /** Forgets the window of the session, known or not; answers with a sentence that says so. */
+  clearContextSession(caller: Caller, input: ClearSessionInput): Promise<string>;
   databases(caller: Caller): Promise<DatabaseList>;
   createDatabase(caller: Caller, name: string): Promise<CreatedDatabase>;
   deleteDatabase(caller: Caller, name: string): Promise<DeletedDatabase>;

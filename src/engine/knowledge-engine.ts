@@ -13,6 +13,8 @@ import type {
   SnapshotTaken,
   TenantList,
 } from './contract/administration.ts';
+import type { ContextSummary, ContextWindow, WindowDiff } from './contract/context.ts';
+import type { Consolidated, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -103,6 +105,10 @@ const clearing: ReadonlySet<Operation['kind']> = new Set([
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
+
+function notYet(): Error {
+  return new Error('to be written');
+}
 
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
@@ -372,6 +378,42 @@ export class KnowledgeEngine implements Engine {
 
   deleteScope(caller: Caller, name: string): Promise<ScopeDeleted> {
     return deleteScope(this.#writer, caller, name);
+  }
+
+  recall(): Promise<Recalled> {
+    throw notYet();
+  }
+
+  memoryStats(): Promise<MemoryStats> {
+    throw notYet();
+  }
+
+  consolidate(): Promise<Consolidated> {
+    throw notYet();
+  }
+
+  restore(): Promise<Restored> {
+    throw notYet();
+  }
+
+  decay(): Promise<Decayed> {
+    throw notYet();
+  }
+
+  optimizeContext(): Promise<ContextWindow> {
+    throw notYet();
+  }
+
+  diffContext(): Promise<WindowDiff> {
+    throw notYet();
+  }
+
+  summarizeContext(): Promise<ContextSummary> {
+    throw notYet();
+  }
+
+  clearContextSession(): Promise<string> {
+    throw notYet();
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

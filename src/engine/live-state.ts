@@ -87,7 +87,7 @@ export class LiveState implements LaneWatcher {
   readonly #programs = new WeakMap<DatabaseState, { version: number; program: Program }>();
   /** How often each rule concluded something new, by database. */
   readonly #tallies: Map<DatabaseState, Tallies>;
-  readonly #counters = { factsAsserted: 0, factsRetracted: 0 };
+  readonly #counters = { factsAsserted: 0, factsRetracted: 0, factsEvicted: 0 };
   /** How often rules concluded something that have gone with all others of their database. */
   #firedBefore = 0;
   /** Of a tenant the generation after which rows that died are still asked about; Infinity: none are. */

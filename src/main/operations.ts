@@ -12,11 +12,14 @@ import type {
   Operations,
 } from '../engine/contract/operations.ts';
 import type { Pending } from '../engine/contract/transactions.ts';
+import type { Language } from './llm/language.ts';
 import type { Caller, Change, Engine, TransactionWrites } from '../engine/index.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
   readonly engine: Engine;
+  /** Natural language, in and out. */
+  readonly language: Language;
   readonly version: string;
   uptimeMs(): number;
   readiness(): Readiness;
@@ -70,6 +73,20 @@ export function createHandlers(service: ServiceState): Handlers {
     diffScopes: (caller, { body }) => service.engine.diff(caller, body),
     mergeScopes: (caller, { body }) => service.engine.merge(caller, body),
     deleteScope: (caller, { params }) => service.engine.deleteScope(caller, params.name),
+    browseMemory: (caller, { query }) => service.engine.recall(caller, query),
+    recall: (caller, { body }) => service.engine.recall(caller, body),
+    memoryStats: (caller, { query }) => service.engine.memoryStats(caller, query),
+    consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
+    restore: (caller, { body }) => service.engine.restore(caller, body),
+    decay: (caller, { body }) => service.engine.decay(caller, body),
+    optimizeContext: (caller, { body }) => service.engine.optimizeContext(caller, body),
+    diffContext: (caller, { body }) => service.engine.diffContext(caller, body),
+    summarizeContext: (caller, { body }) => service.engine.summarizeContext(caller, body),
+    clearContextSession: (caller, { body }) => service.engine.clearContextSession(caller, body),
+    contextOfTurns: (caller, { body }) => service.language.contextOfTurns(caller, body),
+    ingest: (caller, { body }) => service.language.ingest(caller, body),
+    extract: (caller, { body }) => service.language.extract(caller, body),
+    synthesize: (caller, { body }) => service.language.synthesize(caller, body),
     listDatabases: (caller) => service.engine.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
     deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),

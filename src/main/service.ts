@@ -24,6 +24,8 @@ import type { ServicePhase } from './http/host.ts';
 import { isLoopbackAddress } from './http/origin.ts';
 import { findInstallation } from './installation.ts';
 import type { McpHost } from './mcp-host.ts';
+import { createLanguage } from './llm/create-language.ts';
+import type { Language } from './llm/language.ts';
 import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
 import { listenFailure, openFailure } from './start-failure.ts';
@@ -72,6 +74,7 @@ class RunningService implements Service, ServiceState {
   readonly #startedAt = Date.now();
   readonly #installation = findInstallation();
   readonly #metrics: Metrics;
+  readonly language: Language;
   readonly #dispatcher: Dispatcher;
   #http: HttpApp | null = null;
   #engine: Engine | null = null;
@@ -92,6 +95,11 @@ class RunningService implements Service, ServiceState {
       },
       specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
     );
+    this.language = createLanguage({
+      engine: () => this.engine,
+      model: null,
+      isEnabled: config.extractionEnabled,
+    });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       checkOutputs,
       onCall: (name, elapsedMs) => {

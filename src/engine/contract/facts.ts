@@ -8,6 +8,8 @@ import {
   offsetSchema,
   oneScopeChoice,
   optional,
+  queryFlag,
+  queryInteger,
   scopeFields,
   timeSchema,
 } from './fields.ts';
@@ -152,19 +154,6 @@ export const storedFactSchema = z.object({
   provenance: z.object({ rule: z.string(), premises: z.array(z.string()) }).nullable(),
 });
 export type StoredFact = z.output<typeof storedFactSchema>;
-
-const queryFlag = z
-  .enum(['true', 'false'])
-  .transform((text) => text === 'true')
-  .meta({ description: 'true or false' });
-
-function queryInteger(least: number, greatest: number) {
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, `a whole number from ${least} to ${greatest}`)
-    .transform(Number)
-    .refine((value) => value >= least && value <= greatest, `a whole number from ${least} to ${greatest}`);
-}
 
 export const factSortKeys = ['predicate', 'createdAt', 'updatedAt', 'salience', 'validUntil'] as const;
 

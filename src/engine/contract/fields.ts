@@ -110,3 +110,37 @@ export function instantSchema<Word extends string>(open: Word) {
       return z.NEVER;
     });
 }
+
+/** A boolean in a query string. */
+export const queryFlag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .meta({ description: 'true or false' });
+
+/** A whole number in a query string. */
+export function queryInteger(least: number, greatest: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, `a whole number from ${least} to ${greatest}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= greatest, `a whole number from ${least} to ${greatest}`);
+}
+
+/** A number in a query string, in decimals. */
+export function queryNumber(least: number, greatest: number) {
+  return z
+    .string()
+    .regex(/^\d{1,15}(?:\.\d{1,18})?$/, `a number from ${least} to ${greatest}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= greatest, `a number from ${least} to ${greatest}`);
+}
+
+/** A list in a query string, its parts separated by commas; a parameter that is repeated arrives so too. */
+export function listParameter(element: z.ZodType<string, string>, most: number) {
+  return optional(
+    z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(z.array(element).max(most)),
+  ).describe('Repeated, or separated by commas; absent: all');
+}

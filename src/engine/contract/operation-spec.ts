@@ -3,6 +3,20 @@ import { z } from 'zod';
 import type { ProblemCode } from './problems.ts';
 import type { LongList } from './validation.ts';
 
+/** What operations are about, in the order in which they are described. */
+export const operationTags = [
+  'facts',
+  'rules',
+  'inference',
+  'transactions',
+  'scopes',
+  'memory',
+  'context',
+  'language',
+  'databases',
+  'service',
+] as const;
+
 /** What a credential must at least be. `public` needs none. */
 export type Role = 'public' | 'reader' | 'writer' | 'admin';
 
@@ -21,7 +35,7 @@ export interface OperationSpec {
   /** Further paths that do the same. */
   aliases?: readonly string[];
   summary: string;
-  tag: 'facts' | 'rules' | 'inference' | 'transactions' | 'scopes' | 'databases' | 'service';
+  tag: (typeof operationTags)[number];
   /** True: needs X-Tenant-ID. */
   tenant: boolean;
   /** False: X-Database is not looked at. */
@@ -44,12 +58,16 @@ export interface OperationSpec {
   changesRules?: boolean;
   params?: z.ZodType;
   query?: z.ZodType;
+  /** Parameters of the query string that are lists: they may be repeated. */
+  lists?: readonly string[];
   body?: z.ZodType;
   /** The list in the body that can be very long: it is checked in slices. */
   longList?: LongList;
   output: z.ZodType;
   /** Status of success; 200 unless given. */
   status?: number;
+  /** `text`: `output` is a text, sent as text/plain; absent: JSON. */
+  answer?: 'text';
   /** `events`: the handler returns a stream of `output`, sent as server-sent events. */
   stream?: 'events';
   /** Problems of its own, beside those that every operation can have. */

@@ -13,6 +13,9 @@ import { inferenceOperations } from './operations/inference.ts';
 import { transactionOperations } from './operations/transactions.ts';
 import { scopeOperations } from './operations/scopes.ts';
 import { databaseOperations } from './operations/databases.ts';
+import { memoryOperations } from './operations/memory.ts';
+import { contextOperations } from './operations/context.ts';
+import { extractionOperations } from './operations/extraction.ts';
 import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
@@ -21,6 +24,9 @@ export const operations = {
   ...inferenceOperations,
   ...transactionOperations,
   ...scopeOperations,
+  ...memoryOperations,
+  ...contextOperations,
+  ...extractionOperations,
   ...databaseOperations,
   ...serviceOperations,
 } as const satisfies Record<string, OperationSpec>;

@@ -149,7 +149,15 @@ describe('a restricted credential', () => {
 
   beforeAll(async () => {
     engine = await openEngine({ storageDir: null });
-    const state = { engine, version: '0.0.0', uptimeMs: () => 0, readiness: () => never() };
+    const state = {
+      engine,
+      get language(): never {
+        throw new Error('nothing here is about language');
+      },
+      version: '0.0.0',
+      uptimeMs: () => 0,
+      readiness: () => never(),
+    };
     const sources = { counters: () => null, isStorageReady: () => true, uptimeMs: state.uptimeMs };
     http = await createHttpApp({
       ...findInstallation(),

@@ -6,7 +6,7 @@
  */
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
-import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { type OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
 import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
 import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';
@@ -54,9 +54,7 @@ export function openApiDocument(version: string): Described {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: ['facts', 'rules', 'inference', 'transactions', 'scopes', 'databases', 'service'].map((name) => ({
-      name,
-    })),
+    tags: operationTags.map((name) => ({ name })),
     security: [{}, { bearer: [] }, { apiKey: [] }],
     paths,
     components: {
@@ -166,7 +164,9 @@ function describeParameters(spec: OperationSpec, components: Components): Descri
     ...(spec.transaction === undefined ? [] : [shared('Transaction')]),
     ...(spec.stream === 'events' ? [shared('LastEventId')] : []),
     ...fieldsAs('path', spec.params, components),
-    ...fieldsAs('query', spec.query, components),
+    ...fieldsAs('query', spec.query, components).map((field) =>
+      spec.lists?.includes(String(field['name'])) === true ? repeatable(field) : field,
+    ),
   ];
 }
 
@@ -184,6 +184,17 @@ function fieldsAs(
     required: needed.includes(name),
     schema: asText(withoutNull(field)),
   }));
+}
+
+/** A parameter that is a list: it can be repeated. */
+function repeatable(field: Described): Described {
+  const { description } = field['schema'] as JsonSchema;
+  return {
+    ...field,
+    schema: { type: 'array', items: { type: 'string' }, description },
+    style: 'form',
+    explode: true,
+  };
 }
 
 /** A parameter is text, and so is its default. */
@@ -238,13 +249,16 @@ function describeSuccess(
       ...(spec.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
       ...(spec.kind === 'write' ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Replayed' } } : {}),
     },
-    content:
-      spec.stream === 'events'
-        ? { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': schema } }
-        : { 'application/json': { schema } },
+    content: contentOf(spec, schema),
   });
   const success = { [String(spec.status ?? 200)]: answer(spec.summary) };
   return name === 'ready' ? { ...success, '503': answer('Not ready; the same body') } : success;
+}
+
+function contentOf(spec: OperationSpec, schema: JsonSchema): Described {
+  if (spec.answer === 'text') return { 'text/plain': { schema } };
+  if (spec.stream !== 'events') return { 'application/json': { schema } };
+  return { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': schema } };
 }
 
 /** The problems this operation can answer, one response a status. */

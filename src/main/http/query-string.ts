@@ -2,9 +2,10 @@ import { EngineError } from '../../engine/index.ts';
 
 /**
  * The query string of a request target, decoded. Refuses with ValidationException a broken escape and a
- * parameter that is given twice: of two values neither is the one that was meant.
+ * parameter that is given twice: of two values neither is the one that was meant. Those of `lists` may be repeated;
+ * their values are put together with commas.
  */
-export function parseQuery(target: string): Readonly<Record<string, string>> {
+export function parseQuery(target: string, lists: readonly string[] = []): Readonly<Record<string, string>> {
   const start = target.indexOf('?');
   if (start === -1) return {};
   const parameters = new Map<string, string>();
@@ -12,8 +13,10 @@ export function parseQuery(target: string): Readonly<Record<string, string>> {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals === -1 ? part : part.slice(0, equals));
-    if (parameters.has(name)) throw badQuery(name, 'is given more than once');
-    parameters.set(name, equals === -1 ? '' : decode(part.slice(equals + 1)));
+    const value = equals === -1 ? '' : decode(part.slice(equals + 1));
+    const before = parameters.get(name);
+    if (before !== undefined && !lists.includes(name)) throw badQuery(name, 'is given more than once');
+    parameters.set(name, before === undefined ? value : `${before},${value}`);
   }
   return Object.fromEntries(parameters);
 }

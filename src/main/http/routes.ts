@@ -31,6 +31,8 @@ import { parseIfMatch } from './if-match.ts';
 import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 
+const textType = 'text/plain; charset=utf-8';
+
 /** What answers to writes with an idempotency key may take. */
 const mostBytesOfAnswers = 64 * 1024 * 1024;
 
@@ -125,6 +127,7 @@ async function answerOperation(
     reply.code(statusOf(name, output));
     const etag = etagIn(spec, output);
     if (etag !== null) reply.header('etag', etag);
+    if (spec.answer === 'text') return await reply.type(textType).send(output);
     return sendJson(reply, output);
   } catch (error) {
     throw task.signal.aborted ? afterAbort(task, error) : error;
@@ -149,7 +152,7 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
   const inputOf = async (isRemembered = false): Promise<CheckedInput> => {
     try {
       if (!isRemembered) requireDatabase(host, spec, place, params);
-      const query = parseQuery(request.raw.url ?? '');
+      const query = parseQuery(request.raw.url ?? '', spec.lists);
       return { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
     } catch (error) {
       throw takingTransaction(host, spec, request, error);

@@ -22,6 +22,9 @@ beforeAll(async () => {
     },
     version: '1.0.0',
     uptimeMs: () => 1,
+    get language(): never {
+      throw new EngineError('NotReady', 'the service is starting: try again soon');
+    },
     readiness: () => {
       const subsystems = {
         engine: 'off',

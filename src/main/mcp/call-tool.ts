@@ -80,9 +80,7 @@ async function settle(
       return { ...fields, withProof: true };
     case 'assertFact':
       return { ...fields, ...(await metadataWithSource(host, caller, fields)) };
-    case 'listPredicates':
-    case 'assertRule':
-    case 'retractPattern':
+    default:
       return fields;
   }
 }

@@ -7,6 +7,7 @@
  */
 import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
+import { renderAtom } from '../../engine/index.ts';
 import type { ToolOperation } from './tools.ts';
 
 const maxLines = 20;
@@ -37,7 +38,47 @@ export const toolTexts: Texts = {
   assertRule: ({ status, rule }) =>
     `${status === 'unchanged' ? 'Already known, unchanged' : 'Learnt'}: ${clip(rule)}`,
   ask: answerText,
+  recall: ({ facts, totalFacts, returned }) => {
+    if (returned === 0) return 'Nothing is remembered that fits.';
+    return [`${returned} of ${count(totalFacts, 'fact')}:`, ...cutLines(facts.map(entryLine))].join('\n');
+  },
+  optimizeContext: windowText,
+  consolidate: (output) => {
+    if (output.summaries.length === 0)
+      return 'Nothing to consolidate: no group of alike episodes is large enough.';
+    const done = output.dryRun === true ? 'Would put' : 'Put';
+    const said = `${count(output.summariesCreated, 'summary', 'summaries')} in the place of ${count(output.factsConsolidated, 'fact')}`;
+    const lines = output.summaries.map(({ atom, support }) => `${clip(atom)} (stands for ${support})`);
+    return [`${done} ${said}:`, ...cutLines(lines)].join('\n');
+  },
+  decay: (output) => {
+    const done = output.dryRun === true ? 'Would evict' : 'Evicted';
+    if (output.evicted === 0) return `Nothing to evict; ${count(output.remaining, 'fact')} remain.`;
+    const said = `${output.expired} expired, ${output.lowSalience} faded; ${count(output.remaining, 'fact')} remain`;
+    const lines = cutLines(output.atoms.map(clip), output.evicted);
+    return [`${done} ${count(output.evicted, 'fact')} (${said}):`, ...lines].join('\n');
+  },
 };
+
+type Entry = OperationOutput<'recall'>['facts'][number];
+
+function entryLine({ predicate, args, negated, provenance }: Entry): string {
+  const by = provenance === null ? '' : ` (by ${clip(provenance.rule)})`;
+  return `${clip(renderAtom({ predicate, args, negated }))}${by}`;
+}
+
+function windowText(output: OperationOutput<'optimizeContext'>): string {
+  const { entries, totalFactsAvailable, relevantRules, contradictions } = output;
+  if (entries.length === 0) return 'The window is empty: nothing that fits is known.';
+  const lines = [
+    `${entries.length} of ${count(totalFactsAvailable, 'fact')}:`,
+    ...cutLines(entries.map(entryLine)),
+  ];
+  if (relevantRules.length > 0)
+    lines.push(`${count(relevantRules.length, 'rule')}:`, ...cutLines(relevantRules.map(clip)));
+  if (contradictions.length > 0) lines.push(`${count(contradictions.length, 'contradiction')} among them.`);
+  return lines.join('\n');
+}
 
 function answerText(answer: OperationOutput<'ask'>): string {
   const { results, truncated, proof } = answer;
@@ -79,8 +120,8 @@ function leftOut(total: number): string[] {
   return total > maxLines ? [`… and ${total - maxLines} more in the structured content.`] : [];
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+function count(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : nouns}`;
 }
 
 function clip(text: string): string {

@@ -107,6 +107,12 @@ export async function fetchJson(url: string, init: RequestInit, requestId: strin
   return body;
 }
 
+async function textOf(url: string, init: RequestInit, requestId: string): Promise<string> {
+  const response = await fetch(url, init).catch(silenceOrCancel(requestId));
+  if (!response.ok) throw errorOfAnswer(response.status, await readJson(response, requestId), requestId);
+  return response.text().catch(silenceOrCancel(requestId));
+}
+
 /** Fetches text from the service, for what is no operation of the table. Errors as those of `call`. */
 export async function fetchText(
   endpoint: Endpoint,
@@ -114,12 +120,11 @@ export async function fetchText(
   options: CallOptions = {},
 ): Promise<string> {
   const requestId = options.requestId ?? newRequestId();
-  const response = await fetch(endpoint.origin + path, {
+  const init: RequestInit = {
     headers: headersOf(endpoint, requestId),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
-  }).catch(silenceOrCancel(requestId));
-  if (!response.ok) throw errorOfAnswer(response.status, await readJson(response, requestId), requestId);
-  return response.text().catch(silenceOrCancel(requestId));
+  };
+  return textOf(endpoint.origin + path, init, requestId);
 }
 
 /** Performs an operation. Errors: ApiError; AbortError where `signal` ended it. */
@@ -130,7 +135,8 @@ export async function call<Name extends OperationName>(
   options: CallOptions = {},
 ): Promise<OperationOutput<Name>> {
   const requestId = options.requestId ?? newRequestId();
-  const { url, method, body } = httpCallOf(endpoint.origin, operations[name], request as RequestParts);
+  const spec: OperationSpec = operations[name];
+  const { url, method, body } = httpCallOf(endpoint.origin, spec, request as RequestParts);
   const init: RequestInit = {
     method,
     headers: {
@@ -141,5 +147,6 @@ export async function call<Name extends OperationName>(
     ...(body === undefined ? {} : { body }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };
-  return (await fetchJson(url, init, requestId)) as OperationOutput<Name>;
+  const fetched = spec.answer === 'text' ? textOf(url, init, requestId) : fetchJson(url, init, requestId);
+  return (await fetched) as OperationOutput<Name>;
 }

@@ -132,7 +132,8 @@ export function useWrite<Name extends OperationName>(name: Name, stale: readonly
   return useMutation<OperationOutput<Name>, Error, OperationRequest<Name>>({
     mutationFn: (request) => call(name, request),
     onSuccess: (outcome) => {
-      if (typeof outcome === 'object' && 'generation' in outcome) noteGeneration(outcome.generation);
+      if (typeof outcome === 'object' && 'generation' in outcome && outcome.generation !== undefined)
+        noteGeneration(outcome.generation);
       // A moment later, so that what its writer closes in answer (a retracted fact) is not asked for again.
       setTimeout(() => invalidate(client, endpoint, stale), 50);
     },

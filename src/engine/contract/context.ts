@@ -1,0 +1,167 @@
+/** Context windows on the wire: what an agent is given to read, chosen for goals and within a budget. */
+import { z } from 'zod';
+import { defaulted, generationSchema, optional, timeoutSchema, timeSchema } from './fields.ts';
+import { predicateSchema, termsSchema } from './language.ts';
+import { contextEntrySchema, maxPredicatesNamed, predicatesSchema, viewedScope } from './memory.ts';
+
+export const maxGoals = 100;
+export const maxBuckets = 100;
+
+const goalSchema = z.strictObject({
+  predicate: predicateSchema,
+  args: termsSchema,
+  negated: defaulted(z.boolean(), false),
+});
+export type Goal = z.output<typeof goalSchema>;
+
+const bucketSchema = z.strictObject({
+  name: z.string().min(1).max(256),
+  predicates: z
+    .array(predicateSchema)
+    .min(1, 'a bucket names at least one predicate')
+    .max(maxPredicatesNamed),
+  weight: defaulted(z.number().gt(0, 'a weight is above 0').max(1_000_000), 1),
+  maxFacts: optional(z.int().min(1).max(100_000)),
+});
+export type Bucket = z.output<typeof bucketSchema>;
+
+export const sessionIdSchema = z.string().min(1).max(256);
+
+export const goalsSchema = optional(
+  z.array(goalSchema).max(maxGoals, `give at most ${maxGoals} goals`),
+).describe('Their proofs come first, each whole or not at all');
+export const maxFactsSchema = z.int().min(1).max(100_000);
+
+export const optimizeInputSchema = z
+  .strictObject({
+    maxFacts: defaulted(maxFactsSchema, 100),
+    maxChars: optional(z.int().min(1).max(100_000_000)).describe('Of all rendered atoms together'),
+    goals: goalsSchema,
+    relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)),
+    scope: viewedScope,
+    predicates: predicatesSchema,
+    sessionId: optional(sessionIdSchema).describe('The window becomes what /context/diff compares with'),
+    autoResolveContradictions: defaulted(z.boolean(), true),
+    maxFactsPerPredicate: optional(z.int().min(1).max(100_000)),
+    includeInferred: defaulted(z.boolean(), false),
+    explainOmitted: defaulted(z.boolean(), false),
+    timeoutMs: timeoutSchema.describe('For finding and proving; past it 422'),
+  })
+  .superRefine((value, context) => {
+    const names = new Set<string>();
+    for (const [at, { name }] of (value.relevanceBuckets ?? []).entries()) {
+      if (names.has(name))
+        context.addIssue({
+          code: 'custom',
+          path: ['relevanceBuckets', at, 'name'],
+          message: 'another bucket has this name',
+        });
+      names.add(name);
+    }
+  });
+export type OptimizeInput = z.output<typeof optimizeInputSchema>;
+
+export const omissionReasons = [
+  'budget',
+  'bucket',
+  'predicate_cap',
+  'duplicate',
+  'contradiction',
+  'filtered',
+] as const;
+export type OmissionReason = (typeof omissionReasons)[number];
+
+export const contradictionSchema = z.object({
+  predicate: z.string(),
+  args: z.array(z.string()),
+  positiveSalience: z.number(),
+  negativeSalience: z.number(),
+});
+export type Contradiction = z.output<typeof contradictionSchema>;
+
+export const contextWindowSchema = z.object({
+  windowId: z.string(),
+  entries: z.array(contextEntrySchema),
+  relevantRules: z.array(z.string()).describe('Rendered, the rule created first first'),
+  totalFactsAvailable: z.int().describe('After deduplication'),
+  totalFactsIncluded: z.int(),
+  deduplicationSavings: z.int(),
+  contradictionsFound: z.int(),
+  contradictionsResolved: z.int(),
+  contradictions: z.array(contradictionSchema),
+  bucketStats: z.record(
+    z.string(),
+    z.object({
+      factsIncluded: z.int(),
+      maxAllocation: z.int(),
+      minSalience: z.number().nullable(),
+      maxSalience: z.number().nullable(),
+    }),
+  ),
+  totalCharCount: z.int(),
+  goalDriven: z.boolean(),
+  knowledgeGeneration: generationSchema,
+  generatedAt: timeSchema,
+  omitted: z
+    .array(z.object({ atom: z.string(), salience: z.number(), reason: z.enum(omissionReasons) }))
+    .optional()
+    .describe('Where explainOmitted was asked for'),
+  omittedComplete: z.literal(false).optional().describe('More was left out than is listed'),
+});
+export type ContextWindow = z.output<typeof contextWindowSchema>;
+
+export const windowDiffInputSchema = z.strictObject({
+  sessionId: sessionIdSchema,
+  maxFacts: optional(maxFactsSchema),
+  scope: viewedScope,
+  goals: goalsSchema,
+});
+export type WindowDiffInput = z.output<typeof windowDiffInputSchema>;
+
+export const windowDiffSchema = z.object({
+  previousWindowId: z.string(),
+  currentWindowId: z.string(),
+  added: z.array(
+    contextEntrySchema.pick({
+      predicate: true,
+      args: true,
+      negated: true,
+      salience: true,
+      category: true,
+      charCount: true,
+    }),
+  ),
+  removed: z.array(
+    z.object({
+      key: z.string().describe('predicate/arg1/arg2'),
+      predicate: z.string(),
+      args: z.array(z.string()),
+      negated: z.boolean(),
+      scope: z.string().nullable(),
+    }),
+  ),
+  unchanged: z.int(),
+  fullRefreshRecommended: z.boolean(),
+  reason: z.string().nullable(),
+});
+export type WindowDiff = z.output<typeof windowDiffSchema>;
+
+export const summaryInputSchema = z.strictObject({ scope: viewedScope });
+export type SummaryInput = z.output<typeof summaryInputSchema>;
+
+export const contextSummarySchema = z.object({
+  totalFacts: z.int(),
+  predicateCount: z.int(),
+  topPredicates: z.array(z.object({ predicate: z.string(), count: z.int() })),
+  factsWithTtl: z.int(),
+  factsExpiringWithin1h: z.int(),
+  contradictions: z.int(),
+  topSalientFacts: z.array(contextEntrySchema),
+  totalCharCount: z.int(),
+  knowledgeGeneration: generationSchema,
+  generatedAt: timeSchema,
+});
+export type ContextSummary = z.output<typeof contextSummarySchema>;
+
+export const clearSessionInputSchema = z.strictObject({ sessionId: sessionIdSchema });
+export type ClearSessionInput = z.output<typeof clearSessionInputSchema>;

@@ -1,0 +1,162 @@
+/** Memory on the wire: what is most present, what fades, and how it is evicted, consolidated and restored. */
+import { z } from 'zod';
+import {
+  defaulted,
+  generationSchema,
+  listParameter,
+  optional,
+  queryFlag,
+  queryInteger,
+  queryNumber,
+  scopeNameSchema,
+  timeoutSchema,
+  timeSchema,
+} from './fields.ts';
+import { predicateSchema } from './language.ts';
+
+export const maxPredicatesNamed = 1000;
+
+export const predicatesSchema = optional(
+  z.array(predicateSchema).min(1, 'name at least one predicate').max(maxPredicatesNamed),
+).describe('Only these predicates, of any arity; absent: all');
+
+/** Absent or null: every scope. */
+export const viewedScope = optional(scopeNameSchema).describe(
+  'What this scope sees; absent: the facts of every scope',
+);
+
+/** What an entry of a window is; of several that fit, the first. */
+export const categories = [
+  'goal_relevant',
+  'related',
+  'inferred',
+  'consolidated',
+  'ephemeral',
+  'recent',
+  'asserted',
+] as const;
+export type Category = (typeof categories)[number];
+
+export const provenanceSchema = z
+  .object({ rule: z.string(), premises: z.array(z.string()) })
+  .nullable()
+  .describe('null: a stored fact; else the rule that concludes it and the premises, as in its proof');
+
+export const contextEntrySchema = z.object({
+  predicate: z.string(),
+  args: z.array(z.string()),
+  negated: z.boolean(),
+  scope: z.string().nullable(),
+  salience: z.number().min(0).max(1),
+  category: z.enum(categories),
+  charCount: z.int().describe('Characters of the rendered atom'),
+  provenance: provenanceSchema,
+  createdAt: timeSchema,
+  validFrom: timeSchema.nullable(),
+  validUntil: timeSchema.nullable(),
+  metadata: z.record(z.string(), z.json()),
+});
+export type ContextEntry = z.output<typeof contextEntrySchema>;
+
+const maxFactsSchema = z.int().min(1).max(100_000);
+
+/** Body of POST /memory/context. */
+export const recallInputSchema = z.strictObject({
+  maxFacts: defaulted(maxFactsSchema, 100),
+  minSalience: defaulted(z.number().min(0).max(1), 0),
+  predicates: predicatesSchema,
+  scope: viewedScope,
+  includeInferred: defaulted(z.boolean(), false).describe('The derivable conclusions of the predicates too'),
+  timeoutMs: timeoutSchema,
+});
+export type RecallInput = z.output<typeof recallInputSchema>;
+
+/** The query string of GET /memory/context: the same fields. */
+export const recallQuerySchema = z.strictObject({
+  maxFacts: defaulted(queryInteger(1, 100_000), 100),
+  minSalience: defaulted(queryNumber(0, 1), 0),
+  predicates: listParameter(predicateSchema, maxPredicatesNamed),
+  scope: viewedScope,
+  includeInferred: defaulted(queryFlag, false),
+  timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
+});
+
+export const recalledSchema = z.object({
+  facts: z.array(contextEntrySchema).describe('Highest salience first'),
+  totalFacts: z.int().describe('Visible in the scope, before the filters'),
+  returned: z.int(),
+  generatedAt: timeSchema,
+});
+export type Recalled = z.output<typeof recalledSchema>;
+
+export const memoryStatsQuerySchema = z.strictObject({ scope: viewedScope });
+export type MemoryStatsQuery = z.output<typeof memoryStatsQuerySchema>;
+
+/** Bins of the histogram, each 1/20 wide; the last holds 1 too. */
+export const histogramBins = 20;
+
+export const memoryStatsSchema = z.object({
+  facts: z.int(),
+  derived: z.int().describe('Known conclusions'),
+  histogram: z.array(z.int()).length(histogramBins).describe('Facts by salience, in bins of 0.05'),
+  expiring: z.object({ within1h: z.int(), within24h: z.int(), within7d: z.int() }),
+  fading: z
+    .array(contextEntrySchema)
+    .describe('The facts of least salience that are not pinned, least first'),
+});
+export type MemoryStats = z.output<typeof memoryStatsSchema>;
+
+export const consolidateInputSchema = z.strictObject({
+  scope: viewedScope,
+  predicates: predicatesSchema,
+  minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3),
+  dryRun: defaulted(z.boolean(), false),
+});
+export type ConsolidateInput = z.output<typeof consolidateInputSchema>;
+
+export const consolidatedSchema = z.object({
+  patternsFound: z.int(),
+  summariesCreated: z.int(),
+  factsConsolidated: z.int(),
+  summaries: z.array(
+    z.object({
+      atom: z.string(),
+      support: z.int().describe('How many facts the summary stands for'),
+      replaced: z.array(z.string()).describe('Atoms that it took the place of, now'),
+      metadata: z.record(z.string(), z.json()),
+    }),
+  ),
+  generation: generationSchema,
+  dryRun: z.literal(true).optional(),
+});
+export type Consolidated = z.output<typeof consolidatedSchema>;
+
+export const restoreInputSchema = z.strictObject({
+  id: z.string().min(1).max(256).describe('Of a summary'),
+});
+export type RestoreInput = z.output<typeof restoreInputSchema>;
+
+export const restoredSchema = z.object({
+  restored: z.int(),
+  atoms: z.array(z.string()),
+  generation: generationSchema,
+});
+export type Restored = z.output<typeof restoredSchema>;
+
+export const decayInputSchema = z.strictObject({
+  threshold: defaulted(z.number().min(0).max(1), 0.05),
+  scope: viewedScope,
+  dryRun: defaulted(z.boolean(), false),
+});
+export type DecayInput = z.output<typeof decayInputSchema>;
+
+export const decayedSchema = z.object({
+  evicted: z.int().describe('expired + lowSalience'),
+  expired: z.int().describe('Their validity had ended'),
+  lowSalience: z.int().describe('Their salience was below the threshold'),
+  remaining: z.int(),
+  atoms: z.array(z.string()),
+  generation: generationSchema,
+  dryRun: z.literal(true).optional(),
+});
+export type Decayed = z.output<typeof decayedSchema>;

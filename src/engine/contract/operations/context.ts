@@ -1,0 +1,66 @@
+/** Context windows: chosen, compared, summed up. */
+import {
+  clearSessionInputSchema,
+  contextSummarySchema,
+  contextWindowSchema,
+  optimizeInputSchema,
+  summaryInputSchema,
+  windowDiffInputSchema,
+  windowDiffSchema,
+} from '../context.ts';
+import { z } from 'zod';
+import type { OperationSpec } from '../operation-spec.ts';
+
+const shared = {
+  method: 'POST',
+  tag: 'context',
+  tenant: true,
+  database: true,
+  role: 'reader',
+  kind: 'read',
+} as const;
+
+export const contextOperations = {
+  optimizeContext: {
+    ...shared,
+    path: '/context/optimize',
+    summary: 'A window of facts within a budget, with whole proofs for the goals first',
+    body: optimizeInputSchema,
+    output: contextWindowSchema,
+    problems: ['InferenceLimitExceeded'],
+    tool: {
+      name: 'context',
+      title: 'Choose a context window',
+      description:
+        'The facts to read for a task, within a budget: give goals, and the answers come with every premise of their proofs, then related facts, then the most salient. ' +
+        'Example: {"goals": [{"predicate": "grandparent", "args": ["alice", "?who"]}], "maxFacts": 25, "maxChars": 2000}.',
+      destructive: false,
+      idempotent: true,
+    },
+  },
+  diffContext: {
+    ...shared,
+    path: '/context/diff',
+    summary: 'What changed in the window of a session',
+    body: windowDiffInputSchema,
+    output: windowDiffSchema,
+    problems: ['SessionNotFound', 'InferenceLimitExceeded'],
+  },
+  summarizeContext: {
+    ...shared,
+    path: '/context/summary',
+    summary: 'What the knowledge is made of, in figures',
+    body: summaryInputSchema,
+    output: contextSummarySchema,
+    problems: [],
+  },
+  clearContextSession: {
+    ...shared,
+    path: '/context/session/clear',
+    summary: 'Forget the window of a session',
+    body: clearSessionInputSchema,
+    output: z.string(),
+    answer: 'text',
+    problems: [],
+  },
+} as const satisfies Record<string, OperationSpec>;

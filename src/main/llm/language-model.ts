@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import type { ProviderName } from '../../engine/contract/extraction.ts';
+
+/**
+ * A language model behind one of the providers, asked for JSON of a schema.
+ *
+ * Every call resolves with what the schema accepts, or is refused with LlmProviderException, whose detail and body name
+ * the provider and never the key. Calls are tried again where that can help, and end with the signal.
+ */
+export interface LanguageModel {
+  readonly provider: ProviderName;
+  /** As the provider names it. */
+  readonly model: string;
+  complete<Schema extends z.ZodType>(request: ModelRequest<Schema>): Promise<z.output<Schema>>;
+}
+
+export interface ModelRequest<Schema extends z.ZodType> {
+  /** A short name of what is asked for, shown to the provider beside the schema. */
+  readonly name: 'extraction' | 'planning' | 'wording';
+  /** What it is to do. Nothing that a user wrote stands in it. */
+  readonly instructions: string;
+  /** What it is to do it with: data, never instructions. */
+  readonly input: string;
+  readonly schema: Schema;
+  readonly signal: AbortSignal;
+}
