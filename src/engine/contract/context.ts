@@ -1,8 +1,16 @@
 /** Context windows on the wire: what an agent is given to read, chosen for goals and within a budget. */
 import { z } from 'zod';
-import { defaulted, generationSchema, optional, timeoutSchema, timeSchema } from './fields.ts';
+import {
+  defaulted,
+  generationSchema,
+  oneScopeChoice,
+  optional,
+  scopeFields,
+  timeoutSchema,
+  timeSchema,
+} from './fields.ts';
 import { predicateSchema, termsSchema } from './language.ts';
-import { contextEntrySchema, maxPredicatesNamed, predicatesSchema, viewedScope } from './memory.ts';
+import { contextEntrySchema, maxPredicatesNamed, predicatesSchema } from './memory.ts';
 
 export const maxGoals = 100;
 export const maxBuckets = 100;
@@ -38,7 +46,7 @@ export const optimizeInputSchema = z
     maxChars: optional(z.int().min(1).max(100_000_000)).describe('Of all rendered atoms together'),
     goals: goalsSchema,
     relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)),
-    scope: viewedScope,
+    ...scopeFields,
     predicates: predicatesSchema,
     sessionId: optional(sessionIdSchema).describe('The window becomes what /context/diff compares with'),
     autoResolveContradictions: defaulted(z.boolean(), true),
@@ -47,6 +55,7 @@ export const optimizeInputSchema = z
     explainOmitted: defaulted(z.boolean(), false),
     timeoutMs: timeoutSchema.describe('For finding and proving; past it 422'),
   })
+  .superRefine(oneScopeChoice)
   .superRefine((value, context) => {
     const names = new Set<string>();
     for (const [at, { name }] of (value.relevanceBuckets ?? []).entries()) {
@@ -110,12 +119,14 @@ export const contextWindowSchema = z.object({
 });
 export type ContextWindow = z.output<typeof contextWindowSchema>;
 
-export const windowDiffInputSchema = z.strictObject({
-  sessionId: sessionIdSchema,
-  maxFacts: optional(maxFactsSchema),
-  scope: viewedScope,
-  goals: goalsSchema,
-});
+export const windowDiffInputSchema = z
+  .strictObject({
+    sessionId: sessionIdSchema,
+    maxFacts: optional(maxFactsSchema),
+    ...scopeFields,
+    goals: goalsSchema,
+  })
+  .superRefine(oneScopeChoice);
 export type WindowDiffInput = z.output<typeof windowDiffInputSchema>;
 
 export const windowDiffSchema = z.object({
@@ -146,7 +157,7 @@ export const windowDiffSchema = z.object({
 });
 export type WindowDiff = z.output<typeof windowDiffSchema>;
 
-export const summaryInputSchema = z.strictObject({ scope: viewedScope });
+export const summaryInputSchema = z.strictObject(scopeFields).superRefine(oneScopeChoice);
 export type SummaryInput = z.output<typeof summaryInputSchema>;
 
 export const contextSummarySchema = z.object({

@@ -1,9 +1,9 @@
 /** Natural language on the wire: text that becomes facts, and facts that become an answer in words. */
 import { z } from 'zod';
 import { contextWindowSchema, goalsSchema, maxFactsSchema, sessionIdSchema } from './context.ts';
-import { defaulted, generationSchema, optional, scopeNameSchema } from './fields.ts';
+import { defaulted, generationSchema, oneScopeChoice, optional, scopeFields } from './fields.ts';
 import { isWellFormed } from './language.ts';
-import { provenanceSchema, viewedScope } from './memory.ts';
+import { provenanceSchema } from './memory.ts';
 
 export const maxTextCharacters = 1_000_000;
 export const maxTurns = 1000;
@@ -20,8 +20,6 @@ function textOf(most: number) {
     .refine(isWellFormed, 'the text holds a lone surrogate');
 }
 
-const storedScope = optional(scopeNameSchema).describe('Where the facts are stored; absent: without scope');
-
 export const turnsInputSchema = z
   .strictObject({
     turns: z
@@ -29,8 +27,9 @@ export const turnsInputSchema = z
       .min(1, 'give at least one turn')
       .max(maxTurns, `give at most ${maxTurns} turns`),
     maxFacts: defaulted(maxFactsSchema, 50),
-    scope: storedScope,
+    ...scopeFields,
   })
+  .superRefine(oneScopeChoice)
   .refine(({ turns }) => turns.reduce((sum, turn) => sum + turn.length, 0) <= maxTextCharacters, {
     path: ['turns'],
     message: `the turns have at most ${maxTextCharacters} characters together`,
@@ -56,15 +55,17 @@ export const turnsContextSchema = z.object({
 });
 export type TurnsContext = z.output<typeof turnsContextSchema>;
 
-export const ingestInputSchema = z.strictObject({
-  text: textOf(maxTextCharacters).min(1, 'give a text'),
-  goals: goalsSchema,
-  maxFacts: optional(maxFactsSchema),
-  scope: storedScope,
-  sessionId: optional(sessionIdSchema),
-  autoResolveContradictions: defaulted(z.boolean(), true),
-  contextHint: optional(textOf(maxQuestionCharacters)).describe('What the text is about, for the provider'),
-});
+export const ingestInputSchema = z
+  .strictObject({
+    text: textOf(maxTextCharacters).min(1, 'give a text'),
+    goals: goalsSchema,
+    maxFacts: optional(maxFactsSchema),
+    ...scopeFields,
+    sessionId: optional(sessionIdSchema),
+    autoResolveContradictions: defaulted(z.boolean(), true),
+    contextHint: optional(textOf(maxQuestionCharacters)).describe('What the text is about, for the provider'),
+  })
+  .superRefine(oneScopeChoice);
 export type IngestInput = z.output<typeof ingestInputSchema>;
 
 /** What of an answer of a provider was not taken over, and why. */
@@ -88,13 +89,15 @@ export const ingestedSchema = z.object({
 });
 export type Ingested = z.output<typeof ingestedSchema>;
 
-export const extractInputSchema = z.strictObject({
-  text: textOf(maxTextCharacters).min(1, 'give a text'),
-  assert: defaulted(z.boolean(), false).describe('Store what was found'),
-  rules: defaulted(z.boolean(), false).describe('Look for general rules too'),
-  scope: storedScope,
-  context: optional(textOf(maxQuestionCharacters)).describe('What the text is about, for the provider'),
-});
+export const extractInputSchema = z
+  .strictObject({
+    text: textOf(maxTextCharacters).min(1, 'give a text'),
+    assert: defaulted(z.boolean(), false).describe('Store what was found'),
+    rules: defaulted(z.boolean(), false).describe('Look for general rules too'),
+    ...scopeFields,
+    context: optional(textOf(maxQuestionCharacters)).describe('What the text is about, for the provider'),
+  })
+  .superRefine(oneScopeChoice);
 export type ExtractInput = z.output<typeof extractInputSchema>;
 
 export const extractedSchema = z.object({
@@ -118,10 +121,12 @@ export const extractedSchema = z.object({
 });
 export type Extracted = z.output<typeof extractedSchema>;
 
-export const synthesizeInputSchema = z.strictObject({
-  question: textOf(maxQuestionCharacters).min(1, 'give a question'),
-  scope: viewedScope,
-});
+export const synthesizeInputSchema = z
+  .strictObject({
+    question: textOf(maxQuestionCharacters).min(1, 'give a question'),
+    ...scopeFields,
+  })
+  .superRefine(oneScopeChoice);
 export type SynthesizeInput = z.output<typeof synthesizeInputSchema>;
 
 export const synthesizedSchema = z.object({

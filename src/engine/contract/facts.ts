@@ -11,6 +11,7 @@ import {
   queryFlag,
   queryInteger,
   scopeFields,
+  scopeParameters,
   timeSchema,
 } from './fields.ts';
 import { constantsSchema, predicateSchema, termsSchema } from './language.ts';
@@ -161,8 +162,7 @@ export const factSortKeys = ['predicate', 'createdAt', 'updatedAt', 'salience', 
 export const listFactsQuerySchema = z
   .strictObject({
     predicate: optional(predicateSchema),
-    scope: scopeFields.scope,
-    unscoped: defaulted(queryFlag, false),
+    ...scopeParameters,
     q: optional(z.string()).describe('A part of the rendered atom, case-insensitive'),
     truthVal: optional(queryFlag),
     derived: defaulted(queryFlag, false).describe('true: the derivable conclusions of predicate too'),

@@ -144,3 +144,6 @@ export function listParameter(element: z.ZodType<string, string>, most: number) 
       .pipe(z.array(element).max(most)),
   ).describe('Repeated, or separated by commas; absent: all');
 }
+
+/** `scopeFields` in a query string. */
+export const scopeParameters = { scope: scopeFields.scope, unscoped: defaulted(queryFlag, false) };

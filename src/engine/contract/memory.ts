@@ -8,7 +8,9 @@ import {
   queryFlag,
   queryInteger,
   queryNumber,
-  scopeNameSchema,
+  scopeParameters,
+  oneScopeChoice,
+  scopeFields,
   timeoutSchema,
   timeSchema,
 } from './fields.ts';
@@ -19,11 +21,6 @@ export const maxPredicatesNamed = 1000;
 export const predicatesSchema = optional(
   z.array(predicateSchema).min(1, 'name at least one predicate').max(maxPredicatesNamed),
 ).describe('Only these predicates, of any arity; absent: all');
-
-/** Absent or null: every scope. */
-export const viewedScope = optional(scopeNameSchema).describe(
-  'What this scope sees; absent: the facts of every scope',
-);
 
 /** What an entry of a window is; of several that fit, the first. */
 export const categories = [
@@ -61,25 +58,31 @@ export type ContextEntry = z.output<typeof contextEntrySchema>;
 const maxFactsSchema = z.int().min(1).max(100_000);
 
 /** Body of POST /memory/context. */
-export const recallInputSchema = z.strictObject({
-  maxFacts: defaulted(maxFactsSchema, 100),
-  minSalience: defaulted(z.number().min(0).max(1), 0),
-  predicates: predicatesSchema,
-  scope: viewedScope,
-  includeInferred: defaulted(z.boolean(), false).describe('The derivable conclusions of the predicates too'),
-  timeoutMs: timeoutSchema,
-});
+export const recallInputSchema = z
+  .strictObject({
+    maxFacts: defaulted(maxFactsSchema, 100),
+    minSalience: defaulted(z.number().min(0).max(1), 0),
+    predicates: predicatesSchema,
+    ...scopeFields,
+    includeInferred: defaulted(z.boolean(), false).describe(
+      'The derivable conclusions of the predicates too',
+    ),
+    timeoutMs: timeoutSchema,
+  })
+  .superRefine(oneScopeChoice);
 export type RecallInput = z.output<typeof recallInputSchema>;
 
 /** The query string of GET /memory/context: the same fields. */
-export const recallQuerySchema = z.strictObject({
-  maxFacts: defaulted(queryInteger(1, 100_000), 100),
-  minSalience: defaulted(queryNumber(0, 1), 0),
-  predicates: listParameter(predicateSchema, maxPredicatesNamed),
-  scope: viewedScope,
-  includeInferred: defaulted(queryFlag, false),
-  timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
-});
+export const recallQuerySchema = z
+  .strictObject({
+    maxFacts: defaulted(queryInteger(1, 100_000), 100),
+    minSalience: defaulted(queryNumber(0, 1), 0),
+    predicates: listParameter(predicateSchema, maxPredicatesNamed),
+    ...scopeParameters,
+    includeInferred: defaulted(queryFlag, false),
+    timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
+  })
+  .superRefine(oneScopeChoice);
 
 export const recalledSchema = z.object({
   facts: z.array(contextEntrySchema).describe('Highest salience first'),
@@ -89,7 +92,7 @@ export const recalledSchema = z.object({
 });
 export type Recalled = z.output<typeof recalledSchema>;
 
-export const memoryStatsQuerySchema = z.strictObject({ scope: viewedScope });
+export const memoryStatsQuerySchema = z.strictObject(scopeParameters).superRefine(oneScopeChoice);
 export type MemoryStatsQuery = z.output<typeof memoryStatsQuerySchema>;
 
 /** Bins of the histogram, each 1/20 wide; the last holds 1 too. */
@@ -106,12 +109,14 @@ export const memoryStatsSchema = z.object({
 });
 export type MemoryStats = z.output<typeof memoryStatsSchema>;
 
-export const consolidateInputSchema = z.strictObject({
-  scope: viewedScope,
-  predicates: predicatesSchema,
-  minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3),
-  dryRun: defaulted(z.boolean(), false),
-});
+export const consolidateInputSchema = z
+  .strictObject({
+    ...scopeFields,
+    predicates: predicatesSchema,
+    minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3),
+    dryRun: defaulted(z.boolean(), false),
+  })
+  .superRefine(oneScopeChoice);
 export type ConsolidateInput = z.output<typeof consolidateInputSchema>;
 
 export const consolidatedSchema = z.object({
@@ -143,11 +148,13 @@ export const restoredSchema = z.object({
 });
 export type Restored = z.output<typeof restoredSchema>;
 
-export const decayInputSchema = z.strictObject({
-  threshold: defaulted(z.number().min(0).max(1), 0.05),
-  scope: viewedScope,
-  dryRun: defaulted(z.boolean(), false),
-});
+export const decayInputSchema = z
+  .strictObject({
+    threshold: defaulted(z.number().min(0).max(1), 0.05),
+    ...scopeFields,
+    dryRun: defaulted(z.boolean(), false),
+  })
+  .superRefine(oneScopeChoice);
 export type DecayInput = z.output<typeof decayInputSchema>;
 
 export const decayedSchema = z.object({
