@@ -133,6 +133,9 @@ class Written {
     const body = [{ ...randomQuestion(prng, vocabulary, flavour), naf: false }];
     const input = askInputSchema.parse({ body, ...viewFields(view), withProof: prng.chance(0.3) });
     await ask(this.context(), input, body);
+    // It answers before the tables that it does not need are made true: they come to know more until then.
+    for (let next = this.#reasoner.upkeepOf(null); next !== null; next = this.#reasoner.upkeepOf(null))
+      await next.done;
   }
 
   /** Everything that is known about, whether or not it holds. */
@@ -247,10 +250,13 @@ for (const [name, flavour] of Object.entries(flavours))
     ),
   );
 
-// A rule taught twice was two in the model. To look at some of what is known put that behind the rest.
+// A rule taught twice was two in the model. To look at some of what is known put that behind the rest. More became known
+// by an upkeep that went on after the question (absence 147, rich 64).
 test.each([
   ['absence', 35],
   ['rich', 52],
+  ['absence', 147],
+  ['rich', 64],
 ])('known conclusions come and go as in the models in a case that once failed (%s %i)', (name, seed) =>
   compareWithModels(flavours[name] as Flavour, seed),
 );
