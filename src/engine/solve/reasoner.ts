@@ -247,19 +247,23 @@ export class Reasoner implements Keeper {
    */
   candidates(relations: ReadonlySet<string>, keepKnown = false): Candidates[] {
     const found = this.#both.flatMap((shared) => shared.candidates(relations));
-    const known = this.known.take(relations);
-    if (keepKnown) for (const each of known) this.known.add(each, each.rows);
+    const known = keepKnown ? this.known.of(relations) : this.known.take(relations);
     return [...found, ...known];
   }
 
   /** What is known about these relations: what was asked of tables, and each conclusion whose table is gone. */
   demands(relations: ReadonlySet<string>): Demand[] {
     const found = this.#both.flatMap((shared) => shared.demands(relations));
-    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.take(relations)) {
-      const of = { view, predicate, arity, negated, relation };
-      this.known.add(of, keys.rows);
-      found.push({ ...of, boundPositions: [...keys.rows.columns.keys()], keys });
-    }
+    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.of(relations))
+      found.push({
+        view,
+        predicate,
+        arity,
+        negated,
+        relation,
+        boundPositions: [...keys.rows.columns.keys()],
+        keys,
+      });
     return found;
   }
 
