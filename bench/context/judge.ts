@@ -1,21 +1,10 @@
 /** The engines of the benchmark: one that chooses, one that knows the truth, one that judges a choice by itself. */
 import { type Caller, type Engine, openEngine, renderAtom } from '../../src/engine/index.ts';
+import { caller, fact } from '../calls.ts';
 import { type Knowledge, shuffled, type StoredAtom } from './knowledge.ts';
 
 export function callerOf(tenant: string): Caller {
-  return {
-    credential: null,
-    role: 'admin',
-    databases: [],
-    tenants: [],
-    database: 'default',
-    tenant,
-    client: null,
-    transaction: null,
-    idempotency: null,
-    requestId: 'bench',
-    signal: new AbortController().signal,
-  };
+  return { ...caller, tenant };
 }
 
 const hour = 3_600_000;
@@ -28,19 +17,7 @@ class Ages {
   }
 }
 
-function factOf({ predicate, args }: StoredAtom) {
-  return {
-    predicate,
-    args: [...args],
-    truthVal: true,
-    scope: null,
-    unscoped: false,
-    ttl: null,
-    validFrom: null,
-    validUntil: null,
-    metadata: null,
-  };
-}
+const factOf = ({ predicate, args }: StoredAtom) => fact(predicate, args);
 
 function patternOf({ predicate, args }: StoredAtom) {
   return {
@@ -123,14 +100,14 @@ export async function casesOf(
   seed: number,
 ): Promise<Case[]> {
   const cases: Case[] = [];
-  const caller = callerOf('default');
+  const asker = callerOf('default');
   const each = Math.ceil(count / knowledge.goals.length);
   for (const { predicate, arity } of knowledge.goals) {
     const args = Array.from({ length: arity }, (_, at) => `?v${at}`);
-    const { bindings } = await engine.ask(caller, patternOf({ predicate, args }));
+    const { bindings } = await engine.ask(asker, patternOf({ predicate, args }));
     for (const binding of shuffled(bindings, seed).slice(0, each)) {
       const goal = { predicate, args: args.map((variable) => binding[variable.slice(1)] ?? '') };
-      const { proof } = await engine.ask(caller, { ...patternOf(goal), withProof: true });
+      const { proof } = await engine.ask(asker, { ...patternOf(goal), withProof: true });
       const steps = proof?.steps ?? [];
       const atoms = (kinds: readonly string[]): Set<string> =>
         new Set(steps.filter(({ kind }) => kinds.includes(kind)).map((step) => step.atom));
@@ -157,10 +134,10 @@ export class Judge {
 
   async derives(goal: StoredAtom, facts: readonly StoredAtom[]): Promise<boolean> {
     if (facts.length === 0) return false;
-    const caller = callerOf(`case-${++this.#judged}`);
-    await this.#engine.tellAll(caller, facts.map(factOf));
-    const { count } = await this.#engine.ask(caller, patternOf(goal));
-    await this.#engine.deleteTenant(caller, 'default', caller.tenant);
+    const judged = callerOf(`case-${++this.#judged}`);
+    await this.#engine.tellAll(judged, facts.map(factOf));
+    const { count } = await this.#engine.ask(judged, patternOf(goal));
+    await this.#engine.deleteTenant(judged, 'default', judged.tenant);
     return count > 0;
   }
 
