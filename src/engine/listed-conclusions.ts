@@ -34,12 +34,14 @@ export async function listedConclusions(
         rows.push(row);
     return { rows, proof: await builder.prove(matches, rows), facts: builder.facts };
   });
-  const supports = supportOf(context, time, derived.proof, derived.facts);
-  return derived.proof.roots.map((root, at) => {
+  const supports = await supportOf(context, time, derived.proof, derived.facts);
+  const listed: StoredFact[] = [];
+  for (const [at, root] of derived.proof.roots.entries()) {
+    if ((at & 0x3ff) === 0x3ff) await pacer.breathe();
     const step = derived.proof.steps[root] as Proof['steps'][number];
     const premises = step.premises.map((premise) => derived.proof.steps[premise]?.atom ?? '');
     const support = supports[root] as Support;
-    return {
+    listed.push({
       id: null,
       predicate: atom.predicate,
       args: argsAt(matches, derived.rows[at] as number),
@@ -54,8 +56,9 @@ export async function listedConclusions(
       salience: support.salience,
       derived: true,
       provenance: { rule: step.rule ?? '', premises },
-    };
-  });
+    });
+  }
+  return listed;
 }
 
 /** What a conclusion takes from the stored premises of its proof; of no premises the neutral values. */
@@ -86,10 +89,16 @@ function both(left: Support, right: Support): Support {
 }
 
 /** The support of every step, each from those before it. `facts` are those of the fact steps, in their order. */
-function supportOf(context: BrowseContext, time: number, proof: Proof, facts: readonly FactRow[]): Support[] {
+async function supportOf(
+  context: BrowseContext,
+  time: number,
+  proof: Proof,
+  facts: readonly FactRow[],
+): Promise<Support[]> {
   let next = 0;
   const support: Support[] = [];
   for (const step of proof.steps) {
+    if ((support.length & 0x3ff) === 0x3ff) await context.pacer.breathe();
     let own = noSupport;
     if (step.kind === 'fact') {
       const fact = storedFact(context, facts[next++] as FactRow, time);

@@ -97,10 +97,14 @@ export class Program {
     return found;
   }
 
+  /** The relations that some rule concludes. */
+  conclusions(): RelationShape[] {
+    return this.conclusionsAmong(new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]));
+  }
+
   /** The relations with this predicate that some rule concludes. */
   conclusionsOf(predicate: string): RelationShape[] {
-    const relations = new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]);
-    return this.conclusionsAmong(relations).filter((relation) => relation.predicate === predicate);
+    return this.conclusions().filter((relation) => relation.predicate === predicate);
   }
 
   /** The rules that conclude the relation in the view, the first created first. */
