@@ -232,13 +232,22 @@ export class ProofBuilder {
     return [(await this.#waysTo({ view, literal })).slice(0, most)];
   }
 
-  /** True where a rule concludes the atom of an answer that was proved, whether or not it is stored too. */
-  async isConcluded(goal: GroundAtom): Promise<boolean> {
-    if (!this.#set.isDerived(goal.view, relationOf(goal.literal))) return false;
-    const { table, tuple } = this.#find(goal);
-    for (const rule of table.rules)
-      if (await this.#explainer(rule).has(tuple, this.#reader, this.#pacer)) return true;
-    return false;
+  /** Of these atoms, all of which hold, those that a rule concludes, whether or not they are stored too. */
+  async concludedAmong(goals: readonly GroundAtom[]): Promise<GroundAtom[]> {
+    const derived = goals.filter(({ view, literal }) => this.#set.isDerived(view, relationOf(literal)));
+    for (const { view, literal } of derived) this.#demandAtom(view, literal);
+    await settle(this.#set, this.#reader, this.#pacer);
+    const found: GroundAtom[] = [];
+    for (const goal of derived) {
+      await this.#pacer.breathe();
+      const { table, tuple } = this.#find(goal);
+      for (const rule of table.rules)
+        if (await this.#explainer(rule).has(tuple, this.#reader, this.#pacer)) {
+          found.push(goal);
+          break;
+        }
+    }
+    return found;
   }
 
   /** The number of the premise's step, with those before it that it rests on; null where the proof is cut off. */
@@ -265,14 +274,18 @@ export class ProofBuilder {
   #addChosen(premise: Premise, { rule, premises }: Choice): number | null {
     if (rule !== null && this.steps.length < this.#mostSteps)
       this.#concluded.push({ step: this.steps.length, premise });
-    return this.#add(stepKey(premise), { premise, rule }, {
-      atom: renderLiteral(premise.literal),
-      kind: rule === null ? 'aggregate' : 'rule',
-      rule: rule === null ? null : rule.kept.text,
-      ruleId: rule === null ? null : rule.kept.id,
-      premises: premises.map((each) => this.#stepOf.get(stepKey(each)) as number),
-      scope: rule === null ? null : rule.kept.scope,
-    });
+    return this.#add(
+      stepKey(premise),
+      { premise, rule },
+      {
+        atom: renderLiteral(premise.literal),
+        kind: rule === null ? 'aggregate' : 'rule',
+        rule: rule === null ? null : rule.kept.text,
+        ruleId: rule === null ? null : rule.kept.id,
+        premises: premises.map((each) => this.#stepOf.get(stepKey(each)) as number),
+        scope: rule === null ? null : rule.kept.scope,
+      },
+    );
   }
 
   /** Adds the step of what rests on nothing: a built-in or an absence that holds, or a stored fact. */
@@ -292,13 +305,17 @@ export class ProofBuilder {
     const facts = isNew && reader.overlay !== null ? reader.overlay.added.facts : reader.facts;
     const factId = isNew ? reader.overlay?.idOf(fact) : facts.idOf(fact);
     const metadata = facts.metadataOf(fact);
-    const step = this.#add(stepKey(premise), { premise, rule: null }, {
-      ...plain,
-      kind: 'fact',
-      scope: facts.scopeOf(fact),
-      ...(typeof factId === 'string' ? { factId } : {}),
-      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
-    });
+    const step = this.#add(
+      stepKey(premise),
+      { premise, rule: null },
+      {
+        ...plain,
+        kind: 'fact',
+        scope: facts.scopeOf(fact),
+        ...(typeof factId === 'string' ? { factId } : {}),
+        ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+      },
+    );
     if (step !== null && !isNew) this.facts.push(fact);
     return step !== null;
   }
