@@ -13,7 +13,15 @@ import type {
   SnapshotTaken,
   TenantList,
 } from './contract/administration.ts';
-import type { ContextSummary, ContextWindow, SummaryInput, WindowDiff } from './contract/context.ts';
+import type {
+  ClearSessionInput,
+  ContextSummary,
+  ContextWindow,
+  OptimizeInput,
+  SummaryInput,
+  WindowDiff,
+  WindowDiffInput,
+} from './contract/context.ts';
 import type {
   Consolidated,
   Decayed,
@@ -86,6 +94,7 @@ import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
+import { Windows } from './windows.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -129,6 +138,7 @@ export class KnowledgeEngine implements Engine {
   readonly #transactions: Transactions;
   readonly #databases: Databases;
   readonly #snapshots: Snapshots;
+  readonly #windows: Windows;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -137,12 +147,14 @@ export class KnowledgeEngine implements Engine {
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const newId = (): string => crypto.randomUUID();
     this.#transactions = new Transactions({ writer: this.#writer, clock, pause, newId });
+    this.#windows = new Windows(this.#live, newId);
     this.#live.rememberedSince = (database, tenant) => this.#transactions.rememberedSince(database, tenant);
     this.#lane = new WriteLane(state, log, clock, pause, {
       applying: (record) => this.#live.applying(record),
       applied: (record, report) => {
         this.#transactions.applied(record, report);
         this.#live.applied(record, report);
+        this.#windows.applied(report);
       },
     });
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
@@ -413,20 +425,20 @@ export class KnowledgeEngine implements Engine {
     throw notYet();
   }
 
-  optimizeContext(): Promise<ContextWindow> {
-    throw notYet();
+  async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
+    return this.#windows.optimize(caller, input);
   }
 
-  diffContext(): Promise<WindowDiff> {
-    throw notYet();
+  async diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
+    return this.#windows.diff(caller, input);
   }
 
   async summarizeContext(caller: Caller, input: SummaryInput): Promise<ContextSummary> {
     return this.#live.reading(caller, defaultLimits, (context) => summarize(context, input));
   }
 
-  clearContextSession(): Promise<string> {
-    throw notYet();
+  async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
+    return this.#windows.clear(caller, sessionId);
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {
