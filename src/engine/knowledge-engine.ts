@@ -14,7 +14,16 @@ import type {
   TenantList,
 } from './contract/administration.ts';
 import type { ContextSummary, ContextWindow, WindowDiff } from './contract/context.ts';
-import type { Consolidated, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
+import type {
+  Consolidated,
+  ConsolidateInput,
+  Decayed,
+  DecayInput,
+  MemoryStats,
+  Recalled,
+  Restored,
+  RestoreInput,
+} from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -39,7 +48,9 @@ import type {
   ScopeList,
 } from './contract/scopes.ts';
 import type { Committed, RolledBack, TransactionBegun } from './contract/transactions.ts';
+import { consolidate } from './consolidate.ts';
 import { Databases } from './databases.ts';
+import { decay } from './decay.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
 import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
@@ -60,6 +71,7 @@ import {
   storedRule,
 } from './prepare-rules.ts';
 import { queryFacts } from './query.ts';
+import { restore } from './restore.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
@@ -388,16 +400,16 @@ export class KnowledgeEngine implements Engine {
     throw notYet();
   }
 
-  consolidate(): Promise<Consolidated> {
-    throw notYet();
+  consolidate(caller: Caller, input: ConsolidateInput): Promise<Consolidated> {
+    return consolidate(this.#writer, caller, input);
   }
 
-  restore(): Promise<Restored> {
-    throw notYet();
+  restore(caller: Caller, input: RestoreInput): Promise<Restored> {
+    return restore(this.#writer, caller, input);
   }
 
-  decay(): Promise<Decayed> {
-    throw notYet();
+  decay(caller: Caller, input: DecayInput): Promise<Decayed> {
+    return decay(this.#writer, caller, input);
   }
 
   optimizeContext(): Promise<ContextWindow> {
@@ -496,7 +508,7 @@ export class KnowledgeEngine implements Engine {
     const outcome = this.#kept(write.caller);
     if (outcome !== null) return repeatedReport(write.database, outcome);
     const report = await this.#lane.write(write);
-    if (clearing.has(write.operation.kind)) this.#snapshots.soon();
+    if (typeof write.operation !== 'function' && clearing.has(write.operation.kind)) this.#snapshots.soon();
     return report;
   }
 
