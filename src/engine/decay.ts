@@ -1,4 +1,4 @@
-import { hearingNothing, inBarrier, unhurried } from './barrier.ts';
+import { inBarrier, unhurried } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { compareText } from './base/text-order.ts';
@@ -51,6 +51,7 @@ const rowsInSlice = 512;
 /** Questions that use the facts all the time put the write off no longer. */
 const mostLooks = 3;
 
+/** A caller that goes away ends the look, and with it what is written only after it. */
 export async function decay(writer: Writer, caller: Caller, input: DecayInput): Promise<Decayed> {
   const wanted = { view: scopeChoice(input), threshold: input.threshold };
   const { live } = writer;
@@ -60,7 +61,7 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
       const doomed = await inOrder(context, await doomedIn(context, wanted));
       return { ...(await answerOf(context, wanted, doomed, time)), generation, dryRun: true };
     });
-  const found = await live.reading(hearingNothing(caller), unhurried, async (context) => {
+  const found = await live.reading(caller, unhurried, async (context) => {
     const doomed = await doomedIn(context, wanted);
     return { tenant: context.tenant, facts: doomed.map(({ fact }) => numberOf(fact)) };
   });

@@ -1,5 +1,6 @@
 import { aggregateFacts } from './aggregate-facts.ts';
 import { ask, bodyOf } from './ask.ts';
+import { hearingNothing } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { Slices } from './base/slices.ts';
@@ -51,6 +52,7 @@ import type { Committed, RolledBack, TransactionBegun } from './contract/transac
 import { consolidate } from './consolidate.ts';
 import { Databases } from './databases.ts';
 import { decay } from './decay.ts';
+import { DecaySchedule } from './decay-schedule.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
 import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
@@ -76,6 +78,7 @@ import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import { relationsRead } from './solve/program.ts';
+import { decayEverywhere } from './scheduled-decay.ts';
 import { Snapshots } from './snapshots.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState } from './state.ts';
@@ -100,6 +103,8 @@ export interface EngineParts extends LiveParts {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
+  /** null: nothing decays by the clock. */
+  readonly decayIntervalMs: number | null;
   /** Told, in words for people, what an operator should know. */
   readonly onWarn: (message: string) => void;
 }
@@ -130,6 +135,7 @@ export class KnowledgeEngine implements Engine {
   readonly #transactions: Transactions;
   readonly #databases: Databases;
   readonly #snapshots: Snapshots;
+  readonly #decay: DecaySchedule | null;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -149,6 +155,11 @@ export class KnowledgeEngine implements Engine {
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
     this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
+    const { decayIntervalMs, onBug } = parts;
+    const run = (signal: AbortSignal): Promise<void> =>
+      decayEverywhere({ writer: this.#writer, onWarn, onBug }, signal);
+    this.#decay =
+      decayIntervalMs === null ? null : new DecaySchedule({ clock, intervalMs: decayIntervalMs, run });
   }
 
   async tell(
@@ -409,7 +420,7 @@ export class KnowledgeEngine implements Engine {
   }
 
   decay(caller: Caller, input: DecayInput): Promise<Decayed> {
-    return decay(this.#writer, caller, input);
+    return decay(this.#writer, input.dryRun ? caller : hearingNothing(caller), input);
   }
 
   optimizeContext(): Promise<ContextWindow> {
@@ -495,7 +506,9 @@ export class KnowledgeEngine implements Engine {
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.#live.isClosed) return;
     this.#transactions.close();
+    const decayed = this.#decay?.close();
     await this.#live.close();
+    await decayed;
     await this.#lane.close();
     // Nobody would read one that is in memory.
     await this.#snapshots.close(this.#parts.lock === null ? 0 : snapshotWithinMs);
