@@ -20,7 +20,9 @@ function changesOf({ engine }: Session): Change[] {
 }
 
 const told = (changes: readonly Change[]): string[] =>
-  changes.map(({ kind, data }) => `${kind} ${data.atom ?? ''}${data.scope == null ? '' : ` in ${data.scope}`}`);
+  changes.map(
+    ({ kind, data }) => `${kind} ${data.atom ?? ''}${data.scope == null ? '' : ` in ${data.scope}`}`,
+  );
 
 test('evicted = expired (ended and not yet swept) + lowSalience (salience < threshold)', async () => {
   const session = await openSession();
@@ -120,7 +122,10 @@ test('scope and unscoped choose whose facts are evicted; without them those of a
   expect(await decayIn(session, { scope: 'never' })).toMatchObject({ evicted: 0, remaining: 0 });
   expect(await storedAtoms(session)).toEqual(before);
   expect(await decayIn(session, { scope: 's' })).toMatchObject({ atoms: ['p(c)', 'p(a)'], remaining: 0 });
-  expect(await decayIn(session, { unscoped: true, dryRun: true })).toMatchObject({ evicted: 1, remaining: 0 });
+  expect(await decayIn(session, { unscoped: true, dryRun: true })).toMatchObject({
+    evicted: 1,
+    remaining: 0,
+  });
   expect(await decayIn(session)).toMatchObject({ atoms: ['p(a)', 'p(b)'], remaining: 0 });
 });
 
