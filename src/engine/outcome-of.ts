@@ -47,6 +47,12 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
       return { kind: 'merged', ...mergedCounts(draft), conflicts: conflictsIn(draft, record), generation };
     case 'commit':
       return { kind: 'committed', operations: operation.operations, generation };
+    case 'decay':
+      return { kind: 'decayed', answer: operation.answer, generation };
+    case 'consolidate':
+      return { kind: 'consolidated', answer: operation.answer, generation };
+    case 'restore':
+      return { kind: 'restored', answer: operation.answer, generation };
   }
 }
 

@@ -302,7 +302,6 @@ function notInThisVersion(config: Config): string[] {
 }
 
 const withoutEffect: readonly (keyof Variables)[] = [
-  'memoryDecayIntervalMs',
   'anthropicApiKey',
   'openaiApiKey',
   'googleApiKey',

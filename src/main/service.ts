@@ -174,11 +174,13 @@ class RunningService implements Service, ServiceState {
 
   async open(): Promise<void> {
     const { storageDir, fsync, snapshotIntervalMs, memoryBudgetBytes, endpointFile } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
         fsync,
         snapshotIntervalMs,
+        decayIntervalMs,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),

@@ -93,6 +93,11 @@ function addEngineTotals(registers: Registry[], sources: MetricSources): void {
     'Conclusions drawn with a rule since the start',
     (now) => now.rulesFired,
   );
+  total(
+    'service_memory_decay_evicted',
+    'Facts that decay evicted since the start',
+    (now) => now.factsEvicted,
+  );
   total('service_log_records_total', 'Records written to the log since the start', (now) => now.records);
   total('service_log_commits_total', 'Group commits of the log since the start', (now) => now.commits);
   const reading = (name: string, help: string, read: () => number): void => {
@@ -129,7 +134,6 @@ function addFutureSeries(registers: Registry[]): void {
     duration.zero({ provider });
     tokens.inc({ provider }, 0);
   }
-  new Counter({ name: 'service_memory_decay_evicted', help: 'Facts that decay evicted', registers });
   gauge(registers, 'service_replication_lag_records', 'Records this follower is behind its leader');
   gauge(registers, 'service_replication_lag_seconds', 'Time this follower is behind its leader');
 }
