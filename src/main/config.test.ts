@@ -82,6 +82,8 @@ describe('the configuration', () => {
     ['LEADER_URL', 'ftp://a.example'],
     ['LLM_TEMPERATURE', '3'],
     ['LOCAL_LLM_BASE_URL', 'localhost'],
+    ['LLM_BASE_URL', 'https://a.example/v1#x'],
+    ['LLM_MODEL', 'two words'],
     ['REPLICATION_MODE', 'leader'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['MEMORY_BUDGET_BYTES', '1GB'],
@@ -100,6 +102,11 @@ describe('the configuration', () => {
     const message = refusal({ [name]: value });
     expect(message).toContain(`${name}: got ${value.length} characters, takes `);
     expect(message).not.toContain(value);
+  });
+
+  it('does not print what stands before the host of an address', () => {
+    const message = refusal({ LOCAL_LLM_BASE_URL: 'http://user:pa@ss@127.0.0.1:1234/v1' });
+    expect(message).toContain('got "http://...@127.0.0.1:1234/v1"');
   });
 
   it('names every bad value at once', () => {

@@ -14,7 +14,12 @@ import { firstModelOf } from './offered-models.ts';
 import { type CallResult, callProvider, type Question, type Repair, type Tokens } from './provider-call.ts';
 import type { ProviderFailure } from './provider-failure.ts';
 import { providerSchema } from './provider-schema.ts';
-import { configuredProvider, type LanguageSettings, type Provider } from './providers.ts';
+import {
+  configuredProvider,
+  type LanguageSettings,
+  type Provider,
+  type ProviderClient,
+} from './providers.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** One finished call, for metrics and the log. Carries nothing of what was asked or answered. */
@@ -55,6 +60,7 @@ class ConfiguredModel implements LanguageModel {
   readonly #provider: Provider;
   readonly #timeoutMs: number;
   readonly #effects: ModelEffects;
+  #client: ProviderClient | null = null;
   #model: string;
   /** null once the provider has refused it for this model. */
   #temperature: number | null;
@@ -73,10 +79,12 @@ class ConfiguredModel implements LanguageModel {
   }
 
   async complete<Schema extends z.ZodType>(request: ModelRequest<Schema>): Promise<z.output<Schema>> {
+    // Loading the library is no time of the provider's.
+    this.#client ??= await this.#provider.load();
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), this.#timeoutMs);
     try {
-      return await this.#tryAll(request, AbortSignal.any([request.signal, timeout.signal]));
+      return await this.#tryAll(request, this.#client, AbortSignal.any([request.signal, timeout.signal]));
     } finally {
       clearTimeout(timer);
     }
@@ -84,6 +92,7 @@ class ConfiguredModel implements LanguageModel {
 
   async #tryAll<Schema extends z.ZodType>(
     request: ModelRequest<Schema>,
+    client: ProviderClient,
     signal: AbortSignal,
   ): Promise<z.output<Schema>> {
     const schema = providerSchema(request.schema);
@@ -93,7 +102,7 @@ class ConfiguredModel implements LanguageModel {
     let last: ProviderFailure | null = null;
     for (let calls = 1; ; calls += 1) {
       if (signal.aborted) throw this.#ended(request.signal, last);
-      const tried = await this.#try(request, schema, way, signal);
+      const tried = await this.#try(request, schema, { ...way, client, signal });
       if (tried.kind === 'accepted') return tried.value;
       if (tried.kind === 'ended') throw this.#ended(request.signal, last);
       last = tried.failure;
@@ -121,14 +130,13 @@ class ConfiguredModel implements LanguageModel {
   async #try<Schema extends z.ZodType>(
     { name, requestId, ...request }: ModelRequest<Schema>,
     schema: Question['schema'],
-    way: Way,
-    signal: AbortSignal,
+    { repair, temperature, client, signal }: Way & { client: ProviderClient; signal: AbortSignal },
   ): Promise<Tried<z.output<Schema>>> {
     const model = this.#model;
     const { instructions, input } = request;
-    const question: Question = { name, instructions, input, schema, model, ...way };
+    const question: Question = { name, instructions, input, schema, model, repair, temperature };
     const startedAt = performance.now();
-    const result = await callProvider(this.#provider, question, { signal, now: this.#effects.now });
+    const result = await callProvider(this.#provider, client, question, { signal, now: this.#effects.now });
     const elapsedMs = performance.now() - startedAt;
     const tried = this.#judge(result, request.schema);
     this.#effects.onCall({
@@ -138,7 +146,7 @@ class ConfiguredModel implements LanguageModel {
       tokens: result.kind === 'ended' ? noTokens : result.tokens,
     });
     // Only now is it known that the temperature was what it did not take.
-    if (result.kind === 'text') this.#temperature = way.temperature;
+    if (result.kind === 'text') this.#temperature = temperature;
     return tried;
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWithinJsonLimits } from './json-limits.ts';
 import { sendOnce } from './send-once.ts';
 
 const listSchema = z.object({ data: z.array(z.object({ id: z.string().regex(/^[\x21-\x7e]{1,256}$/) })) });
@@ -15,6 +16,7 @@ export async function firstModelOf(address: string, signal: AbortSignal): Promis
 }
 
 function jsonOf(text: string): unknown {
+  if (!isWithinJsonLimits(text)) return null;
   try {
     return JSON.parse(text);
   } catch {

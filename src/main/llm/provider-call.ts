@@ -11,6 +11,7 @@ import type {
   LanguageModelV3GenerateResult,
   LanguageModelV3Prompt,
 } from '@ai-sdk/provider';
+import { isWithinJsonLimits } from './json-limits.ts';
 import {
   answeredTooMuch,
   cutShort,
@@ -22,7 +23,7 @@ import {
   retryAfterMs,
   unreachable,
 } from './provider-failure.ts';
-import type { Provider } from './providers.ts';
+import type { Provider, ProviderClient } from './providers.ts';
 import { type Sent, sendOnce } from './send-once.ts';
 
 export interface Question {
@@ -59,6 +60,7 @@ const noTokens: Tokens = { input: 0, output: 0 };
 /** Never rejects. `now` in epoch milliseconds, for a Retry-After that is a date. */
 export async function callProvider(
   provider: Provider,
+  client: ProviderClient,
   question: Question,
   { signal, now }: { signal: AbortSignal; now: () => number },
 ): Promise<CallResult> {
@@ -73,17 +75,21 @@ export async function callProvider(
       signal,
     });
     if (sent.kind !== 'answered' || !isSuccess(sent.status)) throw new Error('no answer');
-    return new Response(new Uint8Array(sent.body), { headers: { 'content-type': 'application/json' } });
+    const body = sent.body.toString();
+    if (!isWithinJsonLimits(body)) sent = { kind: 'too large' };
+    if (sent.kind === 'too large') throw new Error('too much of an answer');
+    return new Response(body, { headers: { 'content-type': 'application/json' } });
   };
+  const model = client(question.model, send);
+  const options = optionsOf(provider, question);
   let result: LanguageModelV3GenerateResult | null = null;
   try {
-    const client = await provider.client(question.model, send);
-    result = await client.doGenerate(optionsOf(provider, question));
+    result = await model.doGenerate(options);
   } catch {
     // What went wrong is told by `sent`; where that is an answer of success, the answer was not of the format.
   }
-  if (signal.aborted) return { kind: 'ended' };
   if (result !== null) return read(provider, result);
+  if (signal.aborted) return { kind: 'ended' };
   return { kind: 'failure', failure: failureOf(provider, question, sent, now()), tokens: noTokens };
 }
 

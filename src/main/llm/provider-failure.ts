@@ -4,6 +4,7 @@
  * A provider's own words reach nobody: they may hold the key it was called with, or text of the caller. They are only
  * searched for a few signs of what is wrong.
  */
+import { maxJsonValues } from './json-limits.ts';
 import type { Provider } from './providers.ts';
 import { maxAnswerBytes } from './send-once.ts';
 
@@ -44,7 +45,10 @@ export function unreachable({ label, addressVariable }: Provider, code: string):
 }
 
 export function answeredTooMuch({ label }: Provider): ProviderFailure {
-  return failure('too large', `${label} answered with more than ${maxAnswerBytes / 1024 / 1024} MiB`);
+  return failure(
+    'too large',
+    `${label} answered with more than ${maxAnswerBytes / 1024 / 1024} MiB or ${maxJsonValues} values`,
+  );
 }
 
 /** An answer that is none in the provider's own format, such as a page of HTML. */
@@ -93,19 +97,19 @@ export function refusedWith(
     return about('was called too often, or the quota of the account is used up', 'later');
   }
   if (status >= 500 || status === 408) return about('failed', 'later');
-  if (status === 401 || status === 403) return about(keyAdvice(provider));
+  if (status === 401 || status === 403 || /API_KEY_INVALID/.test(body)) return about(keyAdvice(provider));
   if (status === 402) return about('wants the account to be paid for');
   if (status === 413 || signsOfLength.test(body))
     return about(
       'finds the text too long: send it in smaller parts, or set LLM_MODEL to a model that takes more',
     );
+  if ((status === 400 || status === 422) && request.hasTemperature && /temperature/i.test(body))
+    return about('does not take LLM_TEMPERATURE with this model', 'without-temperature');
   if (status === 404 || (status === 400 && provider.model === null && /model/i.test(body)))
     return about(
       `does not know the model ${request.model}, or the address is not its API: check LLM_MODEL and ${addressVariable}`,
       provider.model === null ? 'with-another-model' : 'never',
     );
-  if ((status === 400 || status === 422) && request.hasTemperature && /temperature/i.test(body))
-    return about('does not take LLM_TEMPERATURE with this model', 'without-temperature');
   return about(
     `refused the request: check LLM_MODEL (${request.model}), that it can answer by a JSON schema, and ${addressVariable}`,
   );
@@ -114,8 +118,8 @@ export function refusedWith(
 const signsOfLength =
   /context_length_exceeded|maximum context length|prompt is too long|exceeds the maximum number of tokens|exceed_context_size/i;
 
-function keyAdvice({ keyVariable, addressVariable }: Provider): string {
-  if (keyVariable !== null) return `refused the key: check ${keyVariable}`;
+function keyAdvice({ keyVariables, addressVariable }: Provider): string {
+  if (keyVariables !== null) return `refused the key: check ${keyVariables}`;
   return `wants a key, and none is sent to ${addressVariable}: set LLM_BASE_URL and LLM_PROVIDER_B_API_KEY instead`;
 }
 

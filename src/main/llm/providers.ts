@@ -33,13 +33,17 @@ export interface Provider {
   /** null: what the address offers. */
   readonly model: string | null;
   /** Names of variables, for words that say what to check. */
-  readonly keyVariable: string | null;
+  readonly keyVariables: string | null;
   readonly addressVariable: string;
   /** The most tokens of an answer, where its API wants to be told. */
   readonly maxOutputTokens: number | null;
   readonly options: SharedV3ProviderOptions;
-  client(model: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV3>;
+  /** Loads the client library. */
+  load(): Promise<ProviderClient>;
 }
+
+/** Speaks the provider's format; all that is sent goes through `fetch`. */
+export type ProviderClient = (model: string, fetch: typeof globalThis.fetch) => LanguageModelV3;
 
 /** The providers' usual models: quick enough for LLM_TIMEOUT_MS, and such as take a temperature. */
 const usualModels = {
@@ -66,14 +70,14 @@ function local(baseUrl: string, { llmModel }: LanguageSettings): Provider {
     address,
     key: null,
     model: llmModel,
-    keyVariable: null,
+    keyVariables: null,
     addressVariable: 'LOCAL_LLM_BASE_URL',
     maxOutputTokens: null,
     // A local model is asked in the plainest form, whatever its name resembles.
     options: { openai: { forceReasoning: false, systemMessageMode: 'system' } },
-    async client(model, fetch) {
+    async load() {
       const { createOpenAI } = await import('@ai-sdk/openai');
-      return createOpenAI({ baseURL: address, apiKey: 'none', fetch }).chat(model);
+      return (model, fetch) => createOpenAI({ baseURL: address, apiKey: 'none', fetch }).chat(model);
     },
   };
 }
@@ -86,13 +90,13 @@ function anthropic(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Pro
     address,
     key,
     model: llmModel ?? usualModels.anthropic,
-    keyVariable: 'LLM_PROVIDER_A_API_KEY',
+    keyVariables: 'LLM_PROVIDER_A_API_KEY or ANTHROPIC_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: 16_000,
     options: {},
-    async client(model, fetch) {
+    async load() {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return createAnthropic({ baseURL: address, apiKey: key, fetch }).chat(model);
+      return (model, fetch) => createAnthropic({ baseURL: address, apiKey: key, fetch }).chat(model);
     },
   };
 }
@@ -105,13 +109,13 @@ function openai(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
     address,
     key,
     model: llmModel ?? usualModels.openai,
-    keyVariable: 'LLM_PROVIDER_B_API_KEY',
+    keyVariables: 'LLM_PROVIDER_B_API_KEY or OPENAI_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: null,
     options: {},
-    async client(model, fetch) {
+    async load() {
       const { createOpenAI } = await import('@ai-sdk/openai');
-      return createOpenAI({ baseURL: address, apiKey: key, fetch }).chat(model);
+      return (model, fetch) => createOpenAI({ baseURL: address, apiKey: key, fetch }).chat(model);
     },
   };
 }
@@ -125,13 +129,13 @@ function google(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provid
     address,
     key,
     model: llmModel ?? usualModels.google,
-    keyVariable: 'LLM_PROVIDER_C_API_KEY',
+    keyVariables: 'LLM_PROVIDER_C_API_KEY or GEMINI_API_KEY',
     addressVariable: 'LLM_BASE_URL',
     maxOutputTokens: null,
     options: {},
-    async client(model, fetch) {
+    async load() {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
-      return createGoogleGenerativeAI({ baseURL: address, apiKey: key, fetch }).chat(model);
+      return (model, fetch) => createGoogleGenerativeAI({ baseURL: address, apiKey: key, fetch }).chat(model);
     },
   };
 }

@@ -6,6 +6,7 @@
  * fit is described in words for the model, so that it can mend its answer; they are not for anyone else.
  */
 import type { z } from 'zod';
+import { isWithinJsonLimits, maxJsonValues } from './json-limits.ts';
 
 export type ReadAnswer<Value> =
   | { readonly isAccepted: true; readonly value: Value }
@@ -13,6 +14,7 @@ export type ReadAnswer<Value> =
 
 /** Shorter keys are no secret of any provider, and would be found in every other word. */
 const leastKeyLength = 8;
+const noObject = `The answer is not one complete JSON object of at most ${maxJsonValues} values.`;
 const maxComplaints = 10;
 const maxComplaintLength = 300;
 
@@ -22,8 +24,7 @@ export function readAnswer<Schema extends z.ZodType>(
   key: string | null,
 ): ReadAnswer<z.output<Schema>> {
   const json = parseAround(text);
-  if (json === undefined)
-    return { isAccepted: false, complaint: 'The answer is not one complete JSON object.' };
+  if (json === undefined) return { isAccepted: false, complaint: noObject };
   const { value } = key === null || key.length < leastKeyLength ? { value: json } : without(key, json);
   const result = schema.safeParse(value);
   return result.success
@@ -38,9 +39,9 @@ function parseAround(text: string): object | undefined {
 }
 
 function parseObject(text: string): object | undefined {
+  if (!text.startsWith('{') || !isWithinJsonLimits(text)) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    return JSON.parse(text) as object;
   } catch {
     // No JSON: the next reading is tried, and the model is told where none fits.
     return undefined;
@@ -51,7 +52,7 @@ function fenced(text: string): string {
   const start = text.indexOf('```');
   const line = start < 0 ? -1 : text.indexOf('\n', start);
   const end = line < 0 ? -1 : text.lastIndexOf('```');
-  return end > line ? text.slice(line + 1, end) : '';
+  return end > line ? text.slice(line + 1, end).trim() : '';
 }
 
 function braced(text: string): string {
@@ -60,7 +61,7 @@ function braced(text: string): string {
   return start < 0 ? '' : text.slice(start, text.lastIndexOf('}') + 1);
 }
 
-/** The same JSON in which no text and no name of a member holds the key. Walks without recursion: depth is the provider's. */
+/** The same JSON in which no text holds the key; members whose name does are left out. */
 function without(key: string, json: unknown): { value: unknown } {
   const root = { value: json };
   const waiting: object[] = [root];
