@@ -416,7 +416,11 @@ describe('Anthropic', () => {
 
   it('may answer by a tool what it was asked for in a format', async () => {
     const body = JSON.stringify({
-      ...{ id: 'm', type: 'message', role: 'assistant', model: 'm', stop_reason: 'tool_use' },
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      stop_reason: 'tool_use',
       content: [
         { type: 'text', text: 'I use the tool.' },
         { type: 'tool_use', id: 't', name: 'extraction', input: good },

@@ -141,7 +141,10 @@ class ConfiguredModel implements LanguageModel {
     const tried = this.#judge(result, request.schema);
     this.#effects.onCall({
       provider: this.provider,
-      ...{ model, name, requestId, elapsedMs },
+      model,
+      name,
+      requestId,
+      elapsedMs,
       outcome: tried.kind === 'failure' ? tried.failure.outcome : tried.kind,
       tokens: result.kind === 'ended' ? noTokens : result.tokens,
     });

@@ -6,7 +6,6 @@
  * kept: its errors hold the request.
  */
 import type {
-  JSONSchema7,
   LanguageModelV3CallOptions,
   LanguageModelV3GenerateResult,
   LanguageModelV3Prompt,
@@ -23,6 +22,7 @@ import {
   retryAfterMs,
   unreachable,
 } from './provider-failure.ts';
+import type { ProviderSchema } from './provider-schema.ts';
 import type { Provider, ProviderClient } from './providers.ts';
 import { type Sent, sendOnce } from './send-once.ts';
 
@@ -30,7 +30,7 @@ export interface Question {
   readonly name: string;
   readonly instructions: string;
   readonly input: string;
-  readonly schema: JSONSchema7;
+  readonly schema: ProviderSchema;
   readonly model: string;
   /** null: the model's own. */
   readonly temperature: number | null;
@@ -64,11 +64,14 @@ export async function callProvider(
   question: Question,
   { signal, now }: { signal: AbortSignal; now: () => number },
 ): Promise<CallResult> {
+  let isSent = false;
   let sent: Sent | null = null;
-  const send = async (address: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+  const send: typeof globalThis.fetch = async (address, init = {}) => {
     // A library that goes on by itself would go round what is decided here.
-    if (sent !== null || typeof init.body !== 'string') throw new Error('one request a call');
-    sent = await sendOnce(String(address), {
+    if (isSent || typeof address !== 'string' || typeof init.body !== 'string')
+      throw new Error('one request a call');
+    isSent = true;
+    sent = await sendOnce(address, {
       method: 'POST',
       headers: Object.fromEntries(new Headers(init.headers)),
       body: init.body,

@@ -66,8 +66,12 @@ export async function startModelUnderTest(
     pauses,
     ask: (signal = new AbortController().signal) =>
       asked.complete({
-        ...{ name: 'extraction', instructions: 'Find the facts.', input: 'Ann likes Bob.' },
-        ...{ schema, requestId: 'r1', signal },
+        name: 'extraction',
+        instructions: 'Find the facts.',
+        input: 'Ann likes Bob.',
+        schema,
+        requestId: 'r1',
+        signal,
       }),
   };
 }

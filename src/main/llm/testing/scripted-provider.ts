@@ -155,14 +155,12 @@ function readRequest(wire: Wire, path: string, headers: IncomingHttpHeaders, con
       const turns = messages.map((message) => textOf(message.content));
       const tool = tools?.[0]?.input_schema;
       return {
-        ...{
-          ...common,
-          model,
-          temperature,
-          turns,
-          instructions: textOf(system ?? ''),
-          input: turns[0] ?? '',
-        },
+        ...common,
+        model,
+        temperature,
+        turns,
+        instructions: textOf(system ?? ''),
+        input: turns[0] ?? '',
         schema: tool ?? output_config?.format?.schema ?? {},
         jsonBy: tool === undefined ? 'format' : 'tool',
       };
@@ -171,7 +169,12 @@ function readRequest(wire: Wire, path: string, headers: IncomingHttpHeaders, con
       const { model, temperature, messages, response_format } = body as unknown as OpenAiBody;
       const [system, ...said] = messages.map((message) => textOf(message.content));
       return {
-        ...{ ...common, model, temperature, turns: said, instructions: system ?? '', input: said[0] ?? '' },
+        ...common,
+        model,
+        temperature,
+        turns: said,
+        instructions: system ?? '',
+        input: said[0] ?? '',
         schema: response_format?.json_schema?.schema ?? {},
         jsonBy: 'format',
       };
@@ -181,13 +184,11 @@ function readRequest(wire: Wire, path: string, headers: IncomingHttpHeaders, con
       const turns = contents.map(({ parts }) => textOf(parts));
       const model = decodeURIComponent(/\/models\/([^/]+):generateContent$/.exec(path)?.[1] ?? '');
       return {
-        ...{
-          ...common,
-          model,
-          turns,
-          instructions: textOf(systemInstruction?.parts ?? ''),
-          input: turns[0] ?? '',
-        },
+        ...common,
+        model,
+        turns,
+        instructions: textOf(systemInstruction?.parts ?? ''),
+        input: turns[0] ?? '',
         temperature: generationConfig?.temperature,
         schema: generationConfig?.responseSchema ?? {},
         jsonBy: 'format',
@@ -238,7 +239,10 @@ function envelope(
     case 'anthropic': {
       const isTool = jsonBy === 'tool' && 'json' in reply;
       return {
-        ...{ id: 'msg_1', type: 'message', role: 'assistant', model },
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model,
         content: [
           isTool
             ? { type: 'tool_use', id: 'toolu_1', name: 'json', input: reply.json }
@@ -253,7 +257,10 @@ function envelope(
     }
     case 'openai':
       return {
-        ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 0, model },
+        id: 'chatcmpl-1',
+        object: 'chat.completion',
+        created: 0,
+        model,
         choices: [
           {
             index: 0,
