@@ -105,6 +105,11 @@ class RunningService implements Service, ServiceState {
       random: Math.random,
     });
     this.#hasLanguageModel = model !== null && config.extractionEnabled;
+    if (model !== null)
+      log.info(
+        { provider: model.provider, model: model.model, isEnabled: config.extractionEnabled },
+        'a language model is configured',
+      );
     this.language = createLanguage({
       engine: () => this.engine,
       model,

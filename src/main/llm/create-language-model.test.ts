@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import { EngineError } from '../../engine/index.ts';
 import type { Environment } from '../config.ts';
+import { pause } from './pause.ts';
 import { good, type ModelUnderTest, secretKey, startModelUnderTest } from './testing/model-under-test.ts';
 import type { Reply, Script } from './testing/scripted-provider.ts';
 
@@ -226,6 +227,13 @@ everywhere('a failing %s', (name) => {
     expect(pauses).toEqual([]);
   });
 
+  it('that is not there is called three times', async () => {
+    const { provider, calls, ask } = await replying(name, { json: good });
+    await provider.close();
+    expect((await failureOf(ask())).message).toMatch(/could not be reached.+ECONNREFUSED.+LLM_BASE_URL/);
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['ECONNREFUSED', 'ECONNREFUSED', 'ECONNREFUSED']);
+  });
+
   it('that redirects is not followed, and neither is its key', async () => {
     const elsewhere = await replying('openai', { json: good });
     const location = `${elsewhere.provider.address}/v1/chat/completions`;
@@ -319,6 +327,15 @@ everywhere('the time of %s', (name) => {
 });
 
 describe('a pause', () => {
+  it('lasts until its time is over or its signal ends it', async () => {
+    await pause(1, new AbortController().signal);
+    await pause(1_000_000, AbortSignal.abort());
+    const ending = new AbortController();
+    const pausing = pause(1_000_000, ending.signal);
+    ending.abort();
+    await pausing;
+  });
+
   it('ends when the caller goes, and nothing more is sent', async () => {
     const caller = new AbortController();
     const { provider, pauses, ask } = await replying('openai', { status: 500 });
