@@ -3,7 +3,7 @@ import { ask, bodyOf } from './ask.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { Slices } from './base/slices.ts';
-import type { BrowseContext } from './browse.ts';
+import { type BrowseContext, scopeChoice } from './browse.ts';
 import type {
   Cleared,
   CreatedDatabase,
@@ -14,7 +14,7 @@ import type {
   TenantList,
 } from './contract/administration.ts';
 import type { ContextSummary, ContextWindow, WindowDiff } from './contract/context.ts';
-import type { Consolidated, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
+import type { Consolidated, ContextEntry, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -45,6 +45,8 @@ import type { Change, Engine, EngineCounters, TransactionWrites } from './engine
 import { explain } from './explain.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
 import { markOf } from './idempotency.ts';
+import { learn, learnedOf, ruleRefusals } from './learn.ts';
+import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnose } from './logic/diagnose.ts';
@@ -59,6 +61,7 @@ import {
   ruleToKeep,
   storedRule,
 } from './prepare-rules.ts';
+import { mentionedConstants, mentionedFacts } from './mentioned-facts.ts';
 import { queryFacts } from './query.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
@@ -75,6 +78,7 @@ import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
+import { vocabularyOf } from './vocabulary.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -414,6 +418,35 @@ export class KnowledgeEngine implements Engine {
 
   clearContextSession(): Promise<string> {
     throw notYet();
+  }
+
+  learn(caller: Caller, learning: Learning): Promise<Learned> {
+    return learn(this.#writer, caller, learning, this.#parts.pause);
+  }
+
+  learned(caller: Caller): Learned | null {
+    const kept = this.#kept(caller);
+    return kept === null ? null : learnedOf(kept);
+  }
+
+  async ruleRefusals(caller: Caller, inputs: readonly rules.RuleInput[]): Promise<(string | null)[]> {
+    this.#live.refuseClosed();
+    return ruleRefusals(this.#live.database(caller), inputs, new Slices(this.#parts.pause));
+  }
+
+  async vocabulary(caller: Caller, view: ViewFields): Promise<VocabularyEntry[]> {
+    return this.#live.reading(caller, defaultLimits, (context) => vocabularyOf(context, scopeChoice(view)));
+  }
+
+  async factsAbout(caller: Caller, input: AboutInput): Promise<ContextEntry[]> {
+    const { text, maxFacts } = input;
+    return this.#live.reading(caller, defaultLimits, (context) =>
+      mentionedFacts(context, scopeChoice(input), text, maxFacts),
+    );
+  }
+
+  async constantsIn(caller: Caller, text: string): Promise<string[]> {
+    return this.#live.reading(caller, defaultLimits, (context) => mentionedConstants(context, text));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

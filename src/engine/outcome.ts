@@ -52,7 +52,15 @@ export type Outcome =
       readonly conflicts: readonly MergeConflict[];
       readonly generation: number;
     } & MergedCounts)
-  | { readonly kind: 'committed'; readonly operations: number; readonly generation: number };
+  | {
+      readonly kind: 'committed';
+      readonly operations: number;
+      readonly asserted?: number;
+      readonly unchanged?: number;
+      /** As the operation has it. */
+      readonly note?: string;
+      readonly generation: number;
+    };
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
 
