@@ -118,10 +118,9 @@ describe('the configuration', () => {
   });
 
   it('names the variables that are set in vain', () => {
-    expect(settingsWithoutEffect({ PORT: '1', LLM_MODEL: 'm', GEMINI_API_KEY: 'k' })).toEqual([
-      'GEMINI_API_KEY',
-      'LLM_MODEL',
-    ]);
+    expect(
+      settingsWithoutEffect({ PORT: '1', LEADER_URL: 'http://a.example', REPLICATION_API_KEY: 'k' }),
+    ).toEqual(['LEADER_URL', 'REPLICATION_API_KEY']);
   });
 
   it('describes every variable of the contract with what it takes', () => {

@@ -303,15 +303,6 @@ function notInThisVersion(config: Config): string[] {
 
 const withoutEffect: readonly (keyof Variables)[] = [
   'memoryDecayIntervalMs',
-  'anthropicApiKey',
-  'openaiApiKey',
-  'googleApiKey',
-  'localLlmBaseUrl',
-  'llmBaseUrl',
-  'extractionEnabled',
-  'llmModel',
-  'llmTemperature',
-  'llmTimeoutMs',
   'leaderUrl',
   'replicationPollIntervalMs',
   'replicationApiKey',
