@@ -8,7 +8,7 @@ export type { Change, Engine, EngineCounters, TransactionWrites } from './engine
 export { openEngine } from './open-engine.ts';
 export { asRolledBack, rollsBack } from './rolled-back.ts';
 export { compareText } from './base/text-order.ts';
-export { canonicalName } from './context/mentions.ts';
+export { canonicalName, wordRuns } from './context/mentions.ts';
 export type { Learned, LearnedFact, ViewFields, VocabularyEntry } from './learning.ts';
 export { parseAtom, parseFreeTextLine, parseProgram, parseRule, type Statement } from './logic/parse.ts';
 export { renderAtom, renderRule } from './logic/print.ts';

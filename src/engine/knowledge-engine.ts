@@ -14,7 +14,14 @@ import type {
   TenantList,
 } from './contract/administration.ts';
 import type { ContextSummary, ContextWindow, WindowDiff } from './contract/context.ts';
-import type { Consolidated, ContextEntry, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
+import type {
+  Consolidated,
+  ContextEntry,
+  Decayed,
+  MemoryStats,
+  Recalled,
+  Restored,
+} from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,

@@ -42,7 +42,9 @@ export async function vocabularyOf(context: BrowseContext, view: ScopeChoice): P
       entryOf(predicate, args.length, negated).rules++;
     }
   return [...entries.values()].sort(
-    (a, b) => b.facts - a.facts || b.rules - a.rules ||
+    (a, b) =>
+      b.facts - a.facts ||
+      b.rules - a.rules ||
       compareText(a.predicate, b.predicate) ||
       a.arity - b.arity ||
       Number(a.negated) - Number(b.negated),

@@ -12,7 +12,7 @@ import type { Span } from './free-text.ts';
 import { type Grounds, groundsOf } from './grounding.ts';
 import { allInTurns } from './in-turns.ts';
 import type { LanguageModel } from './language-model.ts';
-import { partsOf, type TextPart } from './text-parts.ts';
+import { partsOf } from './text-parts.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** At most so many facts of one text are kept. */

@@ -43,6 +43,10 @@ export class Vocabulary {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
   /** True where the predicate has so many arguments here, with whatever truth value. */
   has(predicate: string, arity: number): boolean {
     return this.#arities.get(predicate)?.has(arity) ?? false;
