@@ -51,9 +51,14 @@ export async function learn(
     const { name, rules: taught, generation } = live.database(caller);
     await checkRulesInTurn({ name, rules: taught }, rules, { time, generation }, slices);
     const store = live.storeOf(caller)();
+    const seen = new Set<string>();
     for (const [at, fact] of facts.entries()) {
-      toStore.push(factToStore(fact, store, time));
       if (at % betweenBreaths === 0) await slices.breathe();
+      // In one record a fact stands once.
+      const { predicate, args, truthVal, scope } = fact;
+      const key = JSON.stringify([predicate, truthVal, scope, ...args]);
+      if (!seen.has(key)) toStore.push(factToStore(fact, store, time));
+      seen.add(key);
     }
     const encoded = await encodedOperation(operation, slices);
     if (encoded !== null) wanted.encoded = encoded;

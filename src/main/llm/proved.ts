@@ -39,24 +39,27 @@ export interface Proved {
 }
 
 /**
- * Asks the queries one after the other. Where a query meets a limit the others count all the same; refused with
+ * Asks the queries one after the other, each in its share of the time that is left. Where a query meets a limit the others count all the same; refused with
  * InferenceLimitExceeded where none of them has an answer then.
  */
 export async function proveAll(
   engine: Engine,
   caller: Caller,
   queries: readonly PlannedQuery[],
-  { scope, unscoped }: ViewFields,
+  { scope, unscoped, timeoutMs }: ViewFields & { readonly timeoutMs: number },
 ): Promise<Proved> {
   const gathered = new Gathered();
+  const endsAt = performance.now() + timeoutMs;
   let refused: EngineError | null = null;
-  for (const query of queries) {
+  for (const [at, query] of queries.entries()) {
+    const share = (endsAt - performance.now()) / (queries.length - at);
     const input = askInputSchema.parse({
       ...query,
       scope,
       unscoped,
       withProof: true,
       limit: maxAnswersOfQuery,
+      timeoutMs: Math.max(1, Math.floor(share)),
     });
     try {
       const { results, truncated, proof } = await engine.ask(caller, input);
