@@ -13,7 +13,14 @@ import type {
   SnapshotTaken,
   TenantList,
 } from './contract/administration.ts';
-import type { ContextSummary, ContextWindow, WindowDiff } from './contract/context.ts';
+import type {
+  ClearSessionInput,
+  ContextSummary,
+  ContextWindow,
+  OptimizeInput,
+  WindowDiff,
+  WindowDiffInput,
+} from './contract/context.ts';
 import type {
   Consolidated,
   ContextEntry,
@@ -86,6 +93,7 @@ import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
 import { vocabularyOf } from './vocabulary.ts';
+import { Windows } from './windows.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -129,6 +137,7 @@ export class KnowledgeEngine implements Engine {
   readonly #transactions: Transactions;
   readonly #databases: Databases;
   readonly #snapshots: Snapshots;
+  readonly #windows: Windows;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -137,12 +146,14 @@ export class KnowledgeEngine implements Engine {
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const newId = (): string => crypto.randomUUID();
     this.#transactions = new Transactions({ writer: this.#writer, clock, pause, newId });
+    this.#windows = new Windows(this.#live, newId);
     this.#live.rememberedSince = (database, tenant) => this.#transactions.rememberedSince(database, tenant);
     this.#lane = new WriteLane(state, log, clock, pause, {
       applying: (record) => this.#live.applying(record),
       applied: (record, report) => {
         this.#transactions.applied(record, report);
         this.#live.applied(record, report);
+        this.#windows.applied(report);
       },
     });
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
@@ -411,20 +422,20 @@ export class KnowledgeEngine implements Engine {
     throw notYet();
   }
 
-  optimizeContext(): Promise<ContextWindow> {
-    throw notYet();
+  async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
+    return this.#windows.optimize(caller, input);
   }
 
-  diffContext(): Promise<WindowDiff> {
-    throw notYet();
+  async diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
+    return this.#windows.diff(caller, input);
   }
 
   summarizeContext(): Promise<ContextSummary> {
     throw notYet();
   }
 
-  clearContextSession(): Promise<string> {
-    throw notYet();
+  async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
+    return this.#windows.clear(caller, sessionId);
   }
 
   learn(caller: Caller, learning: Learning): Promise<Learned> {
