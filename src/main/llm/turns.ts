@@ -11,6 +11,8 @@ import { type Caller, type Engine, EngineError, parseAtom, renderAtom } from '..
 
 /** At most so many questions of the turns are goals, the last ones. */
 export const maxGoalsOfTurns = 20;
+/** Time for proving them, in milliseconds: they are hints, and without them there is still a window. */
+const timeForGoals = 2000;
 /** Names are looked for in so many characters at the end of the turns. */
 export const mentionedWithinCharacters = 20_000;
 /** At most so many facts come before others because the turns name something of them. */
@@ -48,23 +50,15 @@ export async function contextFor(engine: Engine, caller: Caller, input: TurnsInp
 async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
   const { maxFacts, scope, unscoped } = input;
   const goals = goalsOf(input.turns);
-  const choose = (goal: readonly Goal[]) =>
-    engine.optimizeContext(
-      caller,
-      optimizeInputSchema.parse({
-        maxFacts,
-        scope,
-        unscoped,
-        autoResolveContradictions: false,
-        ...(goal.length === 0 ? {} : { goals: goal }),
-      }),
-    );
+  const wanted = { maxFacts, scope, unscoped, autoResolveContradictions: false };
+  const choose = (more: object) =>
+    engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }));
+  if (goals.length === 0) return choose({});
   try {
-    return await choose(goals);
+    return await choose({ goals, timeoutMs: timeForGoals });
   } catch (error) {
     // A question that a conversation holds is a hint, not a demand: without an answer in time the rest is given.
-    if (goals.length > 0 && error instanceof EngineError && error.code === 'InferenceLimitExceeded')
-      return choose([]);
+    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded') return choose({});
     throw error;
   }
 }
