@@ -4,7 +4,7 @@ import { hearingNothing } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { Slices } from './base/slices.ts';
-import type { BrowseContext } from './browse.ts';
+import { type BrowseContext, scopeChoice } from './browse.ts';
 import type {
   Cleared,
   CreatedDatabase,
@@ -26,6 +26,7 @@ import type {
 import type {
   Consolidated,
   ConsolidateInput,
+  ContextEntry,
   Decayed,
   DecayInput,
   MemoryStats,
@@ -71,6 +72,8 @@ import { markOf } from './idempotency.ts';
 import { memoryStats } from './memory-stats.ts';
 import { recall } from './recall.ts';
 import { summarize } from './context-summary.ts';
+import { learn, learnedOf, ruleRefusals } from './learn.ts';
+import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnose } from './logic/diagnose.ts';
@@ -85,6 +88,7 @@ import {
   ruleToKeep,
   storedRule,
 } from './prepare-rules.ts';
+import { mentionedConstants, mentionedFacts } from './mentioned-facts.ts';
 import { queryFacts } from './query.ts';
 import { restore } from './restore.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
@@ -103,6 +107,7 @@ import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
+import { vocabularyOf } from './vocabulary.ts';
 import { Windows } from './windows.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
@@ -452,6 +457,35 @@ export class KnowledgeEngine implements Engine {
 
   async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
     return this.#windows.clear(caller, sessionId);
+  }
+
+  learn(caller: Caller, learning: Learning): Promise<Learned> {
+    return learn(this.#writer, caller, learning, this.#parts.pause);
+  }
+
+  learned(caller: Caller): Learned | null {
+    const kept = this.#kept(caller);
+    return kept === null ? null : learnedOf(kept);
+  }
+
+  async ruleRefusals(caller: Caller, inputs: readonly rules.RuleInput[]): Promise<(string | null)[]> {
+    this.#live.refuseClosed();
+    return ruleRefusals(this.#live.database(caller), inputs, new Slices(this.#parts.pause));
+  }
+
+  async vocabulary(caller: Caller, view: ViewFields): Promise<VocabularyEntry[]> {
+    return this.#live.reading(caller, defaultLimits, (context) => vocabularyOf(context, scopeChoice(view)));
+  }
+
+  async factsAbout(caller: Caller, input: AboutInput): Promise<ContextEntry[]> {
+    const { text, maxFacts } = input;
+    return this.#live.reading(caller, defaultLimits, (context) =>
+      mentionedFacts(context, scopeChoice(input), text, maxFacts),
+    );
+  }
+
+  async constantsIn(caller: Caller, text: string): Promise<string[]> {
+    return this.#live.reading(caller, defaultLimits, (context) => mentionedConstants(context, text));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

@@ -56,6 +56,8 @@ export interface Commit {
   readonly rules: readonly RuleOperation[];
   /** How many writes it was made of. */
   readonly operations: number;
+  /** What its request is answered with when it is repeated, beside the counts; absent: nothing. */
+  readonly note?: string;
 }
 
 /**

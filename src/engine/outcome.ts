@@ -53,7 +53,15 @@ export type Outcome =
       readonly conflicts: readonly MergeConflict[];
       readonly generation: number;
     } & MergedCounts)
-  | { readonly kind: 'committed'; readonly operations: number; readonly generation: number }
+  | {
+      readonly kind: 'committed';
+      readonly operations: number;
+      readonly asserted?: number;
+      readonly unchanged?: number;
+      /** As the operation has it. */
+      readonly note?: string;
+      readonly generation: number;
+    }
   /** `answer` is null where the request cannot be repeated. */
   | { readonly kind: 'decayed'; readonly answer: Decay['answer']; readonly generation: number }
   | { readonly kind: 'consolidated'; readonly answer: Consolidate['answer']; readonly generation: number }
