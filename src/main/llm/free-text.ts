@@ -39,7 +39,7 @@ export async function readFreeText(text: string, breathe: () => Promise<void>): 
     if (written === null) continue;
     const statements = parseFreeTextLine(text.slice(line.start, line.end));
     if (statements === null) {
-      run = { start: (run as Span | null)?.start ?? written.start, end: written.end };
+      run = { start: run?.start ?? written.start, end: written.end };
       continue;
     }
     endRun();
