@@ -384,9 +384,9 @@ export class FactStore {
     return this.#numbers.assertedIn(numberOf(fact));
   }
 
-  /** The write that asserted the fact with this number, with the numbers of all that it asserted. */
-  writeOf(number: number): AssertingWrite {
-    return this.#numbers.writeOf(number);
+  /** The write that asserted the fact with this number: see `FactNumbers`. */
+  writeOf(number: number, near?: number): AssertingWrite {
+    return this.#numbers.writeOf(number, near);
   }
 
   /** The newest version of the fact with this id, dead or alive; null where no fact of this tenant has it. */
