@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark, or with `storage` as first argument that of the storage: bundles it and the engine for Node, then
+ * Starts the benchmark, or with `storage` or `memory` as first argument that of the storage or of memory: bundles it and the engine for Node, then
  * runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
@@ -26,6 +26,7 @@ await build({
       input: {
         main: join(root, 'bench', 'main.ts'),
         storage: join(root, 'bench', 'storage.ts'),
+        memory: join(root, 'bench', 'memory.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
       },
@@ -34,8 +35,9 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const [program, args] = first === 'storage' ? ['storage.js', rest] : ['main.js', process.argv.slice(2)];
-const result = spawnSync(process.execPath, [join(outDir, program), ...args], {
+const isNamed = first === 'storage' || first === 'memory';
+const [program, args] = isNamed ? [`${first}.js`, rest] : ['main.js', process.argv.slice(2)];
+const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {
   stdio: 'inherit',
 });
 process.exitCode = result.status ?? 1;

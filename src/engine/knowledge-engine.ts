@@ -18,10 +18,19 @@ import type {
   ContextSummary,
   ContextWindow,
   OptimizeInput,
+  SummaryInput,
   WindowDiff,
   WindowDiffInput,
 } from './contract/context.ts';
-import type { Consolidated, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
+import type {
+  Consolidated,
+  Decayed,
+  MemoryStats,
+  MemoryStatsQuery,
+  Recalled,
+  RecallInput,
+  Restored,
+} from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -52,6 +61,9 @@ import type { Change, Engine, EngineCounters, TransactionWrites } from './engine
 import { explain } from './explain.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
 import { markOf } from './idempotency.ts';
+import { memoryStats } from './memory-stats.ts';
+import { recall } from './recall.ts';
+import { summarize } from './context-summary.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnose } from './logic/diagnose.ts';
@@ -391,12 +403,14 @@ export class KnowledgeEngine implements Engine {
     return deleteScope(this.#writer, caller, name);
   }
 
-  recall(): Promise<Recalled> {
-    throw notYet();
+  async recall(caller: Caller, input: RecallInput): Promise<Recalled> {
+    const limits = { ...defaultLimits, timeoutMs: input.timeoutMs };
+    const about = input.includeInferred ? null : [];
+    return this.#live.reading(caller, limits, (context) => recall(context, input), about);
   }
 
-  memoryStats(): Promise<MemoryStats> {
-    throw notYet();
+  async memoryStats(caller: Caller, query: MemoryStatsQuery): Promise<MemoryStats> {
+    return this.#live.reading(caller, defaultLimits, (context) => memoryStats(context, query), null);
   }
 
   consolidate(): Promise<Consolidated> {
@@ -419,8 +433,8 @@ export class KnowledgeEngine implements Engine {
     return this.#windows.diff(caller, input);
   }
 
-  summarizeContext(): Promise<ContextSummary> {
-    throw notYet();
+  async summarizeContext(caller: Caller, input: SummaryInput): Promise<ContextSummary> {
+    return this.#live.reading(caller, defaultLimits, (context) => summarize(context, input));
   }
 
   async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {

@@ -19,3 +19,26 @@ export function scopeNumberOf(facts: BrowseContext['tenant']['facts'], view: Sco
   if (view.kind === 'all') return null;
   return view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
 }
+
+const rowsBetweenBreaths = 0xfff;
+
+/** How many stored facts the context's reader sees in the view. */
+export async function countVisible(context: BrowseContext, view: ScopeChoice): Promise<number> {
+  const { tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  let count = 0;
+  for (const relation of [...tenant.facts.relations.values()]) {
+    const isOpen = relation.validFrom === null && relation.validUntil === null;
+    const live = isOpen && reader.overlay === null ? relation.liveIn(reader.generation) : null;
+    if (live !== null && view.kind === 'all') {
+      count += live;
+      continue;
+    }
+    const rows = relation.rowsAt(reader.generation);
+    for (let row = 0; row < rows; row++) {
+      if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+      if (isVisible(relation, row)) count++;
+    }
+  }
+  return count;
+}

@@ -63,6 +63,7 @@ export async function proveGoals(
     }
     proved.push(found);
   }
+  await seen.conclusions?.takeIn();
   if (builder !== null) await noteConcluded(seen, builder);
   const answers: GoalAnswer[][] = [];
   for (const found of proved) answers.push(await inOrder(seen, found));

@@ -30,23 +30,30 @@ export interface SalienceBreakdown {
 const dayInMilliseconds = 86_400_000;
 const leastAgeInDays = 1000 / dayInMilliseconds;
 
-/** The uses with one more at `time`. */
+/** The uses with one more at `time`, which may be before the latest: a question that took long is noted at its end. */
 export function used(uses: Uses, time: number): Uses {
-  const latest = [...uses.latest, time];
+  const latest = [...uses.latest];
+  let at = latest.length;
+  while (at > 0 && (latest[at - 1] as number) > time) at--;
+  latest.splice(at, 0, time);
   if (latest.length > keptUses) latest.shift();
   return { count: uses.count + 1, first: uses.first, latest };
 }
 
 /** A, 0..1, at the time `now`; uses after it do not count. */
 export function activation(uses: Uses, now: number): number {
-  const age = (time: number): number => Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
+  const { count, first, latest } = uses;
   let sum = 0;
-  for (const time of uses.latest) if (time <= now) sum += age(time) ** -0.5;
-  const older = uses.count - uses.latest.length;
-  const oldest = uses.latest[0];
+  for (const time of latest) if (time <= now) sum += ageInDays(time, now) ** -0.5;
+  const older = count - latest.length;
+  const oldest = latest[0];
   if (older > 0 && oldest !== undefined)
-    sum += (2 * older) / (Math.sqrt(age(uses.first)) + Math.sqrt(age(oldest)));
+    sum += (2 * older) / (Math.sqrt(ageInDays(first, now)) + Math.sqrt(ageInDays(oldest, now)));
   return sum / (1 + sum);
+}
+
+function ageInDays(time: number, now: number): number {
+  return Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
 }
 
 /** A number 0..1 of the metadata; anything else counts as not given. */
@@ -54,16 +61,56 @@ function unitNumber(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : fallback;
 }
 
+/** What metadata say of salience. */
+interface Weights {
+  readonly importance: number;
+  readonly confidence: number;
+}
+
+const plainWeights: Weights = { importance: 0.5, confidence: 1 };
+
+function weightsOf(metadata: Metadata): Weights {
+  return {
+    importance: unitNumber(metadata.importance, plainWeights.importance),
+    confidence: unitNumber(metadata.confidence, plainWeights.confidence),
+  };
+}
+
+/** True where the metadata give a fact another salience than it has without them. */
+export function isWeighted(metadata: Metadata): boolean {
+  const { importance, confidence } = weightsOf(metadata);
+  return importance !== plainWeights.importance || confidence !== plainWeights.confidence;
+}
+
+function weighted(active: number, { importance, confidence }: Weights): number {
+  return (1 - (1 - active) ** (2 * importance)) * confidence;
+}
+
+/** S, 0..1, at the time `now`. With time it only falls, but for the uses that come. */
+export function salienceOf(uses: Uses, metadata: Metadata, now: number): number {
+  return weighted(activation(uses, now), weightsOf(metadata));
+}
+
+/** A of a fact that was used once, at `time`: what `activation` gives. */
+export function activationOnce(time: number, now: number): number {
+  if (time > now) return 0;
+  const sum = ageInDays(time, now) ** -0.5;
+  return sum / (1 + sum);
+}
+
+/** S of a fact of this activation; without metadata that of one whose metadata do not weigh it. */
+export function salienceAt(active: number, metadata: Metadata | undefined): number {
+  return weighted(active, metadata === undefined ? plainWeights : weightsOf(metadata));
+}
+
 export function breakdown(uses: Uses, metadata: Metadata, now: number): SalienceBreakdown {
-  const importance = unitNumber(metadata.importance, 0.5);
-  const confidence = unitNumber(metadata.confidence, 1);
+  const weights = weightsOf(metadata);
   const active = activation(uses, now);
   return {
     uses: uses.count,
     lastUsedAt: uses.latest.at(-1) ?? null,
     activation: active,
-    importance,
-    confidence,
-    salience: (1 - (1 - active) ** (2 * importance)) * confidence,
+    ...weights,
+    salience: weighted(active, weights),
   };
 }

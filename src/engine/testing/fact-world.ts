@@ -54,7 +54,7 @@ export class FactWorld {
     this.#prng = prng;
     this.facts = facts;
     this.uses = new FactUses(facts);
-    this.#constants = Array.from({ length: 3 + prng.below(40) }, () =>
+    this.#constants = Array.from({ length: 3 + prng.below(prng.pick([10, 100])) }, () =>
       prng.chance(0.5) ? prng.pick(awkward) : `${prng.pick(awkward)}c${prng.below(100)}`,
     );
     const pause = (): Promise<void> => Promise.resolve();
@@ -79,6 +79,16 @@ export class FactWorld {
     return choice === 2 ? { kind: 'unscoped' } : { kind: 'scope', scope: this.#prng.pick(scopes) };
   }
 
+  /** Stores so many facts of few relations, in some writes over some time. */
+  load(count: number): void {
+    const writes = this.#prng.pick([1, 2, 10, count]);
+    const span = this.#prng.pick(spans);
+    for (let write = 0; write < writes; write++) {
+      this.time += this.#prng.below(Math.ceil(span / writes) + 1);
+      this.#assert(Math.ceil(count / writes), true);
+    }
+  }
+
   /** What happens next. Relations are compacted only where nobody reads. */
   step(isRead: boolean): void {
     const prng = this.#prng;
@@ -90,11 +100,11 @@ export class FactWorld {
     else if (!isRead) this.facts.compact(this.facts.relations.keys(), this.database.generation);
   }
 
-  #assert(count: number): void {
+  #assert(count: number, isOfFew = false): void {
     const generation = this.database.generation + 1;
     let isChange = false;
     for (let index = 0; index < count; index++) {
-      const outcome = this.facts.store(this.#fact(), generation, this.time);
+      const outcome = this.facts.store(this.#fact(isOfFew), generation, this.time);
       if (outcome.status !== 'asserted')
         this.#note(outcome, this.#assertedAt(outcome, generation), this.time);
       if (outcome.status !== 'unchanged') isChange = true;
@@ -137,15 +147,15 @@ export class FactWorld {
     return this.facts.isStored({ relation, row }, this.time) ? { relation, row } : null;
   }
 
-  #fact(): FactToStore {
+  #fact(isOfFew: boolean): FactToStore {
     const prng = this.#prng;
-    const predicate = prng.pick(predicates);
-    const args = Array.from({ length: prng.below(3) }, () => prng.pick(this.#constants));
+    const predicate = isOfFew ? 'p' : prng.pick(predicates);
+    const args = Array.from({ length: isOfFew ? 2 : prng.below(3) }, () => prng.pick(this.#constants));
     const bound = (): number => this.time + (prng.below(3) - 1) * prng.below(prng.pick(spans));
     return {
       predicate,
       args,
-      truthVal: prng.chance(0.7),
+      truthVal: isOfFew || prng.chance(0.7),
       scope: prng.chance(0.5) ? null : prng.pick(scopes),
       ...(prng.chance(0.15) ? { validFrom: prng.chance(0.3) ? ('always' as const) : bound() } : {}),
       ...(prng.chance(0.2) ? { validUntil: prng.chance(0.3) ? ('never' as const) : bound() } : {}),
