@@ -35,7 +35,7 @@ class Play {
   async step(): Promise<void> {
     const prng = this.#prng;
     const choice = prng.below(100);
-    if (choice < 45) await this.#tell();
+    if (choice < 45) for (let count = 1 + prng.below(5); count > 0; count--) await this.#tell();
     else if (choice < 53) await this.#retract();
     else if (choice < 63) this.#pass();
     else if (choice < 70) await this.#ask();
@@ -49,7 +49,10 @@ class Play {
   #identity() {
     const prng = this.#prng;
     const [predicate, arity] = prng.pick(predicates);
-    const args = Array.from({ length: arity }, () => prng.pick(constants));
+    const few = prng.below(arity);
+    const args = Array.from({ length: arity }, (_, at) =>
+      at === few ? prng.pick(constants) : prng.pick(['a', 'a', 'b']),
+    );
     return { predicate, args, truthVal: prng.chance(0.9), scope: prng.pick(scopes) };
   }
 
