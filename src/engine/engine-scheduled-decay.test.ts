@@ -61,7 +61,12 @@ test('a run that meets a full disk is told, and a later one evicts once there is
   const warnings: string[] = [];
   const clock = new ManualClock(startTime);
   const engine = new KnowledgeEngine({
-    ...{ state, log, lock: null, clock, memoryBytes: 1e9, snapshotIntervalMs: 3_600_000 },
+    state,
+    log,
+    lock: null,
+    clock,
+    memoryBytes: 1e9,
+    snapshotIntervalMs: 3_600_000,
     decayIntervalMs: 20,
     onWarn: (message) => void warnings.push(message),
     tallies: new Map(),

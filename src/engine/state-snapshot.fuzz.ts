@@ -136,7 +136,11 @@ class Writer {
       truthVal: prng.chance(0.8),
       scope: prng.pick(scopes),
       metadata: { importance: 1 },
-      ...{ from: 'p', position: 1, count: 1, first: createdAt, last: createdAt },
+      from: 'p',
+      position: 1,
+      count: 1,
+      first: createdAt,
+      last: createdAt,
     };
     return {
       kind: 'consolidate',

@@ -50,7 +50,10 @@ it('consolidates episodes and restores them', async () => {
   expect([status, body]).toMatchObject([
     200,
     {
-      ...{ patternsFound: 1, summariesCreated: 1, factsConsolidated: 3, skipped: [] },
+      patternsFound: 1,
+      summariesCreated: 1,
+      factsConsolidated: 3,
+      skipped: [],
       summaries: [{ atom: 'visited_summary(alice, paris, 3)', support: 3, scope: null }],
     },
   ]);
