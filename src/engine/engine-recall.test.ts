@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from './base/clock.ts';
 import { summaryInputSchema } from './contract/context.ts';
 import { memoryStatsQuerySchema, recallInputSchema } from './contract/memory.ts';
 import { renderAtom } from './logic/print.ts';
@@ -80,6 +84,59 @@ test('minSalience is inclusive, and totalFacts counts before the filters', async
   expect(await recalled(session, { minSalience: 0.5 })).toEqual(['p(a)', 'q(a)']);
   expect(await recall(session, { minSalience: 0.5001 })).toMatchObject({ facts: [], totalFacts: 2 });
   expect(await recall(session, { predicates: ['q', 'never'] })).toMatchObject({ returned: 1, totalFacts: 2 });
+});
+
+/** Many facts, some of them used, some updated, many retracted so that their relation is compacted. */
+async function tellMany(session: Session): Promise<void> {
+  const names = Array.from({ length: 2000 }, (_, at) => `p(n${at})`);
+  await session.tellAll(names);
+  session.clock.advance(day);
+  await session.tell('p(n77)', { metadata: { importance: 0.9 } });
+  for (const at of [5, 1500, 1999]) await session.query(`p(n${at})`);
+  session.clock.advance(day);
+  await session.query('p(n1500)');
+  await recall(session);
+}
+
+test('what is recalled is the same after relations were compacted', async () => {
+  const session = await openSession();
+  await tellMany(session);
+  for (const part of ['gone', 'kept'])
+    await session.tellAll(
+      Array.from({ length: part === 'gone' ? 3000 : 1000 }, (_, at) => `r(${part}, n${at})`),
+    );
+  await session.query('r(kept, n700)');
+  const expected = await recalled(session, { maxFacts: 6001 });
+  const left = expected.filter((atom) => !atom.startsWith('r(gone'));
+  expect([expected.length, left.length]).toEqual([6000, 3000]);
+  await session.forgetPattern('r(gone, ?x)');
+  expect(await recalled(session, { maxFacts: 6000 })).toEqual(left);
+  session.clock.advance(day);
+  await session.query('r(kept, n900)');
+  expect((await recalled(session))[0]).toBe('r(kept, n900)');
+});
+
+test('after a restart facts are as salient as before, questions after the last snapshot apart', async () => {
+  const storageDir = await mkdtemp(join(tmpdir(), 'corollary-recall-'));
+  onTestFinished(() => rm(storageDir, { recursive: true, force: true }));
+  const session = await openSession({ storageDir });
+  await tellMany(session);
+  const before = await recall(session, { maxFacts: 2001 });
+  await session.engine.close();
+  const again = await openSession({ storageDir, clock: new ManualClock(session.clock.now()) });
+  expect((await recall(again, { maxFacts: 2001 })).facts).toEqual(before.facts);
+  again.clock.advance(day);
+  await again.query('p(n3)');
+  expect((await recalled(again, { maxFacts: 1 }))[0]).toBe('p(n3)');
+});
+
+test('after a nuke nothing is recalled, and what is told anew is', async () => {
+  const session = await openSession();
+  await tellMany(session);
+  await session.engine.nukeTenant(session.caller, 'default', session.caller.tenant);
+  expect(await recall(session)).toMatchObject({ facts: [], totalFacts: 0 });
+  await session.tellAll(['p(b)', 'p(a)']);
+  expect(await recalled(session)).toEqual(['p(a)', 'p(b)']);
 });
 
 test('only what is valid now is recalled', async () => {
