@@ -153,8 +153,10 @@ export class GoalProofs {
     }
     this.refused.push({ step, reason: refused });
     if (window.refusal(literal) !== null || this.#searched >= mostSearched) return refused;
+    const { premise } = present(this.#builder.proved[step], 'it is proved');
+    if ((await this.#graph.leastNew(premise)) > window.budget.room) return refused;
     this.#searched++;
-    const other = await this.#graph.smallest(present(this.#builder.proved[step], 'it is proved').premise);
+    const other = await this.#graph.smallest(premise);
     if (other === null) return refused;
     const isRefused = await window.takeProof(other.entries);
     if (isRefused === null) this.#graph.noteProved(other.premises);
@@ -224,6 +226,25 @@ class WayGraph {
 
   noteProved(premises: readonly Premise[]): void {
     for (const premise of premises) this.#proved.add(stepKey(premise));
+  }
+
+  /** Every proof of the premise has at least so many atoms that the window does not have: itself and those of a way. */
+  async leastNew(premise: Premise): Promise<number> {
+    const newIn = (premises: readonly Premise[]): string[] =>
+      premises.flatMap((each) => {
+        const literal = atomOf(each);
+        const atom = literal === null ? null : renderAtom(literal);
+        return atom === null || this.#window.has(atom) ? [] : [atom];
+      });
+    let least = 0;
+    for (const part of await this.#partsOf(premise)) {
+      const counts = part.map((way) => new Set(newIn([premise, ...way.premises])).size);
+      least = Math.max(
+        least,
+        counts.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY),
+      );
+    }
+    return least;
   }
 
   /** The smallest proof that fits among those that are looked at; null where there is none. */
