@@ -21,6 +21,7 @@ async function play(seed: number): Promise<void> {
   // Any look at the clock may be the last of a slice.
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += slices.chance(0.2) ? 6 : 0));
   try {
+    await world.begin();
     for (let step = 0; step < 60; step++) await world.step();
     await world.thereAndBack();
     if (bugs.length > 0) throw new Error(`a bug: ${String(bugs[0])}`, { cause: bugs[0] });

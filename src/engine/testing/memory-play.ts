@@ -30,6 +30,11 @@ export class MemoryPlay {
     this.#session = session;
   }
 
+  async begin(): Promise<void> {
+    this.#model.ruled = new Set(['visit', 'one']);
+    await this.#session.teach('concluded(?x) :- visit(?x, ?_, ?_), not one(?x)');
+  }
+
   async step(): Promise<void> {
     const prng = this.#prng;
     const choice = prng.below(100);
@@ -184,6 +189,8 @@ export class MemoryPlay {
       salience: this.#model.salience(this.#model.stored()[at] as ModelFact),
     }));
     expectSame(inOrder(got), inOrder(wanted));
+    // Only conclusions are asked for, so this is a use of no fact.
+    expectSame((await this.#session.ask('concluded(?x)')).results, this.#model.concluded());
   }
 
   /** Restoring every summary brings back all that they stand for. */
