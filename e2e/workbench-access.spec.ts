@@ -87,6 +87,23 @@ for (const colorScheme of ['light', 'dark'] as const)
     await expect(rowsOf(page, 'What would change').first()).toBeVisible();
     await check(page, 'What if');
 
+    const buckets = JSON.stringify([{ name: 'mothers', predicates: ['mother'], weight: 2 }]);
+    await open(
+      page,
+      service,
+      `/context?goals=grandparent(agnes, ?who)&facts=12&buckets=${buckets}&session=agent-1`,
+    );
+    await rowsOf(page, 'Facts of the window').first().click();
+    await expect(page.getByRole('region', { name: 'Detail' })).toContainText('Salience');
+    await check(page, 'Context');
+    await page.getByRole('tab', { name: /^Rules/ }).click();
+    await check(page, 'the rules of a window');
+    await page.getByRole('button', { name: 'Keep the window' }).click();
+    await expect(page.getByText('keeps a window of')).toBeVisible();
+    await page.getByRole('button', { name: 'Diff', exact: true }).first().click();
+    await expect(page.getByText('Nothing changed')).toBeVisible();
+    await check(page, 'the diff of a session');
+
     await goTo(page, 'Settings');
     await check(page, 'Settings');
     await page.keyboard.press('?');

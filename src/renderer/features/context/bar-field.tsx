@@ -7,14 +7,14 @@ import { nearestStop } from './stops.ts';
 
 interface BarFieldProps {
   label: string;
+  /** The label in full, where it alone does not say whose it is. */
+  name?: string;
   /** What is typed; '' for none. */
   value: string;
   stops: readonly number[];
   /** The value that counts where none is typed; null: there is no limit then, and the slider ends at it. */
   fallback: number | null;
   decimals?: number;
-  /** `tight`: in a list of several. */
-  look?: 'tight';
   error?: ReactNode;
   onValue: (value: string) => void;
 }
@@ -22,7 +22,7 @@ interface BarFieldProps {
 const noLimit = 'no limit';
 
 export function BarField(props: BarFieldProps) {
-  const { label, value, stops, fallback, decimals = 0, look, error, onValue } = props;
+  const { label, name = label, value, stops, fallback, decimals = 0, error, onValue } = props;
   const id = useId();
   const last = stops.length - (fallback === null ? 0 : 1);
   const number = value.trim() === '' ? fallback : Number(value);
@@ -32,7 +32,7 @@ export function BarField(props: BarFieldProps) {
     return stop === undefined ? noLimit : decimals > 0 ? String(stop) : formatCount(stop);
   };
   return (
-    <div className={`${styles.barField} ${look === 'tight' ? styles.tight : ''}`}>
+    <div className={styles.barField}>
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>
@@ -45,7 +45,7 @@ export function BarField(props: BarFieldProps) {
         step={1}
         value={place}
         label={words}
-        thumbLabel={`${label}: slide`}
+        thumbLabel={`${name}: slide`}
         thumbValueText={words}
         onChange={(index) => {
           const stop = stops[index];
@@ -54,6 +54,7 @@ export function BarField(props: BarFieldProps) {
       />
       <NumberInput
         id={id}
+        {...(name === label ? {} : { 'aria-label': name })}
         className={styles.number ?? ''}
         hideControls
         allowNegative={false}

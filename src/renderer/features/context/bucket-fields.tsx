@@ -67,8 +67,8 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
         onChange={(names) => change({ predicates: names })}
       />
       <BarField
-        look="tight"
-        label={`Weight of ${called}`}
+        label="Weight"
+        name={`Weight of ${called}`}
         value={String(bucket.weight)}
         stops={weightStops}
         fallback={1}

@@ -247,7 +247,7 @@ describe('a contradiction', () => {
 
   test('is told where both stay, where the winner found no room, and where nobody knows', () => {
     expect(of([entry('p', ['a']), entry('p', ['a'], { negated: true })])).toEqual(['both stay']);
-    expect(of([], leftOut('-p(a)'))).toEqual(['true wins, and is left out too']);
+    expect(of([], leftOut('-p(a)'))).toEqual(['true wins, but has no room']);
     expect(of([])).toEqual(['both are left out']);
     expect(of([entry('p', ['a'])])).toEqual(['only true is in the window']);
   });

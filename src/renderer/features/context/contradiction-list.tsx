@@ -54,7 +54,7 @@ const columns: Column<ContradictionRow>[] = [
   {
     id: 'given',
     title: 'An agent is given',
-    width: 190,
+    width: 206,
     cell: (row) => <Tag tone={row.given === 'both' ? 'warn' : 'plain'}>{givenInWords(row)}</Tag>,
   },
 ];

@@ -38,8 +38,8 @@ export function contradictionRows(window: ContextWindow): ContradictionRow[] {
 /** What became of a contradiction, in words. */
 export function givenInWords({ given, weaker }: ContradictionRow): string {
   if (given === 'both') return 'both stay';
-  if (weaker === 'positive') return given === 'negative' ? 'false wins' : 'false wins, and is left out too';
-  if (weaker === 'negative') return given === 'positive' ? 'true wins' : 'true wins, and is left out too';
+  if (weaker === 'positive') return given === 'negative' ? 'false wins' : 'false wins, but has no room';
+  if (weaker === 'negative') return given === 'positive' ? 'true wins' : 'true wins, but has no room';
   if (given === 'neither') return 'both are left out';
   return given === 'positive' ? 'only true is in the window' : 'only false is in the window';
 }

@@ -142,7 +142,7 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         onChange={(names) => change({ predicates: names.join(',') })}
       />
       <Switch
-        label="Conclusions too, where there are no goals"
+        label="Conclusions too"
         checked={fields.inferred === 'true'}
         onChange={(event) => change({ inferred: event.currentTarget.checked ? 'true' : undefined })}
       />

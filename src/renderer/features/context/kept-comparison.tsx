@@ -15,7 +15,7 @@ import type { KeptWindow } from './kept-window.ts';
 import type { ChosenWindow } from './use-window.ts';
 
 const words: Readonly<Record<ComparedRow['change'], { readonly word: string; readonly tone: Tone }>> = {
-  gone: { word: 'only kept', tone: 'bad' },
+  gone: { word: 'only pinned', tone: 'bad' },
   new: { word: 'only now', tone: 'good' },
   both: { word: 'in both', tone: 'plain' },
 };
@@ -35,7 +35,7 @@ const columns: Column<ComparedRow>[] = [
   {
     id: 'change',
     title: 'Change',
-    width: 104,
+    width: 124,
     cell: ({ change }) => (
       <Tag tone={words[change].tone}>
         {icons[change]}
@@ -94,7 +94,7 @@ function Bar({
     <div className={styles.filters}>
       <span role="status">
         <strong>
-          {formatCount(count('gone'))} only kept, {formatCount(count('new'))} only now
+          {formatCount(count('gone'))} only pinned, {formatCount(count('new'))} only now
         </strong>
         <span className="dim">
           {' '}

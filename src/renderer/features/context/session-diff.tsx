@@ -29,7 +29,7 @@ const columns: Column<Row>[] = [
   {
     id: 'change',
     title: 'Change',
-    width: 104,
+    width: 112,
     cell: ({ change }) => (
       <Tag tone={change === 'added' ? 'good' : 'bad'}>
         {change === 'added' ? (
