@@ -115,7 +115,7 @@ test('what cannot be read is said, and the window of before stays', async ({ pag
   await tellMany(page, service);
   await open(page, service, '/context?facts=5');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
-  await write(page, 'Goals', 'item(?x');
+  await write(page, 'Goals', 'item(?x) item');
   await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
   await expect(page.getByText(/^Line 1, column \d+/)).toBeVisible();
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
@@ -138,13 +138,13 @@ test('buckets have shares by weight, and a bar each', async ({ page, service }) 
   await page.getByRole('button', { name: 'Bucket', exact: true }).click();
   await expect(page.getByText('a bucket names at least one predicate')).toBeVisible();
   await page.getByRole('textbox', { name: 'Name of bucket 1' }).fill('parts');
-  await page.getByRole('textbox', { name: 'Predicates of parts' }).fill('part');
+  await page.getByRole('combobox', { name: 'Predicates of parts' }).fill('part');
   await page.keyboard.press('Enter');
   await expect(used(page, 'parts')).toHaveAttribute('aria-valuetext', '4 of 8');
 
   await page.getByRole('button', { name: 'Bucket', exact: true }).click();
   await page.getByRole('textbox', { name: 'Name of bucket 2' }).fill('items');
-  await page.getByRole('textbox', { name: 'Predicates of items' }).fill('item');
+  await page.getByRole('combobox', { name: 'Predicates of items' }).fill('item');
   await page.keyboard.press('Enter');
   await expect(used(page, 'parts')).toHaveAttribute('aria-valuetext', '4 of 4');
   await expect(used(page, 'items')).toHaveAttribute('aria-valuetext', '4 of 4');
@@ -170,7 +170,7 @@ test('a contradiction is shown side by side, and one side is retracted after a l
     truthVal: false,
     metadata: { confidence: 0.4 },
   });
-  await open(page, service, '/context?part=contradictions');
+  await open(page, service, '/context?facts=200&part=contradictions');
   const row = rowsOf(page, 'Contradictions');
   await expect(row.filter({ hasText: 'mother(agnes, ruth)' })).toContainText('true wins');
   await row.filter({ hasText: 'mother(agnes, ruth)' }).getByRole('gridcell').first().click();

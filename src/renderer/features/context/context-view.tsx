@@ -3,7 +3,9 @@
  *
  * The window follows the form while it is changed; when the knowledge moves on it stays, and a banner says so.
  */
+import { Button } from '@mantine/core';
 import { IconFrame } from '@tabler/icons-react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import type { ScopeChoice } from '../../api/space.ts';
 import { useIsOld } from '../../api/use-run.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
@@ -32,9 +34,28 @@ interface ShownProps extends Omit<ContextViewProps, 'onScope'> {
   session: SessionWork;
 }
 
+/** How long after a write of this view's own its changes are expected to come back, in milliseconds. */
+const echoMs = 2_000;
+
+/** Chooses the window again while changes that this view made come back; returns what to call when it makes one. */
+function useOwnChanges(isOld: boolean, again: () => void): () => void {
+  const until = useRef(0);
+  const onOld = useEffectEvent(() => {
+    if (performance.now() < until.current) again();
+  });
+  useEffect(() => {
+    if (isOld) onOld();
+  }, [isOld]);
+  return () => {
+    until.current = performance.now() + echoMs;
+    again();
+  };
+}
+
 function Shown({ search, onSearch, renderRetract, form, run, session }: ShownProps) {
   const { result, failure, runningSince, cancelledAfter } = run.state;
   const isOld = useIsOld(result);
+  const onOwnChange = useOwnChanges(isOld, run.again);
   if (failure !== null) return <PaneProblem failure={failure} onRetry={run.again} />;
   if (result === null && runningSince !== null)
     return <Running what="Choosing what is worth reading" since={runningSince} onCancel={run.cancel} />;
@@ -43,6 +64,13 @@ function Shown({ search, onSearch, renderRetract, form, run, session }: ShownPro
       <EmptyState
         icon={<IconFrame size={30} stroke={1.3} aria-hidden />}
         title={cancelledAfter === null ? 'The form cannot be read' : 'Cancelled'}
+        actions={
+          cancelledAfter === null ? undefined : (
+            <Button variant="default" onClick={run.again}>
+              Choose again
+            </Button>
+          )
+        }
       >
         {cancelledAfter === null
           ? 'What is wrong stands at its fields. The window is chosen once it is mended.'
@@ -67,7 +95,7 @@ function Shown({ search, onSearch, renderRetract, form, run, session }: ShownPro
         onLook={(part) => onSearch({ ...search, ...part })}
         session={session}
         onKeepBoth={(keepBoth) => form.submit({ resolve: keepBoth ? 'false' : undefined })}
-        onRetracted={run.again}
+        onRetracted={onOwnChange}
         renderRetract={renderRetract}
       />
     </BusyFrame>

@@ -1,7 +1,7 @@
 /** The facts of a window in the order in which an agent reads them, the line of the budget, and what was left out. */
 import { Anchor, SegmentedControl, Select } from '@mantine/core';
 import { IconScissors } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { omissionReasons, type OmissionReason } from '../../../engine/contract/context.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -128,14 +128,14 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
 
 interface FiltersProps {
   chosen: ChosenWindow;
+  counts: ReadonlyMap<OmissionReason, number>;
   rows: RowFilter | undefined;
   onRows: (rows: RowFilter | undefined) => void;
   reason: OmissionReason | null;
   onReason: (reason: OmissionReason | null) => void;
 }
 
-function Filters({ chosen: { window }, rows, onRows, reason, onReason }: FiltersProps) {
-  const counts = reasonCounts(window);
+function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }: FiltersProps) {
   const omitted = window.omitted?.length ?? 0;
   const isPart = window.omittedComplete === false;
   return (
@@ -192,9 +192,11 @@ interface FactListProps {
 }
 
 export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactListProps) {
+  const navigate = useNavigate();
   const [reason, setReason] = useState<OmissionReason | null>(null);
   // Another window may have left nothing out for it: then it narrows nothing.
-  const wanted = reason !== null && reasonCounts(chosen.window).has(reason) ? reason : null;
+  const counts = useMemo(() => reasonCounts(chosen.window), [chosen]);
+  const wanted = reason !== null && counts.has(reason) ? reason : null;
   const rows = useMemo(() => windowRows(chosen.window, filter, wanted), [chosen, filter, wanted]);
   const columns = useMemo(() => columnsOf(chosen), [chosen]);
   const [place, setPlace] = useState<number | null>(null);
@@ -205,7 +207,14 @@ export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactLis
 
   const list = (
     <div className={styles.facts}>
-      <Filters chosen={chosen} rows={filter} onRows={onRows} reason={wanted} onReason={setReason} />
+      <Filters
+        chosen={chosen}
+        counts={counts}
+        rows={filter}
+        onRows={onRows}
+        reason={wanted}
+        onReason={setReason}
+      />
       <div className={styles.grid}>
         {rows.length === 0 ? (
           <NoRows chosen={chosen} rows={filter} />
@@ -221,6 +230,11 @@ export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactLis
               setPlace(index);
               onFact(row === undefined || row.kind === 'cut' ? undefined : row.atom);
             }}
+            onOpen={(index) => {
+              const row = rows[index];
+              if (row !== undefined && row.kind !== 'cut')
+                void navigate({ to: '/proof', search: { question: row.atom } });
+            }}
             rowClass={(row) =>
               row.kind === 'cut' ? styles.cut : row.kind === 'omitted' ? styles.omitted : undefined
             }
@@ -229,15 +243,17 @@ export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactLis
       </div>
     </div>
   );
-  if (shown === undefined || shown.kind === 'cut') return list;
-  const panes: Pane[] = [
-    { id: 'list', least: '140px', content: list },
-    {
+  const detail = shown === undefined || shown.kind === 'cut' ? null : shown;
+  // Always panes, of one or two: the grid keeps its focus when the detail comes.
+  const panes: Pane[] = [{ id: 'list', least: '140px', content: list }];
+  if (detail !== null)
+    panes.push({
       id: 'detail',
       size: '38%',
       least: '110px',
-      content: <RowDetail row={shown} onClose={() => onFact(undefined)} />,
-    },
-  ];
+      content: (
+        <RowDetail key={`${selected} ${detail.atom}`} row={detail} onClose={() => onFact(undefined)} />
+      ),
+    });
   return <Split id="context-facts" orientation="vertical" label="Resize" panes={panes} />;
 }

@@ -214,12 +214,19 @@ export function FormPane(props: FormPaneProps) {
 
   return (
     <PaneFrame
-      label="How the window is chosen"
+      label="Form"
       tone="panel"
       title={<PaneTitle isWhole>Context</PaneTitle>}
       actions={<FormActions {...props} onSubmit={() => onSubmit()} />}
     >
-      <div className={styles.form}>
+      <form
+        className={styles.form}
+        aria-label="How the window is chosen"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
         <Goals form={form} onSubmit={onSubmit} />
         <Budget form={form} />
         <Which form={form} predicates={predicates} onScope={onScope} />
@@ -242,7 +249,7 @@ export function FormPane(props: FormPaneProps) {
             isReadable={read.request !== null}
           />
         </Section>
-      </div>
+      </form>
     </PaneFrame>
   );
 }

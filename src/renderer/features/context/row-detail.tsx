@@ -88,7 +88,9 @@ function Derivation({ rule, premises }: { rule: string; premises: readonly strin
         <ul className={styles.plainList}>
           {premises.map((premise) => (
             <li key={premise}>
-              <CodeText text={premise} />
+              <Link to="/proof" search={{ question: premise }} className={styles.atomLink ?? ''}>
+                <CodeText text={premise} />
+              </Link>
             </li>
           ))}
         </ul>
