@@ -4,6 +4,7 @@ import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
 import { BarField } from './bar-field.tsx';
 import { type BucketDraft, newBucket } from './buckets.ts';
 import styles from './context.module.css';
+import { predicatesOf } from './read-form.ts';
 import { weightStops } from './stops.ts';
 
 interface BucketFieldsProps {
@@ -64,7 +65,7 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
         splitChars={[',', ' ']}
         maxDropdownHeight={220}
         error={problemOf(problems, `${path}.predicates`)}
-        onChange={(names) => change({ predicates: names })}
+        onChange={(names) => change({ predicates: predicatesOf(names.join(',')) })}
       />
       <BarField
         label="Weight"

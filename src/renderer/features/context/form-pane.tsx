@@ -139,7 +139,7 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         splitChars={[',', ' ']}
         maxDropdownHeight={220}
         error={wrong === undefined ? undefined : read.problems[wrong]}
-        onChange={(names) => change({ predicates: names.join(',') })}
+        onChange={(names) => change({ predicates: predicatesOf(names.join(',')).join(',') })}
       />
       <Switch
         label="Conclusions too"
@@ -177,7 +177,7 @@ interface FormPaneProps {
   onAgain: () => void;
 }
 
-function FormActions({ form, run, onCancel, onSubmit }: FormPaneProps & { onSubmit: () => void }) {
+function FormActions({ form, formId, run, onCancel }: FormPaneProps & { formId: string }) {
   const isLong = useIsLong(run.runningSince);
   return (
     <>
@@ -191,7 +191,8 @@ function FormActions({ form, run, onCancel, onSubmit }: FormPaneProps & { onSubm
           leftSection={<IconRefresh size={14} aria-hidden />}
           rightSection={<Keys keys="Mod+Enter" look="plain" />}
           disabled={form.read.request === null}
-          onClick={onSubmit}
+          type="submit"
+          form={formId}
         >
           Choose again
         </Button>
@@ -205,6 +206,7 @@ function FormActions({ form, run, onCancel, onSubmit }: FormPaneProps & { onSubm
 export function FormPane(props: FormPaneProps) {
   const { form, session, onScope, onAgain } = props;
   const { fields, read, change } = form;
+  const formId = useId();
   const known = usePredicates().data;
   const predicates = useMemo(() => [...new Set((known ?? []).map(({ name }) => name))], [known]);
 
@@ -217,9 +219,10 @@ export function FormPane(props: FormPaneProps) {
       label="Form"
       tone="panel"
       title={<PaneTitle isWhole>Context</PaneTitle>}
-      actions={<FormActions {...props} onSubmit={() => onSubmit()} />}
+      actions={<FormActions {...props} formId={formId} />}
     >
       <form
+        id={formId}
         className={styles.form}
         aria-label="How the window is chosen"
         onSubmit={(event) => {
