@@ -202,7 +202,10 @@ const contextRoute = createRoute({
     return (
       <ContextView
         search={search}
-        onSearch={(next) => void navigate({ search: next, replace: true })}
+        onSearch={(next) => {
+          // The form writes the address a moment later, when one may be on the way to another view.
+          if (router.latestLocation.pathname === '/context') void navigate({ search: next, replace: true });
+        }}
         onScope={(scope) => goTo({ ...space, scope })}
         renderRetract={(fact, onClose, onRetracted) => (
           <RetractDialog fact={fact} onClose={onClose} onRetracted={onRetracted} />

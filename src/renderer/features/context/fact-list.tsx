@@ -32,6 +32,8 @@ function WhyLink({ atom }: { atom: string }) {
       size="xs"
       tabIndex={-1}
       aria-label={`Why ${atom}`}
+      // The row is left, not chosen: choosing it would write another address at the same time.
+      onClick={(event) => event.stopPropagation()}
       renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
     >
       Why
