@@ -1,6 +1,6 @@
 /** A number that is typed or slid to: the field for what is exact, the slider for what if. */
 import { NumberInput, Slider } from '@mantine/core';
-import { type ReactNode, useId } from 'react';
+import { useId } from 'react';
 import { formatCount } from '../../ui/format.ts';
 import styles from './context.module.css';
 import { nearestStop } from './stops.ts';
@@ -15,7 +15,7 @@ interface BarFieldProps {
   /** The value that counts where none is typed; null: there is no limit then, and the slider ends at it. */
   fallback: number | null;
   decimals?: number;
-  error?: ReactNode;
+  error?: string | undefined;
   onValue: (value: string) => void;
 }
 
@@ -62,9 +62,15 @@ export function BarField(props: BarFieldProps) {
         thousandSeparator=","
         placeholder={fallback === null ? noLimit : String(fallback)}
         value={value}
-        error={error}
+        error={error !== undefined}
+        {...(error === undefined ? {} : { 'aria-describedby': `${id}-problem` })}
         onChange={(next) => onValue(next === '' ? '' : String(next))}
       />
+      {error !== undefined && (
+        <p id={`${id}-problem`} className={styles.problem} role="status">
+          {error}
+        </p>
+      )}
     </div>
   );
 }

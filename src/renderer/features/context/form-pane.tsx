@@ -1,15 +1,16 @@
 /** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
 import { Button, Select, Switch, TagsInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useId, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, type ScopeChoice, scopeKey, scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { matchesKeys } from '../../ui/keys.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
-import { Keys } from '../../ui/tags.tsx';
+import { isMac, Keys } from '../../ui/tags.tsx';
 import { BarField } from './bar-field.tsx';
 import { BucketFields } from './bucket-fields.tsx';
 import { bucketsText, readBuckets } from './buckets.ts';
@@ -168,6 +169,21 @@ function useIsLong(since: number | null): boolean {
   return since !== null && longSince === since;
 }
 
+/** Chooses again by Mod+Enter, wherever the focus is in the view; a dialog over it has keys of its own. */
+function useSubmitKey(onSubmit: () => void): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const isInDialog = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;
+    if (event.defaultPrevented || isInDialog || !matchesKeys(event, 'Mod+Enter', isMac)) return;
+    event.preventDefault();
+    onSubmit();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
+}
+
 interface FormPaneProps {
   form: Form;
   session: SessionWork;
@@ -213,6 +229,7 @@ export function FormPane(props: FormPaneProps) {
   function onSubmit(part: WindowFields = {}): void {
     if (form.submit(part) === 'same') onAgain();
   }
+  useSubmitKey(() => onSubmit());
 
   return (
     <PaneFrame

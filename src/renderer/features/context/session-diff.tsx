@@ -18,6 +18,11 @@ type Row =
   | { readonly change: 'added'; readonly atom: string; readonly entry: WindowDiff['added'][number] }
   | { readonly change: 'removed'; readonly atom: string; readonly scope: string | null };
 
+/** As much of a window's id as tells it from the next. */
+function shortId(id: string): string {
+  return id.length > 10 ? `${id.slice(0, 8)}…` : id;
+}
+
 function rowsOf({ added, removed }: WindowDiff): Row[] {
   return [
     ...added.map((entry): Row => ({ change: 'added', atom: atomOf(entry), entry })),
@@ -89,7 +94,7 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
         </span>
         <span className={styles.grow} />
         <span className="dim mono truncate" title={`${diff.previousWindowId} → ${diff.currentWindowId}`}>
-          {diff.previousWindowId} → {diff.currentWindowId}
+          {shortId(diff.previousWindowId)} → {shortId(diff.currentWindowId)}
         </span>
       </div>
       <div className={styles.grid}>

@@ -41,7 +41,8 @@ function UsageBar({ label, used, limit, note, title }: UsageBarProps) {
 
 function salienceNote(least: number | null, greatest: number | null): string {
   if (least === null || greatest === null) return 'empty';
-  return `salience ${least.toFixed(2)} – ${greatest.toFixed(2)}`;
+  const [from, to] = [least.toFixed(2), greatest.toFixed(2)];
+  return from === to ? `salience ${from}` : `salience ${from} – ${to}`;
 }
 
 /** What else is to be said of the window as a whole. */
