@@ -87,6 +87,26 @@ for (const colorScheme of ['light', 'dark'] as const)
     await expect(rowsOf(page, 'What would change').first()).toBeVisible();
     await check(page, 'What if');
 
+    await goTo(page, 'Settings');
+    await check(page, 'Settings');
+    await page.keyboard.press('?');
+    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+    await check(page, 'the shortcuts');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
+    await check(page, 'the palette');
+  });
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`nothing grave is found in the view of windows, ${colorScheme}`, async ({ page, service }) => {
+    test.setTimeout(240_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await openSample(page, service);
+    await page.request.post(`${service.url}/tell`, {
+      headers: { 'X-Tenant-ID': 'default' },
+      data: { predicate: 'mother', args: ['agnes', 'ruth'], truthVal: false },
+    });
     const buckets = JSON.stringify([{ name: 'mothers', predicates: ['mother'], weight: 2 }]);
     await open(
       page,
@@ -104,13 +124,10 @@ for (const colorScheme of ['light', 'dark'] as const)
     await expect(page.getByText('Nothing changed')).toBeVisible();
     await check(page, 'the diff of a session');
 
-    await goTo(page, 'Settings');
-    await check(page, 'Settings');
-    await page.keyboard.press('?');
-    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
-    await check(page, 'the shortcuts');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('ControlOrMeta+k');
-    await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
-    await check(page, 'the palette');
+    await page.getByRole('tab', { name: /^Contradictions/ }).click();
+    await expect(page.getByRole('region', { name: 'Side by side' })).toContainText('Retract…');
+    await check(page, 'contradictions');
+    await page.getByRole('textbox', { name: 'Facts', exact: true }).fill('0');
+    await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
+    await check(page, 'a form that cannot be read');
   });

@@ -56,6 +56,11 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
+/** A number as a field of the form has it. */
+function digits(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? value : undefined;
+}
+
 function oneOf<Value extends string>(values: readonly Value[], value: unknown): Value | undefined {
   return values.find((known) => known === value);
 }
@@ -68,10 +73,10 @@ function present<Found extends object>(found: Found): Found {
 export function windowFieldsOf(search: Readonly<Record<string, unknown>>): WindowFields {
   return present<WindowFields>({
     goals: text(search['goals']),
-    facts: text(search['facts']),
-    chars: text(search['chars']),
+    facts: digits(search['facts']),
+    chars: digits(search['chars']),
     predicates: text(search['predicates']),
-    cap: text(search['cap']),
+    cap: digits(search['cap']),
     buckets: text(search['buckets']),
     inferred: oneOf(['true'] as const, search['inferred']),
     resolve: oneOf(['false'] as const, search['resolve']),

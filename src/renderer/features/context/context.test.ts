@@ -141,7 +141,7 @@ describe('the address of a window', () => {
       contextSearchOf({
         goals: 'p(?x)',
         facts: '5',
-        chars: ' ',
+        chars: '1e3',
         inferred: 'yes',
         resolve: 'false',
         part: 'rules',
