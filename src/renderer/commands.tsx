@@ -5,6 +5,7 @@ import {
   IconDatabase,
   IconDatabaseCog,
   IconFlask,
+  IconFrame,
   IconGitFork,
   IconHelpCircle,
   IconListSearch,
@@ -21,6 +22,7 @@ import { useDatabases, usePredicates, useRules, useScopes } from './api/queries.
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
+import { contextSearchOf } from './features/context/context-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
 import { formatAmount } from './ui/format.ts';
@@ -196,6 +198,25 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
+/** What an agent would be given: the window that was chosen last. */
+function useContextCommands(): Command[] {
+  const navigate = useNavigate();
+  const chosen = JSON.stringify(useLastSearch('/context'));
+  return useMemo(() => {
+    const search = contextSearchOf(JSON.parse(chosen) as Record<string, unknown>);
+    return [
+      {
+        id: 'go.context',
+        title: 'Context: what an agent would be given',
+        group: 'Go to',
+        keys: 'Alt+4',
+        icon: <IconFrame {...small} />,
+        run: () => void navigate({ to: '/context', search }),
+      },
+    ];
+  }, [navigate, chosen]);
+}
+
 /** Every other database by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
@@ -223,6 +244,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
   const scopes = useScopes();
   const tools = useToolCommands();
+  const context = useContextCommands();
   const scopeTools = useScopeToolCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
@@ -242,6 +264,6 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
         run: () => goTo({ ...space, scope }),
       }),
     );
-    return [...tools, ...scopeTools, ...explaining, ...knowledge, ...databases, ...scopeCommands];
-  }, [tools, scopeTools, explaining, knowledge, databases, scopeNames, space, goTo]);
+    return [...tools, ...context, ...scopeTools, ...explaining, ...knowledge, ...databases, ...scopeCommands];
+  }, [tools, context, scopeTools, explaining, knowledge, databases, scopeNames, space, goTo]);
 }

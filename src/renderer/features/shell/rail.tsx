@@ -1,6 +1,7 @@
 /** The tools, at the left edge. */
 import {
   IconDatabaseCog,
+  IconFrame,
   IconListSearch,
   IconRoute2,
   IconSettings,
@@ -22,6 +23,7 @@ const tools: readonly Tool[] = [
   { to: '/facts', title: 'Facts', icon: <IconTable size={20} stroke={1.6} aria-hidden /> },
   { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
+  { to: '/context', title: 'Context', icon: <IconFrame size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
 ];
 
