@@ -28,7 +28,11 @@ export function rememberedOf({ truthVal, ...fact }: StoredFact): Remembered {
   return { ...fact, negated: !truthVal };
 }
 
-export function atomOf({ predicate, args, negated }: Pick<Remembered, 'predicate' | 'args' | 'negated'>): string {
+export function atomOf({
+  predicate,
+  args,
+  negated,
+}: Pick<Remembered, 'predicate' | 'args' | 'negated'>): string {
   return renderAtom({ predicate, args: [...args], negated });
 }
 

@@ -29,7 +29,14 @@ describe('a summary', () => {
   });
 
   it('is none where its metadata say something else', () => {
-    for (const consolidated of [true, 'yes', [], {}, { from: 1, count: 2, values: [] }, { from: 'a', count: 2 }])
+    for (const consolidated of [
+      true,
+      'yes',
+      [],
+      {},
+      { from: 1, count: 2, values: [] },
+      { from: 'a', count: 2 },
+    ])
       expect(originOf({ consolidated })).toBeNull();
     expect(originOf({})).toBeNull();
   });

@@ -1,5 +1,6 @@
 /** The tools, at the left edge. */
 import {
+  IconBrain,
   IconDatabaseCog,
   IconListSearch,
   IconRoute2,
@@ -23,6 +24,7 @@ const tools: readonly Tool[] = [
   { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
+  { to: '/memory', title: 'Memory', icon: <IconBrain size={20} stroke={1.6} aria-hidden /> },
 ];
 
 function RailLink({ to, title, icon }: Tool) {
