@@ -46,7 +46,7 @@ const columns: readonly Column<Summary>[] = [
   {
     id: 'support',
     title: 'Stands for',
-    width: 90,
+    width: 104,
     align: 'end',
     cell: ({ support }) => <span className="number">{formatCount(support)}</span>,
   },

@@ -133,7 +133,13 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
               </Button>
             </div>
             <div className={styles.fill}>
-              <AtomList label="Facts that would be evicted" atoms={data.atoms} onOpen={open} />
+              <AtomList
+                label="Facts that would be evicted"
+                atoms={data.atoms}
+                // The service names those that have expired first.
+                wordAt={(index) => (index < data.expired ? 'expired' : 'faded')}
+                onOpen={open}
+              />
             </div>
             {asking !== null && (
               <EvictDialog evictable={asking} threshold={threshold} onClose={() => setAsking(null)} />

@@ -21,10 +21,20 @@ function columnsOf(): Column<MemoryRun>[] {
     {
       id: 'when',
       title: 'When',
-      width: 110,
+      width: 96,
       cell: ({ at }) => <span title={formatTime(at)}>{formatRelative(at, now)}</span>,
     },
-    { id: 'kind', title: 'Run', width: 110, cell: ({ kind }) => <Tag>{kindWords[kind]}</Tag> },
+    { id: 'kind', title: 'Run', width: 112, cell: ({ kind }) => <Tag>{kindWords[kind]}</Tag> },
+    {
+      id: 'facts',
+      title: 'Facts',
+      width: 130,
+      cell: ({ before, after }) => (
+        <span className="number">
+          {formatCount(before.facts)} → {after === null ? 'unknown' : formatCount(after.facts)}
+        </span>
+      ),
+    },
     {
       id: 'outcome',
       title: 'Outcome',
@@ -33,17 +43,6 @@ function columnsOf(): Column<MemoryRun>[] {
       cell: ({ outcome }) => <span title={outcome}>{outcome}</span>,
     },
     { id: 'where', title: 'Scope', width: 100, cell: ({ where }) => where },
-    {
-      id: 'facts',
-      title: 'Facts',
-      width: 140,
-      align: 'end',
-      cell: ({ before, after }) => (
-        <span className="number">
-          {formatCount(before.facts)} → {after === null ? 'unknown' : formatCount(after.facts)}
-        </span>
-      ),
-    },
   ];
 }
 

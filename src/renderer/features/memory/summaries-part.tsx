@@ -32,7 +32,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
     {
       id: 'count',
       title: 'Stands for',
-      width: 90,
+      width: 104,
       align: 'end',
       cell: ({ metadata }) => <span className="number">{formatCount(originOf(metadata)?.count ?? 0)}</span>,
     },
