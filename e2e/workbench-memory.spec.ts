@@ -115,6 +115,7 @@ test('what would go is listed before it goes, and the run tells what it did', as
     await page.getByRole('dialog').getByRole('button', { name: 'Evict 1 fact' }).click();
     await expect(page.getByText('Evicted 1 faded fact below 0.3.')).toBeVisible();
     await expect(page.getByRole('heading', { name: 'Nothing is below 0.3' })).toBeVisible();
+    await expect(page.getByRole('tab', { name: 'Would be evicted' })).toBeFocused();
     await expect(page.getByRole('heading', { name: 'Salience of 9 facts' })).toBeVisible();
     expect(await storedBird(page, service, 'owl')).toBeUndefined();
     expect(await storedBird(page, service, 'heron')).toBeDefined();
@@ -361,6 +362,7 @@ async function check(page: Page, view: string): Promise<void> {
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`nothing grave is found in Memory, ${colorScheme}`, async ({ page, service }) => {
+    test.setTimeout(240_000);
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await knowBirds(page, service);
     await post(

@@ -1,5 +1,5 @@
 /** What consolidation would put in the place of alike episodes, each summary with its members; then Apply. */
-import { Button, Group, Modal, NumberInput } from '@mantine/core';
+import { Button, NumberInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconStack3 } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -9,8 +9,7 @@ import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { notifyDone } from '../../ui/notify.tsx';
+import { Banner, EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { Answered } from './asked.tsx';
@@ -23,10 +22,10 @@ import {
   predicatesOf,
   usualLeast,
 } from './memory-search.ts';
+import { MeasuredDialog } from './measured-dialog.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
 import { neededByRules, originOf } from './summaries.ts';
 import { consolidationBody, useConsolidation } from './use-memory.ts';
-import { useMeasured } from './use-measured.ts';
 import styles from './memory.module.css';
 
 type Summary = Consolidated['summaries'][number];
@@ -110,47 +109,29 @@ interface ApplyDialogProps {
 function ApplyDialog({ preview, predicates, least, onClose }: ApplyDialogProps) {
   const { space } = useSession();
   const { mutateAsync } = useWrite('consolidate');
-  const { isRunning, failure, start } = useMeasured();
+  const count = formatAmount(preview.factsConsolidated, 'fact');
 
-  function onDone(outcome: string): void {
-    notifyDone(`${outcome}.`);
-    onClose();
-  }
-
-  function onConfirm(): void {
-    start(async () => {
-      const done = await mutateAsync({ body: consolidationBody(predicates, least, space.scope) });
-      return {
-        kind: 'consolidate',
-        outcome: outcomeOf(done),
-        list: 'Replaced',
-        atoms: done.summaries.flatMap(({ replaced }) => replaced),
-      };
-    }, onDone);
+  async function consolidate() {
+    const done = await mutateAsync({ body: consolidationBody(predicates, least, space.scope) });
+    const atoms = done.summaries.flatMap(({ replaced }) => replaced);
+    return { kind: 'consolidate', outcome: outcomeOf(done), list: 'Replaced', atoms } as const;
   }
 
   return (
-    <Modal
-      opened
+    <MeasuredDialog
+      title={`Consolidate ${count}?`}
+      keep="Cancel"
+      action="Consolidate"
+      isDestructive={false}
+      work={consolidate}
       onClose={onClose}
-      title={`Consolidate ${formatAmount(preview.factsConsolidated, 'fact')}?`}
-      size="md"
     >
       <p className={styles.statement}>
         <strong>{formatAmount(preview.summariesCreated, 'summary', 'summaries')}</strong> would take the place
-        of <strong>{formatAmount(preview.factsConsolidated, 'fact')}</strong>. Pinned facts stay beside them.
+        of <strong>{count}</strong>. Pinned facts stay beside them.
       </p>
       <p className="dim">Each summary can be restored: its facts then return as they were.</p>
-      {failure !== null && <ProblemNotice failure={failure} />}
-      <Group justify="flex-end" mt="md">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button loading={isRunning} onClick={onConfirm} data-autofocus>
-          Consolidate
-        </Button>
-      </Group>
-    </Modal>
+    </MeasuredDialog>
   );
 }
 
