@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark, or with `storage` as first argument that of the storage: bundles it and the engine for Node, then
- * runs the bundle with the same arguments.
+ * Starts the benchmark, or with `storage` or `context` as first argument that of the storage or of context windows:
+ * bundles it and the engine for Node, then runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
@@ -26,6 +26,7 @@ await build({
       input: {
         main: join(root, 'bench', 'main.ts'),
         storage: join(root, 'bench', 'storage.ts'),
+        context: join(root, 'bench', 'context', 'main.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
       },
@@ -34,7 +35,8 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const [program, args] = first === 'storage' ? ['storage.js', rest] : ['main.js', process.argv.slice(2)];
+const others = ['storage', 'context'];
+const [program, args] = others.includes(first) ? [`${first}.js`, rest] : ['main.js', process.argv.slice(2)];
 const result = spawnSync(process.execPath, [join(outDir, program), ...args], {
   stdio: 'inherit',
 });

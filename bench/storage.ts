@@ -9,7 +9,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { assert, type Caller, type Engine, openEngine } from '../src/engine/index.ts';
+import { assert, type Engine, openEngine } from '../src/engine/index.ts';
+import { caller, fact } from './calls.ts';
 
 const help = `npm run bench -- storage [options]
   --facts N             facts to store (100000)
@@ -17,38 +18,16 @@ const help = `npm run bench -- storage [options]
   --metadata            facts have metadata
   --help`;
 
-const caller: Caller = {
-  credential: null,
-  role: 'admin',
-  databases: [],
-  tenants: [],
-  database: 'default',
-  tenant: 'bench',
-  client: null,
-  transaction: null,
-  idempotency: null,
-  requestId: 'bench',
-  signal: new AbortController().signal,
-};
-
 interface Options {
   readonly facts: number;
   readonly batch: number;
   readonly metadata: boolean;
 }
 
-function fact(number: number, { metadata }: Options) {
-  return {
-    predicate: 'edge',
-    args: [`node${number}`, `node${(number * 7919) % 1_000_003}`],
-    truthVal: true,
-    scope: null,
-    unscoped: false,
-    ttl: null,
-    validFrom: null,
-    validUntil: null,
+function edge(number: number, { metadata }: Options) {
+  return fact('edge', [`node${number}`, `node${(number * 7919) % 1_000_003}`], {
     metadata: metadata ? { source: `file ${number % 100}`, confidence: 0.5 } : null,
-  };
+  });
 }
 
 async function writeBatches(engine: Engine, options: Options): Promise<void> {
@@ -56,7 +35,7 @@ async function writeBatches(engine: Engine, options: Options): Promise<void> {
     const count = Math.min(options.batch, options.facts - from);
     await engine.tellAll(
       caller,
-      Array.from({ length: count }, (_, at) => fact(from + at, options)),
+      Array.from({ length: count }, (_, at) => edge(from + at, options)),
     );
   }
 }
@@ -69,7 +48,7 @@ async function writeSingly(engine: Engine, options: Options): Promise<void> {
     while (next < options.facts) {
       const number = next++;
       const request = { ...caller, requestId: crypto.randomUUID() };
-      await engine.tell(request, { ...fact(number, options), ifGeneration: null });
+      await engine.tell(request, { ...edge(number, options), ifGeneration: null });
     }
   };
   await Promise.all(Array.from({ length: writers }, write));

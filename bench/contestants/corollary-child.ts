@@ -5,7 +5,8 @@
  * every answer all the same, but does not render them, which no contestant does; they are counted
  * afterwards, off the clock.
  */
-import { type Caller, type Engine, openEngine, present } from '../../src/engine/index.ts';
+import { type Engine, openEngine, present } from '../../src/engine/index.ts';
+import { caller, fact } from '../calls.ts';
 import type { BenchAtom } from '../program.ts';
 import { type ChildReport, median } from './contestant.ts';
 import { type ChildTask, cpuSeconds, heldBytes, readRows, readTask } from './rows.ts';
@@ -13,36 +14,8 @@ import { type ChildTask, cpuSeconds, heldBytes, readRows, readTask } from './row
 const folder = present(process.argv[2], 'the folder of the task is the argument');
 const factsPerWrite = 50_000;
 
-const caller: Caller = {
-  credential: null,
-  role: 'admin',
-  databases: [],
-  tenants: [],
-  database: 'default',
-  tenant: 'bench',
-  client: null,
-  transaction: null,
-  idempotency: null,
-  requestId: 'bench',
-  signal: new AbortController().signal,
-};
-
 /** Of several scopes, the one that the facts are told to and the others are forked from. */
 const firstScope = 's0';
-
-function fact([predicate, ...args]: BenchAtom, scope: string | null = null) {
-  return {
-    predicate,
-    args,
-    truthVal: true,
-    scope,
-    unscoped: false,
-    ttl: null,
-    validFrom: null,
-    validUntil: null,
-    metadata: null,
-  };
-}
 
 async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
   let count = 0;
@@ -52,7 +25,7 @@ async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
     for (let from = 0; from < rows.length; from += factsPerWrite)
       await engine.tellAll(
         caller,
-        rows.slice(from, from + factsPerWrite).map(([x, y]) => fact([name, x, y], scope)),
+        rows.slice(from, from + factsPerWrite).map(([x, y]) => fact(name, [x, y], { scope })),
       );
     count += rows.length;
   }
@@ -143,7 +116,7 @@ async function change(engine: Engine, task: ChildTask): Promise<Findings> {
     await takeAway(engine, [relation, ...row]);
     await ask(engine, task.goal, 1);
     times.push(cpuSeconds() - start);
-    await engine.tell(caller, { ...fact([relation, ...row]), ifGeneration: null });
+    await engine.tell(caller, { ...fact(relation, row), ifGeneration: null });
     await ask(engine, task.goal, 1);
   }
   const measured = { solve: median(times), peakBytes: peakBytes() };
@@ -151,7 +124,7 @@ async function change(engine: Engine, task: ChildTask): Promise<Findings> {
   for (const row of rows) {
     await takeAway(engine, [relation, ...row]);
     answers += await ask(engine, task.goal, null);
-    await engine.tell(caller, { ...fact([relation, ...row]), ifGeneration: null });
+    await engine.tell(caller, { ...fact(relation, row), ifGeneration: null });
   }
   return { ...measured, answers };
 }

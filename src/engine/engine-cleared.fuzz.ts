@@ -13,6 +13,7 @@ import {
   startTime,
   testCaller,
 } from './testing/engine-fixtures.ts';
+import { randomPause } from './testing/random-pause.ts';
 import { overSeeds } from './testing/twin.ts';
 
 /**
@@ -163,8 +164,7 @@ async function step(
 async function runCase(seed: number): Promise<void> {
   const prng = new Prng(seed);
   const bugs: unknown[] = [];
-  const pause = (): Promise<void> =>
-    prng.chance(0.5) ? Promise.resolve() : new Promise((resolve) => void setImmediate(resolve));
+  const pause = randomPause(prng);
   const clock = new ManualClock(startTime);
   let now = 0;
   // Any look at the clock may be the last of a slice.

@@ -15,6 +15,7 @@ import {
   richFlavour,
 } from './testing/generators.ts';
 import { type Knowledge, modelOf, type ModelView } from './testing/naive-model.ts';
+import { randomPause } from './testing/random-pause.ts';
 import { fuzzCaller, overSeeds, Twin } from './testing/twin.ts';
 
 /**
@@ -36,12 +37,6 @@ const sleep = (milliseconds: number): Promise<void> =>
 /** How long something that is to be told may take, and how long to wait for what must not be. */
 const longestMs = 10_000;
 const quietMs = 12;
-
-/** Lets others run in a random half of the pauses. */
-function randomPause(seed: number): () => Promise<void> {
-  const prng = new Prng(seed);
-  return () => (prng.chance(0.5) ? Promise.resolve() : new Promise((resolve) => void setImmediate(resolve)));
-}
 
 /** A clock for slices on which any look may be the last of its slice. */
 function restlessTime(seed: number): () => number {
@@ -145,7 +140,7 @@ for (const [name, flavour] of Object.entries(flavours))
     overSeeds({ name: `events ${name}`, few: 2, many: 500 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
-      const twin = await Twin.open(start, randomPause(seed + 1));
+      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
       const seen: Change[] = [];
       const stop = twin.engine.subscribe((change) => seen.push(change));
       const views = allViews(start.vocabulary.scopes);
@@ -199,7 +194,7 @@ for (const name of ['absence', 'groups', 'rich', 'time'])
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
-      const twin = await Twin.open(start, randomPause(seed + 1));
+      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
       const seen: Change[] = [];
       const stop = twin.engine.subscribe((change) => seen.push(change));
       const views = allViews(start.vocabulary.scopes);

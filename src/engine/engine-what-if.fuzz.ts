@@ -29,6 +29,7 @@ import {
   type ModelView,
   type NaiveModel,
 } from './testing/naive-model.ts';
+import { randomPause } from './testing/random-pause.ts';
 import { fuzzCaller, overSeeds, Twin, viewFields } from './testing/twin.ts';
 
 /** /whatIf against the naive model: random knowledge, random changes, goals and none; and it changes nothing. */
@@ -226,14 +227,7 @@ for (const [name, flavour] of Object.entries(flavours))
     overSeeds({ name, few: 8, many: 3000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
-      const pausing = new Prng(seed + 1);
-      const pause = (): Promise<void> =>
-        pausing.chance(0.5)
-          ? Promise.resolve()
-          : new Promise((resolve) => {
-              setImmediate(resolve);
-            });
-      const twin = await Twin.open(start, pause);
+      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
       const vocabulary = widened(start.vocabulary);
       try {
         for (let round = 0; round < 6; round++) {

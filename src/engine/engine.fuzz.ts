@@ -23,6 +23,7 @@ import {
   type ModelView,
   type NaiveModel,
 } from './testing/naive-model.ts';
+import { randomPause } from './testing/random-pause.ts';
 import { expectAnswer, fuzzCaller, overSeeds, Twin, viewFields } from './testing/twin.ts';
 
 /** The engine against the naive model: random knowledge, random streams of updates, questions between any two. */
@@ -57,12 +58,6 @@ const flavours: Record<string, Flavour> = {
 };
 
 const timeout = 3_600_000;
-
-/** Lets others run in a random half of the pauses. */
-function randomPause(seed: number): () => Promise<void> {
-  const prng = new Prng(seed);
-  return () => (prng.chance(0.5) ? Promise.resolve() : new Promise((resolve) => void setImmediate(resolve)));
-}
 
 interface Asked {
   readonly body: readonly Literal[];
@@ -107,7 +102,7 @@ for (const [name, flavour] of Object.entries(flavours))
     overSeeds({ name, few: 8, many: 4000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
-      const twin = await Twin.open(start, randomPause(seed + 1));
+      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
       try {
         await askAndCompare(twin, prng, start.vocabulary, flavour, 6);
         for (let index = 0; index < 12; index++) {
@@ -165,7 +160,7 @@ for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers', 'steady'])
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
-      const twin = await Twin.open(start, randomPause(seed + 1));
+      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
       try {
         const states = new Map<number, Knowledge>([[0, twin.knowledge()]]);
         for (let round = 0; round < 3; round++) {
@@ -297,7 +292,7 @@ for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'gr
     return overSeeds({ name, few: 4, many: 1000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
-      const twin = await Twin.open(start, randomPause(seed + 1));
+      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
       const asked = new Set<string>();
       try {
         for (let round = 0; round < 5; round++) {

@@ -13,8 +13,24 @@ import type {
   SnapshotTaken,
   TenantList,
 } from './contract/administration.ts';
-import type { ContextSummary, ContextWindow, WindowDiff } from './contract/context.ts';
-import type { Consolidated, Decayed, MemoryStats, Recalled, Restored } from './contract/memory.ts';
+import type {
+  ClearSessionInput,
+  ContextSummary,
+  ContextWindow,
+  OptimizeInput,
+  SummaryInput,
+  WindowDiff,
+  WindowDiffInput,
+} from './contract/context.ts';
+import type {
+  Consolidated,
+  Decayed,
+  MemoryStats,
+  MemoryStatsQuery,
+  Recalled,
+  RecallInput,
+  Restored,
+} from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
   ExplainInput,
@@ -45,6 +61,9 @@ import type { Change, Engine, EngineCounters, TransactionWrites } from './engine
 import { explain } from './explain.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
 import { markOf } from './idempotency.ts';
+import { memoryStats } from './memory-stats.ts';
+import { recall } from './recall.ts';
+import { summarize } from './context-summary.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnose } from './logic/diagnose.ts';
@@ -75,6 +94,7 @@ import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
+import { Windows } from './windows.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
 /**
@@ -118,6 +138,7 @@ export class KnowledgeEngine implements Engine {
   readonly #transactions: Transactions;
   readonly #databases: Databases;
   readonly #snapshots: Snapshots;
+  readonly #windows: Windows;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -126,12 +147,14 @@ export class KnowledgeEngine implements Engine {
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const newId = (): string => crypto.randomUUID();
     this.#transactions = new Transactions({ writer: this.#writer, clock, pause, newId });
+    this.#windows = new Windows(this.#live, newId);
     this.#live.rememberedSince = (database, tenant) => this.#transactions.rememberedSince(database, tenant);
     this.#lane = new WriteLane(state, log, clock, pause, {
       applying: (record) => this.#live.applying(record),
       applied: (record, report) => {
         this.#transactions.applied(record, report);
         this.#live.applied(record, report);
+        this.#windows.applied(report);
       },
     });
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
@@ -380,12 +403,14 @@ export class KnowledgeEngine implements Engine {
     return deleteScope(this.#writer, caller, name);
   }
 
-  recall(): Promise<Recalled> {
-    throw notYet();
+  async recall(caller: Caller, input: RecallInput): Promise<Recalled> {
+    const limits = { ...defaultLimits, timeoutMs: input.timeoutMs };
+    const about = input.includeInferred ? null : [];
+    return this.#live.reading(caller, limits, (context) => recall(context, input), about);
   }
 
-  memoryStats(): Promise<MemoryStats> {
-    throw notYet();
+  async memoryStats(caller: Caller, query: MemoryStatsQuery): Promise<MemoryStats> {
+    return this.#live.reading(caller, defaultLimits, (context) => memoryStats(context, query), null);
   }
 
   consolidate(): Promise<Consolidated> {
@@ -400,20 +425,20 @@ export class KnowledgeEngine implements Engine {
     throw notYet();
   }
 
-  optimizeContext(): Promise<ContextWindow> {
-    throw notYet();
+  async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
+    return this.#windows.optimize(caller, input);
   }
 
-  diffContext(): Promise<WindowDiff> {
-    throw notYet();
+  async diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
+    return this.#windows.diff(caller, input);
   }
 
-  summarizeContext(): Promise<ContextSummary> {
-    throw notYet();
+  async summarizeContext(caller: Caller, input: SummaryInput): Promise<ContextSummary> {
+    return this.#live.reading(caller, defaultLimits, (context) => summarize(context, input));
   }
 
-  clearContextSession(): Promise<string> {
-    throw notYet();
+  async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
+    return this.#windows.clear(caller, sessionId);
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

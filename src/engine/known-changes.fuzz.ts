@@ -69,15 +69,17 @@ class Written {
   constructor(start: RandomCase) {
     this.current = startCase(start);
     this.#generation = this.#database.advance(0, 'request');
-    for (const { rule, scope, enabled } of presentRules(this.current)) {
-      const id = `r${this.ids.size}`;
+    for (const [index, { rule, scope, enabled }] of start.rules.entries()) {
+      const id = `r${index}`;
       const kept = { rule, scope, name: null, description: null, enabled };
       const status = changeRules(
         this.#database.rules,
         { kind: 'teach', rule: kept },
         { id, time: 0, generation: this.#database.generation },
       );
-      this.ids.set(rule, status.kept.id);
+      // Taught twice is kept once.
+      if (status.kept.id === id) this.ids.set(rule, id);
+      else this.current.rules[index] = null;
     }
     for (const fact of this.current.facts.values()) this.#store.store(toStore(fact), this.#generation, 0);
     const program = new Program(this.#database.rules.all());
@@ -131,6 +133,9 @@ class Written {
     const body = [{ ...randomQuestion(prng, vocabulary, flavour), naf: false }];
     const input = askInputSchema.parse({ body, ...viewFields(view), withProof: prng.chance(0.3) });
     await ask(this.context(), input, body);
+    // It answers before the tables that it does not need are made true: they come to know more until then.
+    for (let next = this.#reasoner.upkeepOf(null); next !== null; next = this.#reasoner.upkeepOf(null))
+      await next.done;
   }
 
   /** Everything that is known about, whether or not it holds. */
@@ -187,54 +192,71 @@ function countConclusions(one: State, other: State, demands: ReturnType<Written[
   return found.size;
 }
 
+async function compareWithModels(flavour: Flavour, seed: number): Promise<void> {
+  const prng = new Prng(seed);
+  const start = randomCase(prng, { ...flavour, disabledRules: false });
+  const written = new Written(start);
+  const { vocabulary } = start;
+  for (let round = 0; round < 5; round++) {
+    for (let index = 0; index < 3; index++) await written.ask(prng, start, flavour);
+    const before = written.context();
+    const was = new State(knowledgeOf(written.current));
+    const demands = written.demands();
+    const next: CurrentCase = {
+      facts: new Map(written.current.facts),
+      rules: [...written.current.rules],
+      time: written.current.time,
+    };
+    const operations: SupposedOperation[] = [];
+    for (let index = prng.below(4); index >= 0; index--) {
+      const update = randomUpdate(prng, vocabulary, flavour, next);
+      const operation = written.operation(update);
+      if (operation === null) continue;
+      operations.push(operation);
+      applyUpdate(next, update);
+    }
+    const { context, touched } = await suppose(before, operations);
+    const about = JSON.stringify(operations);
+    const supposed = new State(knowledgeOf(next));
+    const expected = {
+      gained: countConclusions(supposed, was, demands),
+      lost: countConclusions(was, supposed, demands),
+    };
+    expect(await knownChanges(before, context, new Set(touched.keys())), about).toEqual(expected);
+    expect(written.demands(), 'nothing is known by it').toEqual(demands);
+    // The same of a change that was made.
+    const touchedNow = new Set<string>();
+    for (let index = prng.below(3); index >= 0; index--) {
+      const update = randomUpdate(prng, vocabulary, flavour, written.current);
+      if (update.kind !== 'assert' && update.kind !== 'retract') continue;
+      written.write(update);
+      const { predicate, args, truthVal } = update.fact;
+      touchedNow.add(relationOf({ predicate, args: [...args], negated: !truthVal }));
+    }
+    const then = new State(knowledgeOf(written.current));
+    expect(await knownChanges(before, written.context(), touchedNow)).toEqual({
+      gained: countConclusions(then, was, demands),
+      lost: countConclusions(was, then, demands),
+    });
+  }
+}
+
+const timeout = 3_600_000;
+
 for (const [name, flavour] of Object.entries(flavours))
-  test(`known conclusions that come and go are those of the models (${name})`, { timeout: 3_600_000 }, () =>
-    overSeeds({ name: `known changes ${name}`, few: 8, many: 3000 }, async (seed) => {
-      const prng = new Prng(seed);
-      const start = randomCase(prng, { ...flavour, disabledRules: false });
-      const written = new Written(start);
-      const { vocabulary } = start;
-      for (let round = 0; round < 5; round++) {
-        for (let index = 0; index < 3; index++) await written.ask(prng, start, flavour);
-        const before = written.context();
-        const was = new State(knowledgeOf(written.current));
-        const demands = written.demands();
-        const next: CurrentCase = {
-          facts: new Map(written.current.facts),
-          rules: [...written.current.rules],
-          time: written.current.time,
-        };
-        const operations: SupposedOperation[] = [];
-        for (let index = prng.below(4); index >= 0; index--) {
-          const update = randomUpdate(prng, vocabulary, flavour, next);
-          const operation = written.operation(update);
-          if (operation === null) continue;
-          operations.push(operation);
-          applyUpdate(next, update);
-        }
-        const { context, touched } = await suppose(before, operations);
-        const about = JSON.stringify(operations);
-        const supposed = new State(knowledgeOf(next));
-        const expected = {
-          gained: countConclusions(supposed, was, demands),
-          lost: countConclusions(was, supposed, demands),
-        };
-        expect(await knownChanges(before, context, new Set(touched.keys())), about).toEqual(expected);
-        expect(written.demands(), 'nothing is known by it').toEqual(demands);
-        // The same of a change that was made.
-        const touchedNow = new Set<string>();
-        for (let index = prng.below(3); index >= 0; index--) {
-          const update = randomUpdate(prng, vocabulary, flavour, written.current);
-          if (update.kind !== 'assert' && update.kind !== 'retract') continue;
-          written.write(update);
-          const { predicate, args, truthVal } = update.fact;
-          touchedNow.add(relationOf({ predicate, args: [...args], negated: !truthVal }));
-        }
-        const then = new State(knowledgeOf(written.current));
-        expect(await knownChanges(before, written.context(), touchedNow)).toEqual({
-          gained: countConclusions(then, was, demands),
-          lost: countConclusions(was, then, demands),
-        });
-      }
-    }),
+  test(`known conclusions that come and go are those of the models (${name})`, { timeout }, () =>
+    overSeeds({ name: `known changes ${name}`, few: 8, many: 3000 }, (seed) =>
+      compareWithModels(flavour, seed),
+    ),
   );
+
+// A rule taught twice was two in the model. To look at some of what is known put that behind the rest. More became known
+// by an upkeep that went on after the question (absence 147, rich 64).
+test.each([
+  ['absence', 35],
+  ['rich', 52],
+  ['absence', 147],
+  ['rich', 64],
+])('known conclusions come and go as in the models in a case that once failed (%s %i)', (name, seed) =>
+  compareWithModels(flavours[name] as Flavour, seed),
+);

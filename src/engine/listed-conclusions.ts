@@ -1,9 +1,11 @@
 import { type BrowseContext, storedFact } from './browse.ts';
+import { present } from './base/assert.ts';
+import type { AtomLiteral } from './contract/language.ts';
 import type { StoredFact } from './contract/facts.ts';
-import type { Proof } from './contract/inference.ts';
-import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
+import type { ScopeChoice } from './facts/fact-store.ts';
 import { ProofBuilder } from './solve/proof.ts';
 import { type Matches, question } from './solve/question.ts';
+import type { RelationShape } from './solve/program.ts';
 
 /**
  * The derivable conclusions of a relation that are not stored, as they are shown among facts: with the rule and the
@@ -12,50 +14,48 @@ import { type Matches, question } from './solve/question.ts';
 export async function listedConclusions(
   context: BrowseContext,
   view: ScopeChoice,
-  relation: { readonly predicate: string; readonly arity: number; readonly negated: boolean },
+  relation: RelationShape,
   time: number,
 ): Promise<StoredFact[]> {
   const { reasoner, reader, pacer } = context;
-  const { predicate, negated } = relation;
-  const args = Array.from({ length: relation.arity }, (_, position) => `?v${position}`);
-  const atom = { predicate, args, negated };
-  const asked = question(view, [{ ...atom, naf: false }]);
-  const { matches } = await reasoner.answer(asked, reader, pacer, {
-    offset: 0,
-    limit: null,
-    withProof: false,
-    withAlternatives: false,
-  });
-  const derived = await reasoner.evaluate(reader, true, pacer, async (set) => {
+  const matches = await everyAtom(context, view, relation);
+  return reasoner.evaluate(reader, true, pacer, async (set) => {
     const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);
     const rows: number[] = [];
     for (let row = 0; row < matches.count; row++)
-      if (builder.storedFact(view, { ...atom, args: argsAt(matches, row), naf: false }) === null)
-        rows.push(row);
-    return { rows, proof: await builder.prove(matches, rows), facts: builder.facts };
+      if (builder.storedFact(view, answerAt(matches, row)) === null) rows.push(row);
+    const { roots } = await builder.prove(matches, rows);
+    const conclusions = new Conclusions(context, builder, time);
+    const listed: StoredFact[] = [];
+    for (const root of roots) {
+      if ((listed.length & 0x3ff) === 0x3ff) await pacer.breathe();
+      listed.push(conclusions.at(root));
+    }
+    return listed;
   });
-  const supports = supportOf(context, time, derived.proof, derived.facts);
-  return derived.proof.roots.map((root, at) => {
-    const step = derived.proof.steps[root] as Proof['steps'][number];
-    const premises = step.premises.map((premise) => derived.proof.steps[premise]?.atom ?? '');
-    const support = supports[root] as Support;
-    return {
-      id: null,
-      predicate: atom.predicate,
-      args: argsAt(matches, derived.rows[at] as number),
-      truthVal: !atom.negated,
-      scope: step.scope,
-      validFrom: Number.isFinite(support.from) ? support.from : null,
-      validUntil: Number.isFinite(support.until) ? support.until : null,
-      metadata: {},
-      createdAt: support.createdAt,
-      updatedAt: support.updatedAt,
-      importId: null,
-      salience: support.salience,
-      derived: true,
-      provenance: { rule: step.rule ?? '', premises },
-    };
+}
+
+/** All atoms of the relation that the view has, stored and concluded, in no order. */
+export async function everyAtom(
+  { reasoner, reader, pacer }: BrowseContext,
+  view: ScopeChoice,
+  { predicate, arity, negated }: RelationShape,
+): Promise<Matches> {
+  const args = Array.from({ length: arity }, (_, position) => `?v${position}`);
+  const asked = question(view, [{ predicate, args, negated, naf: false }]);
+  const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
+  return (await reasoner.answer(asked, reader, pacer, page)).matches;
+}
+
+/** The atom of an answer to a question that is one atom. */
+export function answerAt({ question: asked, ids, constants }: Matches, row: number): AtomLiteral {
+  const { variables } = asked;
+  const atom = asked.body[0] as AtomLiteral;
+  const args = atom.args.map((term) => {
+    const at = variables.indexOf(term);
+    return at < 0 ? term : constants.text(ids[row * variables.length + at] as number);
   });
+  return { ...atom, args };
 }
 
 /** What a conclusion takes from the stored premises of its proof; of no premises the neutral values. */
@@ -85,26 +85,67 @@ function both(left: Support, right: Support): Support {
   };
 }
 
-/** The support of every step, each from those before it. `facts` are those of the fact steps, in their order. */
-function supportOf(context: BrowseContext, time: number, proof: Proof, facts: readonly FactRow[]): Support[] {
-  let next = 0;
-  const support: Support[] = [];
-  for (const step of proof.steps) {
-    let own = noSupport;
-    if (step.kind === 'fact') {
-      const fact = storedFact(context, facts[next++] as FactRow, time);
-      const from = fact.validFrom ?? Number.NEGATIVE_INFINITY;
-      own = { ...fact, from, until: fact.validUntil ?? Number.POSITIVE_INFINITY };
-    }
-    for (const premise of step.premises) own = both(own, support[premise] as Support);
-    support.push(own);
-  }
-  return support;
-}
+/** What the steps of proofs amount to as facts. Steps that are added to the proofs later are taken in when asked for. */
+export class Conclusions {
+  readonly #context: BrowseContext;
+  readonly #builder: ProofBuilder;
+  readonly #time: number;
+  /** Of every step, each from those before it. */
+  readonly #support: Support[] = [];
+  /** Facts of the builder that were taken in. */
+  #facts = 0;
 
-function argsAt(matches: Matches, row: number): string[] {
-  const width = matches.question.variables.length;
-  return Array.from({ length: width }, (_, at) =>
-    matches.constants.text(matches.ids[row * width + at] as number),
-  );
+  /** `time`: the one that saliences are as of. */
+  constructor(context: BrowseContext, builder: ProofBuilder, time: number) {
+    this.#context = context;
+    this.#builder = builder;
+    this.#time = time;
+  }
+
+  /** The least salience among the stored premises of the step's proof; 1 without any. */
+  salienceOf(step: number): number {
+    return this.#supportOf(step).salience;
+  }
+
+  /** The conclusion of a step by a rule, as it is shown among facts. */
+  at(step: number): StoredFact {
+    const { steps, proved } = this.#builder;
+    const { rule, scope, premises } = present(steps[step], 'the step is there');
+    const { predicate, args, negated } = present(proved[step], 'it proves an atom').premise
+      .literal as AtomLiteral;
+    const support = this.#supportOf(step);
+    return {
+      id: null,
+      predicate,
+      args: [...args],
+      truthVal: !negated,
+      scope,
+      validFrom: Number.isFinite(support.from) ? support.from : null,
+      validUntil: Number.isFinite(support.until) ? support.until : null,
+      metadata: {},
+      createdAt: support.createdAt,
+      updatedAt: support.updatedAt,
+      importId: null,
+      salience: support.salience,
+      derived: true,
+      provenance: { rule: rule ?? '', premises: premises.map((premise) => steps[premise]?.atom ?? '') },
+    };
+  }
+
+  #supportOf(step: number): Support {
+    const { steps, facts } = this.#builder;
+    for (let next = this.#support.length; next <= step; next++) {
+      const { kind, premises } = present(steps[next], 'the step is there');
+      let own = noSupport;
+      if (kind === 'fact') {
+        const row = present(facts[this.#facts++], 'a step of a fact has its fact');
+        const fact = storedFact(this.#context, row, this.#time);
+        const from = fact.validFrom ?? Number.NEGATIVE_INFINITY;
+        own = { ...fact, from, until: fact.validUntil ?? Number.POSITIVE_INFINITY };
+      }
+      for (const premise of premises) own = both(own, this.#support[premise] as Support);
+      this.#support.push(own);
+    }
+    return this.#support[step] as Support;
+  }
 }

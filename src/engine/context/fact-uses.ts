@@ -1,6 +1,7 @@
 import { assert, present } from '../base/assert.ts';
 import type { FactRow, FactStore } from '../facts/fact-store.ts';
-import { breakdown, type SalienceBreakdown, used, type Uses } from './salience.ts';
+import { breakdown, type SalienceBreakdown, salienceOf, used, type Uses } from './salience.ts';
+import { SalienceBounds } from './salience-bounds.ts';
 
 /**
  * When the facts of a tenant were used beyond their assertion: observed state, never logged by itself.
@@ -15,23 +16,46 @@ export class FactUses {
   readonly #uses = new Map<number, Uses>();
   /** While a moment is pinned: what has changed since, as it was then; null: no use had been noted. */
   #before: Map<number, Uses | null> | null = null;
+  /** A bit for each number of a fact: set where uses of it are noted. */
+  #noted = new Uint32Array(4);
+  #bounds: SalienceBounds | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
   }
 
+  /** What is known of the saliences of many facts at once, kept from the first time that it is asked for. */
+  get bounds(): SalienceBounds {
+    this.#bounds ??= new SalienceBounds(this.#facts);
+    return this.#bounds;
+  }
+
   /** Notes one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
     this.version++;
-    this.#keep(numberOf(fact));
-    this.#uses.set(numberOf(fact), used(this.of(fact, assertedAt), time));
+    const number = numberOf(fact);
+    this.#keep(number);
+    const uses = used(this.of(fact, assertedAt), time);
+    this.#uses.set(number, uses);
+    this.#mark(number);
+    if (this.#bounds === null) return;
+    const newest = this.#facts.versionOf(number);
+    if (newest.row >= 0) this.#bounds.used(newest, uses, time, this.#facts.metadataOf(newest));
   }
 
   /** Forgets the uses of a fact that was retracted. */
   drop(fact: FactRow): void {
     this.version++;
-    this.#keep(numberOf(fact));
-    this.#uses.delete(numberOf(fact));
+    const number = numberOf(fact);
+    this.#keep(number);
+    if (this.#uses.delete(number))
+      this.#noted[number >>> 5] = (this.#noted[number >>> 5] as number) & ~(1 << (number & 31));
+  }
+
+  /** True where uses of the fact with this number beyond its assertion have been noted. */
+  isNoted(number: number): boolean {
+    const bits = this.#noted[number >>> 5];
+    return bits !== undefined && ((bits >>> (number & 31)) & 1) === 1;
   }
 
   of(fact: FactRow, assertedAt: number): Uses {
@@ -59,13 +83,29 @@ export class FactUses {
     return before === undefined ? (this.#uses.get(number) ?? null) : before;
   }
 
-  /** Takes over the uses of the fact with this number. */
+  /** Takes over the uses of the fact with this number, before anybody has asked for `bounds`. */
   restore(number: number, uses: Uses): void {
     this.#uses.set(number, uses);
+    this.#mark(number);
+  }
+
+  /** S of the fact at the time `now`: see `breakdown`. */
+  salienceOf(fact: FactRow, assertedAt: number, now: number): number {
+    return salienceOf(this.of(fact, assertedAt), this.#facts.metadataOf(fact), now);
   }
 
   salience(fact: FactRow, assertedAt: number, now: number): SalienceBreakdown {
     return breakdown(this.of(fact, assertedAt), this.#facts.metadataOf(fact), now);
+  }
+
+  #mark(number: number): void {
+    const word = number >>> 5;
+    if (word >= this.#noted.length) {
+      const grown = new Uint32Array(Math.max(word + 1, this.#noted.length * 2));
+      grown.set(this.#noted);
+      this.#noted = grown;
+    }
+    this.#noted[word] = (this.#noted[word] as number) | (1 << (number & 31));
   }
 
   #keep(number: number): void {

@@ -30,9 +30,12 @@ export interface SalienceBreakdown {
 const dayInMilliseconds = 86_400_000;
 const leastAgeInDays = 1000 / dayInMilliseconds;
 
-/** The uses with one more at `time`. */
+/** The uses with one more at `time`, which may be before the latest: a question that took long is noted at its end. */
 export function used(uses: Uses, time: number): Uses {
-  const latest = [...uses.latest, time];
+  const latest = [...uses.latest];
+  let at = latest.length;
+  while (at > 0 && (latest[at - 1] as number) > time) at--;
+  latest.splice(at, 0, time);
   if (latest.length > keptUses) latest.shift();
   return { count: uses.count + 1, first: uses.first, latest };
 }
@@ -54,16 +57,44 @@ function unitNumber(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : fallback;
 }
 
+/** What metadata say of salience. */
+interface Weights {
+  readonly importance: number;
+  readonly confidence: number;
+}
+
+const plainWeights: Weights = { importance: 0.5, confidence: 1 };
+
+function weightsOf(metadata: Metadata): Weights {
+  return {
+    importance: unitNumber(metadata.importance, plainWeights.importance),
+    confidence: unitNumber(metadata.confidence, plainWeights.confidence),
+  };
+}
+
+/** True where the metadata give a fact another salience than it has without them. */
+export function isWeighted(metadata: Metadata): boolean {
+  const { importance, confidence } = weightsOf(metadata);
+  return importance !== plainWeights.importance || confidence !== plainWeights.confidence;
+}
+
+function weighted(active: number, { importance, confidence }: Weights): number {
+  return (1 - (1 - active) ** (2 * importance)) * confidence;
+}
+
+/** S, 0..1, at the time `now`. With time it only falls, but for the uses that come. */
+export function salienceOf(uses: Uses, metadata: Metadata, now: number): number {
+  return weighted(activation(uses, now), weightsOf(metadata));
+}
+
 export function breakdown(uses: Uses, metadata: Metadata, now: number): SalienceBreakdown {
-  const importance = unitNumber(metadata.importance, 0.5);
-  const confidence = unitNumber(metadata.confidence, 1);
+  const weights = weightsOf(metadata);
   const active = activation(uses, now);
   return {
     uses: uses.count,
     lastUsedAt: uses.latest.at(-1) ?? null,
     activation: active,
-    importance,
-    confidence,
-    salience: (1 - (1 - active) ** (2 * importance)) * confidence,
+    ...weights,
+    salience: weighted(active, weights),
   };
 }

@@ -91,6 +91,45 @@ export class Dictionary implements ConstantIds {
     return this.#arena.subarray(this.#offsets[id], this.#offsets[id + 1]);
   }
 
+  /**
+   * The order by code point of two texts, as if each were followed by its `end`, an ASCII character's code. Not 0 where
+   * the ids differ, provided that no text has either end in it.
+   */
+  compareEnded(left: number, leftEnd: number, right: number, rightEnd: number): number {
+    const arena = this.#arena;
+    let a = this.#offsets[left] as number;
+    let b = this.#offsets[right] as number;
+    const endOfA = this.#offsets[left + 1] as number;
+    const endOfB = this.#offsets[right + 1] as number;
+    for (const end = a + Math.min(endOfA - a, endOfB - b); a < end; a++, b++) {
+      const difference = (arena[a] as number) - (arena[b] as number);
+      if (difference !== 0) return difference;
+    }
+    return (a < endOfA ? (arena[a] as number) : leftEnd) - (b < endOfB ? (arena[b] as number) : rightEnd);
+  }
+
+  /** True where a byte of the text is marked: `marked` has 256 elements, 0 where a byte is not. */
+  hasMarked(id: number, marked: Uint8Array): boolean {
+    const arena = this.#arena;
+    const end = this.#offsets[id + 1] as number;
+    for (let at = this.#offsets[id] as number; at < end; at++)
+      if (marked[arena[at] as number] !== 0) return true;
+    return false;
+  }
+
+  /** How many UTF-16 units the text has. */
+  lengthOf(id: number): number {
+    const arena = this.#arena;
+    const end = this.#offsets[id + 1] as number;
+    let length = 0;
+    for (let at = this.#offsets[id] as number; at < end; at++) {
+      const byte = arena[at] as number;
+      // Every byte that continues none begins a character; one of four bytes is two units.
+      if ((byte & 0xc0) !== 0x80) length += byte >= 0xf0 ? 2 : 1;
+    }
+    return length;
+  }
+
   /** Gives the next id to a text, as UTF-8, that has none yet. */
   addUtf8(text: Uint8Array): void {
     if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);

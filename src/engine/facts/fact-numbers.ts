@@ -29,6 +29,13 @@ export interface NumberedFacts {
   readonly changes: Map<number, number[]>;
 }
 
+/** A write that asserted facts: those numbered from `first` to before `end`. */
+export interface AssertingWrite {
+  readonly generation: number;
+  readonly first: number;
+  readonly end: number;
+}
+
 /** So many changes of a fact are remembered. */
 const longestHistory = 10;
 const greatestNumber = 0x7fff_ffff;
@@ -130,6 +137,13 @@ export class FactNumbers {
   /** The generation of the write with this place, and the number of its first new fact. */
   write(place: number): { readonly generation: number; readonly first: number } {
     return { generation: this.#generations[place] as number, first: this.#firsts[place] as number };
+  }
+
+  /** The write that asserted the fact: its generation, and the numbers of its first new fact and of that after its last. */
+  writeOf(number: number): AssertingWrite {
+    const place = this.#writeOf(number);
+    const end = place + 1 < this.#writes ? (this.#firsts[place + 1] as number) : this.#count;
+    return { ...this.write(place), end };
   }
 
   idOf(number: number): string {

@@ -13,7 +13,7 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
-import { FactNumbers, type NumberedFacts } from './fact-numbers.ts';
+import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { ScopeNames } from './scope-names.ts';
 import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { StoredRelation } from './stored-relation.ts';
@@ -382,6 +382,11 @@ export class FactStore {
   /** The generation that asserted the fact. */
   assertedIn(fact: FactRow): number {
     return this.#numbers.assertedIn(numberOf(fact));
+  }
+
+  /** The write that asserted the fact with this number, with the numbers of all that it asserted. */
+  writeOf(number: number): AssertingWrite {
+    return this.#numbers.writeOf(number);
   }
 
   /** The newest version of the fact with this id, dead or alive; null where no fact of this tenant has it. */

@@ -5,6 +5,9 @@ import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 
+/** Some things are kept of so many rows together: those whose number is the same but for so many low bits. */
+export const blockBits = 10;
+
 /**
  * The stored facts of one predicate, arity and truth value: rows in many versions.
  *
@@ -29,6 +32,8 @@ export class StoredRelation {
   /** The tenant's running number of the fact that the row is a version of. */
   number: Int32Array = new Int32Array(16);
   readonly metadata = new Map<number, Metadata>();
+  /** By block of rows: the last generation in which one of them died; null until one does. */
+  #lastDeaths: Float64Array | null = null;
   /** Of the generation that last changed something: how many more rows are alive since. */
   #latest = { generation: 0, net: 0 };
   /** Rows born in that generation in the place of others: which. */
@@ -64,7 +69,8 @@ export class StoredRelation {
 
   get bytes(): number {
     let bytes = this.#slots.byteLength + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
-    for (const column of [this.death, this.validFrom, this.validUntil]) bytes += column?.byteLength ?? 0;
+    for (const column of [this.death, this.validFrom, this.validUntil, this.#lastDeaths])
+      bytes += column?.byteLength ?? 0;
     return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0);
   }
 
@@ -142,7 +148,18 @@ export class StoredRelation {
     assert(this.death[row] === Number.POSITIVE_INFINITY, 'a row dies once');
     this.death[row] = generation;
     this.live--;
+    this.#noteDeath(row >>> blockBits, generation);
     this.#noteChange(generation, -1);
+  }
+
+  /** True where a row of the block died after this generation. Rows that were restored dead count as long dead. */
+  hasDiedSince(block: number, generation: number): boolean {
+    return this.#lastDeaths !== null && (this.#lastDeaths[block] ?? 0) > generation;
+  }
+
+  /** How many rows are alive in this generation, where nothing has changed after it; else null. */
+  liveIn(generation: number): number | null {
+    return this.#latest.generation <= generation ? this.live : null;
   }
 
   isAlive(row: number): boolean {
@@ -271,6 +288,17 @@ export class StoredRelation {
 
   #diedThrough(row: number, generation: number): boolean {
     return this.death !== null && (this.death[row] as number) <= generation;
+  }
+
+  #noteDeath(block: number, generation: number): void {
+    const known = this.#lastDeaths;
+    if (known === null || block >= known.length)
+      this.#lastDeaths = enlarged(
+        known ?? new Float64Array(0),
+        new Float64Array(Math.max(block + 1, this.#capacity >>> blockBits)),
+      );
+    const deaths = this.#lastDeaths as Float64Array;
+    deaths[block] = Math.max(deaths[block] as number, generation);
   }
 
   #noteScope(row: number): void {

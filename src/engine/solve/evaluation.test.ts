@@ -5,7 +5,7 @@ import { MemoryBudget } from './memory-budget.ts';
 test('memory is measured after many derivations, however long the measurement before was held up', () => {
   let now = 0;
   const time = vi.spyOn(performance, 'now').mockImplementation(() => now);
-  onTestFinished(() => void time.mockRestore());
+  onTestFinished(() => time.mockRestore());
   const limits = {
     timeoutMs: Number.POSITIVE_INFINITY,
     maxDerivations: Number.POSITIVE_INFINITY,

@@ -34,6 +34,9 @@ export interface Instance {
   readonly rendered: readonly string[];
 }
 
+/** Steps between looks where one instance will do. */
+const stepsToOne = 16;
+
 export class Explainer {
   readonly #set: TableSet;
   readonly #body: BuiltBody;
@@ -100,6 +103,12 @@ export class Explainer {
     return best;
   }
 
+  /** True where there is an instance for the head. */
+  async has(head: Int32Array, reader: Reader, pacer: Pacer): Promise<boolean> {
+    await this.#find(head, reader, pacer, true);
+    return this.#instances.rows.count > 0;
+  }
+
   /** The instances for the head: the lowest first, those of one height by their premises as rendered. */
   async all(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance[]> {
     await this.#find(head, reader, pacer);
@@ -123,8 +132,8 @@ export class Explainer {
     return present(this.#instances.rows.heights, 'instances carry heights').of;
   }
 
-  /** Fills the instances with those of the head. */
-  async #find(head: Int32Array, reader: Reader, pacer: Pacer): Promise<void> {
+  /** Fills the instances with those of the head; with `one` with one at least, where there is one. */
+  async #find(head: Int32Array, reader: Reader, pacer: Pacer, one = false): Promise<void> {
     clear(this.#heads);
     clear(this.#instances);
     this.#heads.rows.insert(head);
@@ -134,7 +143,8 @@ export class Explainer {
     try {
       let counted = machine.matches;
       for (let isDone = false; !isDone; ) {
-        isDone = machine.run(stepsBetweenLooks) !== 0;
+        isDone = machine.run(one ? stepsToOne : stepsBetweenLooks) !== 0;
+        if (one && this.#instances.rows.count > 0) isDone = true;
         pacer.derivations += machine.matches - counted;
         counted = machine.matches;
         if (pacer.isSliceOver) pacer.lookAtMemory(this.#set);

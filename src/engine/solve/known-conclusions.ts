@@ -70,15 +70,22 @@ export class KnownConclusions {
     for (const { relation } of this.#entries.values()) if (relations.has(relation)) yield relation;
   }
 
-  /** What is known of these relations, in every view; and forgets it. */
-  take(relations: ReadonlySet<string>): Candidates[] {
+  /** What is known of these relations, in every view; in the order in which something of each first became known. */
+  of(relations: ReadonlySet<string>): Candidates[] {
     const found: Candidates[] = [];
-    for (const [key, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       if (!relations.has(entry.relation)) continue;
-      this.#entries.delete(key);
       const rows = merged(entry);
+      entry.parts = [rows];
       found.push({ ...entry, rows, count: rows.count, dead: rows.dead, table: null, isCertain: false });
     }
+    return found;
+  }
+
+  /** As `of`; and forgets it. */
+  take(relations: ReadonlySet<string>): Candidates[] {
+    const found = this.of(relations);
+    for (const [key, { relation }] of this.#entries) if (relations.has(relation)) this.#entries.delete(key);
     return found;
   }
 

@@ -45,6 +45,8 @@ export class Program {
   /** What is said by the enabled rules, by their ids. */
   readonly #said = new Map<string, { readonly head: string; readonly text: string }>();
 
+  /** The enabled rules, the first created first. */
+  readonly rules: readonly KeptRule[];
   /** Every constant that a rule names. */
   readonly constants: ReadonlySet<string>;
   /** True where some rule can conclude constants that nobody wrote: by arithmetic or an aggregate. */
@@ -52,6 +54,7 @@ export class Program {
 
   constructor(rules: readonly KeptRule[]) {
     const constants = new Set<string>();
+    this.rules = rules.filter(({ enabled }) => enabled);
     this.constants = constants;
     this.makesConstants = rules.some(({ rule }) =>
       rule.body.some((each) => isAggregate(each) || isArithmetic(each)),
@@ -97,10 +100,14 @@ export class Program {
     return found;
   }
 
+  /** The relations that some rule concludes. */
+  conclusions(): RelationShape[] {
+    return this.conclusionsAmong(new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]));
+  }
+
   /** The relations with this predicate that some rule concludes. */
   conclusionsOf(predicate: string): RelationShape[] {
-    const relations = new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]);
-    return this.conclusionsAmong(relations).filter((relation) => relation.predicate === predicate);
+    return this.conclusions().filter((relation) => relation.predicate === predicate);
   }
 
   /** The rules that conclude the relation in the view, the first created first. */

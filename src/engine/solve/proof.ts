@@ -9,7 +9,7 @@ import { isAbsence, isAggregate, isBuiltin, relationOf } from '../logic/terms.ts
 import { BodyCompiler } from './body-compiler.ts';
 import { type Derived, newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
-import { Explainer, type Instance, type Premise, premisesOf } from './explainer.ts';
+import { Explainer, type Premise, premisesOf } from './explainer.ts';
 import { filtersOf } from './join-order.ts';
 import { put } from './machine.ts';
 import { questionLevel } from './program.ts';
@@ -37,6 +37,19 @@ interface Choice {
   readonly premises: readonly Premise[];
 }
 
+/** One way to prove a conclusion: by a rule, or, of a tuple of an aggregate, by its braces (`rule` null). */
+export interface Way {
+  readonly rule: BuiltRule | null;
+  readonly height: number;
+  readonly premises: readonly Premise[];
+}
+
+/** What a step proves, and by which rule. */
+export interface Proved {
+  readonly premise: Premise;
+  readonly rule: BuiltRule | null;
+}
+
 type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
 
 const mostAlternatives = 100;
@@ -45,6 +58,8 @@ export class ProofBuilder {
   readonly steps: ProofStep[] = [];
   /** The stored facts that the proofs rest on, in the order of their steps. */
   readonly facts: FactRow[] = [];
+  /** What the steps prove, in their order; null: an answer that is a conjunction. */
+  readonly proved: (Proved | null)[] = [];
   isTruncated = false;
   readonly #set: TableSet;
   readonly #reader: Reader;
@@ -184,7 +199,55 @@ export class ProofBuilder {
     if (steps.length === 1 && only !== undefined) return only;
     const atom = premises.map(({ literal }) => renderLiteral(literal)).join(', ');
     const step = { atom, kind: 'rule' as const, rule: null, ruleId: null, premises: steps, scope: null };
-    return this.#stepOf.get(`answer\n${atom}`) ?? this.#add(`answer\n${atom}`, step);
+    return this.#stepOf.get(`answer\n${atom}`) ?? this.#add(`answer\n${atom}`, null, step);
+  }
+
+  /**
+   * The number of the step that proves the premise, made now where there is none: of one that was proved, or that
+   * stands in a way that `partsOf` gave. The proofs must not be bounded.
+   */
+  async stepOf(premise: Premise): Promise<number> {
+    return present(await this.#provePremise(premise), 'a proof without bound is not cut off');
+  }
+
+  /**
+   * The ways to a premise that was proved, or that stands in a way that was given here: every part is to be proved in
+   * one of its ways. A conclusion has one part; an aggregate one for each of its tuples; what rests on nothing, stored
+   * facts included, none. Of each part the first `most` ways: the lowest first, then by the rule created first, then by
+   * premises as rendered.
+   */
+  async partsOf(premise: Premise, most: number): Promise<(readonly Way[])[]> {
+    const { literal, view, group } = premise;
+    if (group !== null) {
+      const explainer = this.#groupExplainer(group.built);
+      const parts: Way[][] = [];
+      for (const tuple of this.#tuplesOf(group.built, group.key)) {
+        const found = await explainer.all(tuple, this.#reader, this.#pacer);
+        parts.push(found.slice(0, most).map((each) => ({ ...each, rule: null })));
+      }
+      return parts;
+    }
+    if (isAggregate(literal) || isBuiltin(literal) || isAbsence(literal)) return [];
+    if (this.storedFact(view, literal) !== null) return [];
+    return [(await this.#waysTo({ view, literal })).slice(0, most)];
+  }
+
+  /** Of these atoms, all of which hold, those that a rule concludes, whether or not they are stored too. */
+  async concludedAmong(goals: readonly GroundAtom[]): Promise<GroundAtom[]> {
+    const derived = goals.filter(({ view, literal }) => this.#set.isDerived(view, relationOf(literal)));
+    for (const { view, literal } of derived) this.#demandAtom(view, literal);
+    await settle(this.#set, this.#reader, this.#pacer);
+    const found: GroundAtom[] = [];
+    for (const goal of derived) {
+      await this.#pacer.breathe();
+      const { table, tuple } = this.#find(goal);
+      for (const rule of table.rules)
+        if (await this.#explainer(rule).has(tuple, this.#reader, this.#pacer)) {
+          found.push(goal);
+          break;
+        }
+    }
+    return found;
   }
 
   /** The number of the premise's step, with those before it that it rests on; null where the proof is cut off. */
@@ -211,14 +274,18 @@ export class ProofBuilder {
   #addChosen(premise: Premise, { rule, premises }: Choice): number | null {
     if (rule !== null && this.steps.length < this.#mostSteps)
       this.#concluded.push({ step: this.steps.length, premise });
-    return this.#add(stepKey(premise), {
-      atom: renderLiteral(premise.literal),
-      kind: rule === null ? 'aggregate' : 'rule',
-      rule: rule === null ? null : rule.kept.text,
-      ruleId: rule === null ? null : rule.kept.id,
-      premises: premises.map((each) => this.#stepOf.get(stepKey(each)) as number),
-      scope: rule === null ? null : rule.kept.scope,
-    });
+    return this.#add(
+      stepKey(premise),
+      { premise, rule },
+      {
+        atom: renderLiteral(premise.literal),
+        kind: rule === null ? 'aggregate' : 'rule',
+        rule: rule === null ? null : rule.kept.text,
+        ruleId: rule === null ? null : rule.kept.id,
+        premises: premises.map((each) => this.#stepOf.get(stepKey(each)) as number),
+        scope: rule === null ? null : rule.kept.scope,
+      },
+    );
   }
 
   /** Adds the step of what rests on nothing: a built-in or an absence that holds, or a stored fact. */
@@ -229,7 +296,7 @@ export class ProofBuilder {
     const plain = { atom, rule: null, ruleId: null, premises: [] };
     if (isBuiltin(literal) || isAbsence(literal)) {
       const kind = isBuiltin(literal) ? ('builtin' as const) : ('absence' as const);
-      return this.#add(stepKey(premise), { ...plain, kind, scope: null }) !== null;
+      return this.#add(stepKey(premise), { premise, rule: null }, { ...plain, kind, scope: null }) !== null;
     }
     const fact = this.storedFact(view, literal);
     if (fact === null) return false;
@@ -238,13 +305,17 @@ export class ProofBuilder {
     const facts = isNew && reader.overlay !== null ? reader.overlay.added.facts : reader.facts;
     const factId = isNew ? reader.overlay?.idOf(fact) : facts.idOf(fact);
     const metadata = facts.metadataOf(fact);
-    const step = this.#add(stepKey(premise), {
-      ...plain,
-      kind: 'fact',
-      scope: facts.scopeOf(fact),
-      ...(typeof factId === 'string' ? { factId } : {}),
-      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
-    });
+    const step = this.#add(
+      stepKey(premise),
+      { premise, rule: null },
+      {
+        ...plain,
+        kind: 'fact',
+        scope: facts.scopeOf(fact),
+        ...(typeof factId === 'string' ? { factId } : {}),
+        ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+      },
+    );
     if (step !== null && !isNew) this.facts.push(fact);
     return step !== null;
   }
@@ -267,13 +338,14 @@ export class ProofBuilder {
     return first;
   }
 
-  #add(key: string, step: Omit<ProofStep, 'id'>): number | null {
+  #add(key: string, proved: Proved | null, step: Omit<ProofStep, 'id'>): number | null {
     if (this.steps.length >= this.#mostSteps) {
       this.isTruncated = true;
       return null;
     }
     const id = this.steps.length;
     this.steps.push({ id, ...step });
+    this.proved.push(proved);
     this.#stepOf.set(key, id);
     return id;
   }
@@ -304,17 +376,12 @@ export class ProofBuilder {
    */
   async #addAlternatives(): Promise<void> {
     for (const { step, premise } of this.#concluded) {
-      const { table, tuple } = this.#find({ view: premise.view, literal: premise.literal as AtomLiteral });
-      const ways: { readonly rule: BuiltRule; readonly found: Instance }[] = [];
-      for (const rule of table.rules)
-        for (const found of await this.#explainer(rule).all(tuple, this.#reader, this.#pacer))
-          ways.push({ rule, found });
-      ways.sort((left, right) => left.found.height - right.found.height);
+      const ways = await this.#waysTo({ view: premise.view, literal: premise.literal as AtomLiteral });
       const alternatives: ProofAlternative[] = [];
       // The first way is the proof that the step has.
-      for (const { rule, found } of ways.slice(1, 1 + mostAlternatives)) {
+      for (const { rule, premises: others } of ways.slice(1, 1 + mostAlternatives)) {
         const premises: number[] = [];
-        for (const each of found.premises) {
+        for (const each of others) {
           const proved = await this.#provePremise(each);
           if (proved === null) return;
           premises.push(proved);
@@ -325,11 +392,19 @@ export class ProofBuilder {
     }
   }
 
+  /** All instances of rules that conclude the atom: the lowest first, then by rule, then by premises as rendered. */
+  async #waysTo(goal: GroundAtom): Promise<(Way & { readonly rule: BuiltRule })[]> {
+    const { table, tuple } = this.#find(goal);
+    const ways: (Way & { readonly rule: BuiltRule })[] = [];
+    for (const rule of table.rules)
+      for (const { height, premises } of await this.#explainer(rule).all(tuple, this.#reader, this.#pacer))
+        ways.push({ rule, height, premises });
+    return ways.sort((left, right) => left.height - right.height);
+  }
+
   /** What an aggregate rests on: for each of its tuples the lowest way to it, every premise once. */
   async #chooseForGroup(group: BuiltGroup, key: Int32Array): Promise<Choice> {
-    let explainer = this.#byGroup.get(group);
-    if (explainer === undefined)
-      this.#byGroup.set(group, (explainer = new Explainer(this.#set, group.body, group.headTerms, 0)));
+    const explainer = this.#groupExplainer(group);
     const premises = new Map<string, Premise>();
     for (const tuple of this.#tuplesOf(group, key)) {
       const found = await explainer.lowest(tuple, this.#reader, this.#pacer);
@@ -337,6 +412,13 @@ export class ProofBuilder {
         premises.set(renderLiteral(premise.literal), premises.get(renderLiteral(premise.literal)) ?? premise);
     }
     return { rule: null, premises: [...premises.values()] };
+  }
+
+  #groupExplainer(group: BuiltGroup): Explainer {
+    let explainer = this.#byGroup.get(group);
+    if (explainer === undefined)
+      this.#byGroup.set(group, (explainer = new Explainer(this.#set, group.body, group.headTerms, 0)));
+    return explainer;
   }
 
   /** The tuples of a group for one key, by their texts. */
@@ -393,6 +475,7 @@ function groundAtom(atom: AtomLiteral, matches: Matches, row: number): AtomLiter
   return { ...atom, args };
 }
 
-function stepKey({ view, literal }: { view: ScopeChoice; literal: Literal }): string {
+/** Equal for premises with the same proof: the same literal in the same view. */
+export function stepKey({ view, literal }: { view: ScopeChoice; literal: Literal }): string {
   return `${viewKey(view)}\n${renderLiteral(literal)}`;
 }

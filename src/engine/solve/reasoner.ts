@@ -1,5 +1,5 @@
 import type { Proof } from '../contract/inference.ts';
-import type { FactRow, FactStore } from '../facts/fact-store.ts';
+import type { FactRow, FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import { Tuples } from '../facts/tuples.ts';
 import { compareText } from '../base/text-order.ts';
 import { relationKey, relationOf } from '../logic/terms.ts';
@@ -25,6 +25,7 @@ import {
   SharedTables,
   type Upkeep,
 } from './shared-tables.ts';
+import { viewKey } from './reader.ts';
 import { rowsByText } from './sorted.ts';
 import { TableSet, type Tallies } from './table-set.ts';
 import type { Relation } from './table.ts';
@@ -247,19 +248,23 @@ export class Reasoner implements Keeper {
    */
   candidates(relations: ReadonlySet<string>, keepKnown = false): Candidates[] {
     const found = this.#both.flatMap((shared) => shared.candidates(relations));
-    const known = this.known.take(relations);
-    if (keepKnown) for (const each of known) this.known.add(each, each.rows);
+    const known = keepKnown ? this.known.of(relations) : this.known.take(relations);
     return [...found, ...known];
   }
 
   /** What is known about these relations: what was asked of tables, and each conclusion whose table is gone. */
   demands(relations: ReadonlySet<string>): Demand[] {
     const found = this.#both.flatMap((shared) => shared.demands(relations));
-    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.take(relations)) {
-      const of = { view, predicate, arity, negated, relation };
-      this.known.add(of, keys.rows);
-      found.push({ ...of, boundPositions: [...keys.rows.columns.keys()], keys });
-    }
+    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.of(relations))
+      found.push({
+        view,
+        predicate,
+        arity,
+        negated,
+        relation,
+        boundPositions: [...keys.rows.columns.keys()],
+        keys,
+      });
     return found;
   }
 
@@ -389,10 +394,19 @@ export class Reasoner implements Keeper {
     return place === null ? null : copyMatches(asked, atom, place, set);
   }
 
-  /** Distinct known conclusions that hold and are not stored, by relation, whatever the view. */
-  async knownByRelation(reader: PinnedReader, pacer: Pacer): Promise<KnownCount[]> {
+  /**
+   * Distinct known conclusions that hold and are not stored, by relation: of the view of a scope or of the facts
+   * without scope, or, where neither is chosen, of whatever view.
+   */
+  async knownByRelation(
+    reader: PinnedReader,
+    pacer: Pacer,
+    view: ScopeChoice = { kind: 'all' },
+  ): Promise<KnownCount[]> {
     await this.keepUp(reader, pacer);
-    return countByRelation(this.#held(reader), reader, pacer);
+    const held = this.#held(reader);
+    const ofView = held.filter(({ table }) => viewKey(table.view) === viewKey(view));
+    return countByRelation(view.kind === 'all' ? held : ofView, reader, pacer);
   }
 
   /** Known conclusions, rendered and sorted, whose canonical proof uses the stored fact: as many as a second finds. */

@@ -148,6 +148,9 @@ export class SharedTables implements Holder {
     if (set.tables.size === 0 && set.owner === null) {
       // A question that needed no table may have made a constant that is stored now: one text would have two ids.
       if (set.constants.ownCount > 0) this.#renew();
+      // Nothing rests on what was noted while such a question was at the set. With it the set would go on counting as
+      // one for questions about the state before, and what they had it read would change unnoted.
+      this.#changed = [];
       return;
     }
     const keys = new Set<string>();

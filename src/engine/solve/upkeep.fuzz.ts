@@ -268,7 +268,7 @@ async function changeAndWatch(
   flavour: Flavour,
 ): Promise<void> {
   const before = await lookAtBoth(kept, prng, vocabulary, flavour);
-  const hasOwn = await hasOwnConstants(kept);
+  const mayDrop = areLimitsLow || !(await isSmall(kept));
   const losses = kept.reasoner.watchLosses();
   change(kept, prng, vocabulary, flavour);
   const after = await lookAtBoth(kept, prng, vocabulary, flavour);
@@ -283,25 +283,27 @@ async function changeAndWatch(
     lost.filter((atom) => !before.has(atom)),
     'what is said to be lost and was not held',
   ).toEqual([]);
-  // A set that made constants of its own is let go when the dictionary comes to know one of them.
-  if (!areLimitsLow && !hasOwn)
-    expect(losses.dropped, 'a small case is kept true without dropping a table').toEqual([]);
+  if (!mayDrop) expect(losses.dropped, 'a small case is kept true without dropping a table').toEqual([]);
   // What stood in tables that were dropped is known, and for the watcher to compare.
   const known = new Set(keysOf(kept, losses.dropped));
   const unheard = [...before].filter(([atom]) => !after.has(atom) && !gone.has(atom) && !known.has(atom));
   expect(await withdrawn(kept, new Map(unheard)), 'what was lost unheard').toEqual([]);
 }
 
-async function hasOwnConstants(kept: KeptCase): Promise<boolean> {
-  const counts = await kept.read(async (reader) => {
-    const count = (set: TableSet): Promise<number> => Promise.resolve(set.constants.ownCount);
+/**
+ * True where no table can be dropped by a few changes. A set that made constants of its own is let go when the dictionary
+ * comes to know one of them, and a relation of thousands of rows when most are dead.
+ */
+async function isSmall(kept: KeptCase): Promise<boolean> {
+  return kept.read(async (reader) => {
+    const isSmallSet = ({ constants, tables }: TableSet): Promise<boolean> => {
+      const relations = [...tables.values()].flatMap(({ rows, extra }) => [rows, ...extra]);
+      return Promise.resolve(constants.ownCount === 0 && relations.every(({ rows }) => rows.count <= 500));
+    };
     const pacer = kept.reasoner.pacer(limits);
-    return [
-      await kept.reasoner.evaluate(reader, false, pacer, count),
-      await kept.reasoner.evaluate(reader, true, pacer, count),
-    ];
+    const answers = await kept.reasoner.evaluate(reader, false, pacer, isSmallSet);
+    return (await kept.reasoner.evaluate(reader, true, pacer, isSmallSet)) && answers;
   });
-  return counts.some((count) => count > 0);
 }
 
 function keysOf(kept: KeptCase, candidates: readonly Candidates[]): string[] {
@@ -343,19 +345,26 @@ async function changeAndLook(
   await lookAtBoth(kept, prng, vocabulary, flavour);
 }
 
+/** Changes and questions in turn, and after each a look at what is kept. */
+async function changeInTurn(flavour: Flavour, seed: number): Promise<void> {
+  const prng = new Prng(seed);
+  const start = randomCase(prng, flavour);
+  const kept = new KeptCase(start, () => Promise.resolve());
+  for (let index = 0; index < 6; index++) await askAndCompare(kept, prng, start.vocabulary, flavour);
+  for (let round = 0; round < 25; round++) {
+    const next = prng.chance(0.3) ? changeAndWatch : changeAndLook;
+    await next(kept, prng, start.vocabulary, flavour);
+  }
+}
+
 for (const [name, flavour] of Object.entries(flavours))
   test(`tables kept true hold what is derived afresh, each row for a reason (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 8, many: 3000 }, async (seed) => {
-      const prng = new Prng(seed);
-      const start = randomCase(prng, flavour);
-      const kept = new KeptCase(start, () => Promise.resolve());
-      for (let index = 0; index < 6; index++) await askAndCompare(kept, prng, start.vocabulary, flavour);
-      for (let round = 0; round < 25; round++) {
-        const next = prng.chance(0.3) ? changeAndWatch : changeAndLook;
-        await next(kept, prng, start.vocabulary, flavour);
-      }
-    }),
+    overSeeds({ name, few: 8, many: 3000 }, (seed) => changeInTurn(flavour, seed)),
   );
+
+// A table is dropped when most of the thousands of rows that wait for one of its rules are dead.
+test('tables are kept true in a case with a table that wears out (made 212)', () =>
+  changeInTurn(flavours['made'] as Flavour, 212));
 
 /** Questions and changes in the pauses of others, and in between a look at what is kept. */
 async function changeMeanwhile(flavour: Flavour, seed: number): Promise<void> {
@@ -393,11 +402,13 @@ for (const name of ['joins', 'strata', 'time'])
     overSeeds({ name, few: 6, many: 2000 }, (seed) => changeMeanwhile(flavours[name] as Flavour, seed)),
   );
 
-// A change that a set of tables did not read yet was not noted, though a question about the state before could use it.
+// A change that a set of tables did not read yet was not noted, though a question about the state before could use it;
+// nor was one after a change that was noted, where the set had no tables (strata 1042).
 test.each([
   ['time', 80_012],
   ['strata', 80_005],
   ['joins', 80_015],
+  ['strata', 1042],
 ])('tables are kept true in a case that once failed (%s %i)', (name, seed) =>
   changeMeanwhile(flavours[name] as Flavour, seed),
 );

@@ -64,7 +64,7 @@ export interface ProofNode {
 }
 
 /** One instance of a body: what each literal became, in the order of the body. */
-type Premise =
+export type Premise =
   | { readonly kind: 'atom'; readonly text: string; readonly atom: Atom }
   | { readonly kind: 'builtin' | 'absence'; readonly text: string }
   | { readonly kind: 'aggregate'; readonly text: string; readonly groups: readonly (readonly Premise[][])[] };
@@ -76,7 +76,8 @@ interface Solution {
   readonly premises: Premise[];
 }
 
-interface Instance {
+/** An instance of a rule. */
+export interface Instance {
   readonly head: Atom;
   readonly order: number;
   readonly ruleId: string;
@@ -96,6 +97,11 @@ export interface NaiveModel {
   readonly heights: ReadonlyMap<string, number>;
   /** The canonical proof of an atom that holds. */
   proofOf(atom: Atom): ProofNode;
+  /** True where a stored fact of the view is the atom. */
+  isStored(atom: Atom): boolean;
+  /** Every instance of a rule that concludes the atom: the lowest first, then by rule, then by premises as rendered. */
+  waysTo(atom: Atom): Instance[];
+  heightOf(premises: readonly Premise[]): number;
 }
 
 const defaultMaxTrials = 1_000_000;
@@ -437,9 +443,23 @@ function modelFrom(
     return { kind: 'rule', atom: text, ruleId: best.ruleId, scope: best.scope, premises };
   }
 
+  function waysTo(atom: Atom): Instance[] {
+    const heightOf = ({ premises, within }: Instance): number =>
+      heightOfPremises(premises, within?.heights ?? heights);
+    return [...(byHead.get(renderAtom(atom)) ?? [])].sort(
+      (left, right) =>
+        heightOf(left) - heightOf(right) ||
+        left.order - right.order ||
+        comparePremises(left.premises, right.premises),
+    );
+  }
+
   const model: NaiveModel = {
     heights,
     proofOf,
+    waysTo,
+    isStored: (atom) => stored.has(renderAtom(atom)),
+    heightOf: (premises) => heightOfPremises(premises, heights),
     holds: (atom) => atoms.has(atom),
     match: (predicate, args, negated) => matching(atoms, predicate, args, negated),
     answers: (body) => answersOf(atoms, body),

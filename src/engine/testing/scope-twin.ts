@@ -36,6 +36,7 @@ import {
   type Vocabulary,
 } from './generators.ts';
 import { type ModelRule, modelOf, type ModelView } from './naive-model.ts';
+import { randomPause } from './random-pause.ts';
 import {
   canonical,
   type ModelDifference,
@@ -89,9 +90,7 @@ export class ScopeTwin {
   }
 
   async open(): Promise<void> {
-    const prng = new Prng(this.prng.next());
-    const pause = (): Promise<void> =>
-      prng.chance(0.5) ? Promise.resolve() : new Promise((resolve) => void setImmediate(resolve));
+    const pause = randomPause(new Prng(this.prng.next()));
     const onBug = (error: unknown): void => {
       throw error;
     };

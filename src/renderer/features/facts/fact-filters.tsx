@@ -1,9 +1,8 @@
 /** What narrows the grid: a text, a truth value, conclusions or not. Every filter is in the address. */
-import { Button, CloseButton, SegmentedControl, Switch, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useState } from 'react';
+import { Button, SegmentedControl, Switch } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { formatAmount } from '../../ui/format.ts';
+import { TextFilter } from '../../ui/text-filter.tsx';
 import type { FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
 
@@ -14,39 +13,15 @@ interface FactFiltersProps {
   onAdd: () => void;
 }
 
-/** A field that reports a moment after typing stops, or at once with Enter. */
-function TextFilter({ value, onValue }: { value: string; onValue: (value: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  const report = useDebouncedCallback(onValue, 250);
-  useEffect(() => setTyped(value), [value]);
-  function set(next: string): void {
-    setTyped(next);
-    report(next);
-  }
-  return (
-    <TextInput
-      className={styles.textFilter}
-      aria-label="Filter facts by text"
-      placeholder="Filter by text"
-      leftSection={<IconSearch size={14} aria-hidden />}
-      rightSection={
-        typed === '' ? null : (
-          <CloseButton size="xs" aria-label="Clear the text filter" onClick={() => set('')} />
-        )
-      }
-      value={typed}
-      onChange={(event) => set(event.currentTarget.value)}
-      onKeyDown={(event: KeyboardEvent) => {
-        if (event.key === 'Enter') onValue(typed);
-      }}
-    />
-  );
-}
-
 export function FactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) {
   return (
     <>
-      <TextFilter value={search.q ?? ''} onValue={(q) => onSearch({ q: q === '' ? undefined : q })} />
+      <TextFilter
+        label="Filter facts by text"
+        width={200}
+        value={search.q ?? ''}
+        onValue={(q) => onSearch({ q: q === '' ? undefined : q })}
+      />
       <SegmentedControl
         aria-label="Truth"
         value={search.truth ?? 'any'}

@@ -1,17 +1,17 @@
 /** What would follow in target from the merge as it stands: conclusions gained and lost, only tried. */
 import { Button } from '@mantine/core';
-import { IconEqual, IconMinus, IconPlus, IconRefresh } from '@tabler/icons-react';
+import { IconEqual, IconRefresh } from '@tabler/icons-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { useIsOld, useRun } from '../../api/use-run.ts';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { ChangeTag } from '../../ui/change-tag.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
-import { Tag } from '../../ui/tags.tsx';
 import { sideLabel } from './scopes-search.ts';
 import { supposedOf } from './undo.ts';
 import type { Comparison } from './use-comparison.ts';
@@ -41,18 +41,7 @@ const columns: readonly Column<ConclusionRow>[] = [
     id: 'change',
     title: 'Change',
     width: 96,
-    cell: ({ change }) =>
-      change === 'gained' ? (
-        <Tag tone="good">
-          <IconPlus size={12} stroke={2.4} aria-hidden />
-          gained
-        </Tag>
-      ) : (
-        <Tag tone="bad">
-          <IconMinus size={12} stroke={2.4} aria-hidden />
-          lost
-        </Tag>
-      ),
+    cell: ({ change }) => <ChangeTag change={change} />,
   },
   {
     id: 'atom',

@@ -1,11 +1,11 @@
 /** The facts in which the two scopes differ: filtered, chosen for, one of them in full. */
-import { Button, CloseButton, Menu, SegmentedControl, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { IconChecks, IconEqual, IconSearch } from '@tabler/icons-react';
-import { useEffect, useMemo, useState } from 'react';
+import { Button, Menu, SegmentedControl } from '@mantine/core';
+import { IconChecks, IconEqual } from '@tabler/icons-react';
+import { useMemo } from 'react';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
+import { TextFilter } from '../../ui/text-filter.tsx';
 import { takes } from './choices.ts';
 import { FactRows, takeLabel } from './fact-rows.tsx';
 import { FactVersions } from './fact-versions.tsx';
@@ -21,32 +21,6 @@ const filterWords: Record<RowFilter, string> = {
   conflicting: 'Conflicting',
   unresolved: 'Unresolved',
 };
-
-/** A field that reports a moment after typing stops. */
-function TextFilter({ value, onValue }: { value: string; onValue: (value: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  const report = useDebouncedCallback(onValue, 200);
-  useEffect(() => setTyped(value), [value]);
-  function set(next: string): void {
-    setTyped(next);
-    report(next);
-  }
-  return (
-    <TextInput
-      className={styles.textFilter}
-      aria-label="Filter differences by text"
-      placeholder="Filter by text"
-      leftSection={<IconSearch size={14} aria-hidden />}
-      rightSection={
-        typed === '' ? null : (
-          <CloseButton size="xs" aria-label="Clear the text filter" onClick={() => set('')} />
-        )
-      }
-      value={typed}
-      onChange={(event) => set(event.currentTarget.value)}
-    />
-  );
-}
 
 function KindFilter({
   counts,
@@ -197,7 +171,12 @@ export function FactComparison(props: FactComparisonProps) {
     <div className={styles.stack}>
       <div className={styles.filters}>
         <KindFilter counts={counts} kind={kind} onKind={(next) => onSearch({ kind: next })} />
-        <TextFilter value={q} onValue={(next) => onSearch({ q: next === '' ? undefined : next })} />
+        <TextFilter
+          label="Filter differences by text"
+          width={190}
+          value={q}
+          onValue={(next) => onSearch({ q: next === '' ? undefined : next })}
+        />
         <span className={styles.choosing}>
           <Resolved counts={counts} onNext={() => goToNext(selected ?? -1)} />
           <ChooseForAll comparison={comparison} rows={shown} />

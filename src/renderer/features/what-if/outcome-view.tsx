@@ -1,32 +1,20 @@
 /** What the changes would do: how many conclusions each goal gains and loses, and which. */
 import { Anchor, Switch } from '@mantine/core';
-import { IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
+import { IconEqual } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { ChangeTag } from '../../ui/change-tag.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { Tag, type Tone } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { type GoalOutcome, type OutcomeRow, rowsOf, totalsOf } from './outcome.ts';
 import styles from './what-if.module.css';
-
-const words: Record<OutcomeRow['change'], { readonly word: string; readonly tone: Tone }> = {
-  gained: { word: 'gained', tone: 'good' },
-  lost: { word: 'lost', tone: 'bad' },
-  unchanged: { word: 'stays', tone: 'plain' },
-};
-
-const icons = {
-  gained: <IconPlus size={12} stroke={2.4} aria-hidden />,
-  lost: <IconMinus size={12} stroke={2.4} aria-hidden />,
-  unchanged: <IconEqual size={12} aria-hidden />,
-} as const;
 
 /** From a line to its explanation in the knowledge as it is. */
 function NowLink({ row }: { row: OutcomeRow }) {
@@ -49,12 +37,7 @@ const changeColumn: Column<OutcomeRow> = {
   id: 'change',
   title: 'Change',
   width: 96,
-  cell: ({ change }) => (
-    <Tag tone={words[change].tone}>
-      {icons[change]}
-      {words[change].word}
-    </Tag>
-  ),
+  cell: ({ change }) => <ChangeTag change={change} />,
 };
 
 const atomColumn: Column<OutcomeRow> = {

@@ -1,0 +1,116 @@
+/**
+ * GET and POST /memory/context: the facts of highest salience.
+ *
+ * Stored facts come from `salientFacts`; the conclusions that are asked for are each proved and take their place among
+ * them in the same order. Recalling is no use of what is recalled.
+ */
+import { compareText } from './base/text-order.ts';
+import { type BrowseContext, scopeChoice } from './browse.ts';
+import { entryOf, entryOfStored } from './context-entry.ts';
+import type { StoredFact } from './contract/facts.ts';
+import type { ContextEntry, Recalled, RecallInput } from './contract/memory.ts';
+import type { FactRow } from './facts/fact-store.ts';
+import { listedConclusions } from './listed-conclusions.ts';
+import { renderAtom } from './logic/print.ts';
+import { type SalientFact, salientFacts } from './salient-facts.ts';
+import { sortedOrder } from './solve/sorted.ts';
+import { countVisible } from './visible-rows.ts';
+
+/**
+ * The facts of highest salience that the input asks for, highest first, ties by rendered atom, then by scope.
+ * `totalFacts`: the visible stored facts of the view, whatever their predicate and salience, and the conclusions that
+ * were looked at.
+ */
+export async function recall(context: BrowseContext, input: RecallInput): Promise<Recalled> {
+  const { reader, pacer } = context;
+  const view = scopeChoice(input);
+  const stored = await countVisible(context, view);
+  const concluded = input.includeInferred ? await conclusions(context, input) : { count: 0, best: [] };
+  const predicates = input.predicates === null ? null : new Set(input.predicates);
+  const isWanted = (relation: { predicate: string }): boolean => predicates?.has(relation.predicate) ?? true;
+  const { maxFacts, minSalience } = input;
+  const facts: ContextEntry[] = [];
+  const streamed = salientFacts(context, view, isWanted, maxFacts);
+  let next = await firstOf(streamed);
+  let at = 0;
+  while (facts.length < maxFacts) {
+    if ((facts.length & 0xff) === 0xff) await pacer.breathe();
+    const conclusion = concluded.best[at];
+    const isStored = next !== null && (conclusion === undefined || isBefore(context, next, conclusion));
+    const salience = isStored ? next?.salience : conclusion?.salience;
+    if (salience === undefined || salience < minSalience) break;
+    if (isStored && next !== null) {
+      facts.push(entryOf(context, next.fact));
+      next = facts.length < maxFacts ? await firstOf(streamed) : null;
+    } else if (conclusion !== undefined) {
+      facts.push(entryOfStored(conclusion, reader.time));
+      at++;
+    }
+  }
+  const totalFacts = stored + concluded.count;
+  return { facts, totalFacts, returned: facts.length, generatedAt: reader.time };
+}
+
+async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFact | null> {
+  const { value, done } = await streamed.next();
+  return done === true ? null : value;
+}
+
+function isBefore(context: BrowseContext, stored: SalientFact, conclusion: StoredFact): boolean {
+  const difference = stored.salience - conclusion.salience;
+  if (difference !== 0) return difference > 0;
+  const order = compareText(atomOfRow(context, stored.fact), atomOf(conclusion));
+  return order !== 0 ? order < 0 : true;
+}
+
+function atomOfRow({ tenant }: BrowseContext, fact: FactRow): string {
+  const { predicate, negated } = fact.relation;
+  return renderAtom({ predicate, args: tenant.facts.argsOf(fact), negated });
+}
+
+function atomOf({ predicate, args, truthVal }: StoredFact): string {
+  return renderAtom({ predicate, args, negated: !truthVal });
+}
+
+/** Conclusions in the order in which they are recalled: as many as can be wanted, and how many there were. */
+interface Conclusions {
+  readonly count: number;
+  readonly best: readonly StoredFact[];
+}
+
+/** The derivable conclusions, that are not stored, of the predicates that are asked for; of all where none are. */
+async function conclusions(context: BrowseContext, input: RecallInput): Promise<Conclusions> {
+  const { reader, pacer } = context;
+  const view = scopeChoice(input);
+  const predicates = input.predicates === null ? null : new Set(input.predicates);
+  let count = 0;
+  let best: StoredFact[] = [];
+  for (const relation of reader.program.conclusions()) {
+    if (predicates !== null && !predicates.has(relation.predicate)) continue;
+    const found = await listedConclusions(context, view, relation, reader.time);
+    count += found.length;
+    const candidates = found.filter(({ salience }) => salience >= input.minSalience);
+    best = await mostSalient([...best, ...candidates], input.maxFacts, pacer);
+  }
+  return { count, best };
+}
+
+async function mostSalient(
+  facts: readonly StoredFact[],
+  most: number,
+  pacer: BrowseContext['pacer'],
+): Promise<StoredFact[]> {
+  const atoms: string[] = [];
+  for (const fact of facts) {
+    atoms.push(atomOf(fact));
+    if ((atoms.length & 0x3ff) === 0) await pacer.breathe();
+  }
+  const salience = (at: number): number => (facts[at] as StoredFact).salience;
+  const order = await sortedOrder(
+    facts.length,
+    (left, right) =>
+      salience(right) - salience(left) || compareText(atoms[left] as string, atoms[right] as string),
+    pacer,
+  );
+  return Array.from(order.subarray(0, most), (at) => facts[at] as StoredFact);
+}

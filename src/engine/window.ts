@@ -1,0 +1,186 @@
+import { type BrowseContext, scopeChoice } from './browse.ts';
+import type { ContextWindow, OmissionReason, OptimizeInput } from './contract/context.ts';
+import type { Atom, Literal } from './contract/language.ts';
+import type { ScopeChoice } from './facts/fact-store.ts';
+import { Conclusions, everyAtom } from './listed-conclusions.ts';
+import { type Candidate, OpenWindow } from './open-window.ts';
+import { ProofBuilder } from './solve/proof.ts';
+import type { RelationShape } from './solve/program.ts';
+import { type Matches, question } from './solve/question.ts';
+import { byPrecedence, fillBuckets, fillRelated, fillRest } from './window-candidates.ts';
+import { GoalProofs, proveGoals } from './window-goals.ts';
+import { proveInferred, withoutWeaker } from './window-inferred.ts';
+import { SeenFacts } from './window-knowledge.ts';
+import { omittedFrom, reasonsOfRefused } from './window-omitted.ts';
+
+/**
+ * A context window: the facts to read for a task, within a budget.
+ *
+ * First everything that is asked for is derived; then what contradicts what is settled; then the window is filled:
+ * proofs of the goals, whole or not at all, related facts, buckets, the rest by salience. Everything is read in one
+ * pinned state, a window is no use of a fact, and the same knowledge gives the same window.
+ */
+export async function contextWindow(
+  context: BrowseContext,
+  input: OptimizeInput,
+  newId: () => string,
+): Promise<ContextWindow> {
+  const { reasoner, reader, pacer } = context;
+  const view = scopeChoice(input);
+  const asked: Asked = { input, view, goals: [], relations: [], windowId: newId() };
+  for (const goal of input.goals ?? []) {
+    const body = [{ predicate: goal.predicate, args: goal.args, negated: goal.negated, naf: false }];
+    const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
+    asked.goals.push((await reasoner.answer(question(view, body), reader, pacer, page)).matches);
+  }
+  for (const relation of relationsConcerned(context, input))
+    asked.relations.push(await everyAtom(context, view, relation));
+  if (asked.goals.length === 0 && asked.relations.length === 0) return filled(context, asked, null);
+  return reasoner.evaluate(reader, true, pacer, (set) =>
+    filled(context, asked, new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY)),
+  );
+}
+
+/** A request with the answers to what it asks for. */
+interface Asked {
+  readonly input: OptimizeInput;
+  readonly view: ScopeChoice;
+  /** The answers to each goal. */
+  readonly goals: Matches[];
+  /** All atoms of the relations whose conclusions are wanted. */
+  readonly relations: Matches[];
+  readonly windowId: string;
+}
+
+/** The relations whose conclusions a window may hold: those of the predicates that are wanted, or of all. */
+function relationsConcerned({ reader }: BrowseContext, input: OptimizeInput): RelationShape[] {
+  if (!input.includeInferred) return [];
+  const wanted = input.predicates === null ? null : new Set(input.predicates);
+  return reader.program.conclusions().filter(({ predicate }) => wanted?.has(predicate) !== false);
+}
+
+async function filled(
+  context: BrowseContext,
+  asked: Asked,
+  builder: ProofBuilder | null,
+): Promise<ContextWindow> {
+  const { input, view } = asked;
+  const conclusions = builder === null ? null : new Conclusions(context, builder, context.reader.time);
+  const seen = new SeenFacts(context, view, conclusions);
+  const { answers, alsoConcluded } = await proveGoals(seen, builder, asked.goals);
+  const inferred =
+    builder === null
+      ? new Map<string, number>()
+      : await proveInferred(seen, builder, asked.relations, alsoConcluded);
+  const contradicted = await seen.contradicted();
+  const resolves = input.autoResolveContradictions;
+  const weaker = new Set(resolves ? contradicted.map((each) => each.weaker) : []);
+  const window = new OpenWindow(seen, weaker, input);
+
+  const proofs = new GoalProofs(window, builder);
+  for (const each of answers) await proofs.fill(each);
+  const others = await candidates(window, builder, inferred);
+  await fillRelated(window, others.candidates);
+  await fillBuckets(window, others.candidates);
+  await fillRest(window, others.candidates);
+
+  const stored = await seen.count();
+  const savings = stored.facts - stored.atoms + alsoConcluded.size;
+  const available = stored.atoms + seen.concluded.size;
+  const answer: ContextWindow = {
+    windowId: asked.windowId,
+    entries: [...window.entries.values()],
+    relevantRules: relevantRules(window, input),
+    totalFactsAvailable: available,
+    totalFactsIncluded: window.entries.size,
+    deduplicationSavings: savings,
+    contradictionsFound: contradicted.length,
+    contradictionsResolved: resolves ? contradicted.length : 0,
+    contradictions: contradicted.map(({ shown }) => shown),
+    bucketStats: bucketStats(window, input),
+    totalCharCount: Array.from(window.entries.values()).reduce((sum, { charCount }) => sum + charCount, 0),
+    goalDriven: isGoalDriven(input),
+    knowledgeGeneration: context.reader.generation,
+    generatedAt: context.reader.time,
+  };
+  if (!input.explainOmitted) return answer;
+  const ofConclusions = new Map(others.reasons);
+  if (builder !== null)
+    for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
+      if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
+  const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions });
+  const isComplete = omitted.length === available - window.entries.size + savings;
+  return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
+}
+
+function isGoalDriven({ goals }: OptimizeInput): boolean {
+  return goals !== null && goals.length > 0;
+}
+
+/** The conclusions that may be put in beside proofs, in order, and why others may not. */
+async function candidates(
+  window: OpenWindow,
+  builder: ProofBuilder | null,
+  inferred: ReadonlyMap<string, number>,
+): Promise<{ candidates: Candidate[]; reasons: Map<string, OmissionReason> }> {
+  const { seen, weaker, context } = window;
+  const reasons = new Map<string, OmissionReason>();
+  if (builder === null) return { candidates: [], reasons };
+  const changed = await withoutWeaker(context, builder, inferred, weaker);
+  const found: Candidate[] = [];
+  for (const atom of inferred.keys()) {
+    const by = changed.get(atom) ?? null;
+    const step = seen.concluded.get(atom);
+    if (step === undefined) continue;
+    const { predicate, args, scope, salience } = seen.conclusionAt(step);
+    if (changed.has(atom) && by === null) reasons.set(atom, 'contradiction');
+    else found.push({ atom, predicate, args, scope, salience, fact: null, by });
+    if ((found.length & 0xff) === 0xff) await context.pacer.breathe();
+  }
+  return { candidates: found.sort(byPrecedence), reasons };
+}
+
+/** With goals the rules in their proofs; without, those that conclude or read a predicate in the window. */
+function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
+  const texts = new Set<string>();
+  if (isGoalDriven(input)) {
+    const inOrder = [...window.rules].sort(([left], [right]) => left - right);
+    for (const [, text] of inOrder) texts.add(text);
+    return [...texts];
+  }
+  const { reader } = window.context;
+  const predicates = new Set(Array.from(window.entries.values(), ({ predicate }) => predicate));
+  const { view } = window.seen;
+  for (const { rule, text, scope } of reader.program.rules) {
+    const isOfView = view.kind === 'all' || scope === null || (view.kind === 'scope' && view.scope === scope);
+    if (!isOfView) continue;
+    if (predicatesOf([rule.head, ...rule.body]).some((predicate) => predicates.has(predicate)))
+      texts.add(text);
+  }
+  return [...texts];
+}
+
+/** The predicates of these and of what aggregates among them run over. */
+function predicatesOf(literals: readonly (Atom | Literal)[]): string[] {
+  return literals.flatMap((each) => ('aggregate' in each ? predicatesOf(each.body) : [each.predicate]));
+}
+
+function bucketStats(window: OpenWindow, input: OptimizeInput): ContextWindow['bucketStats'] {
+  const { budget } = window;
+  const saliences = (input.relevanceBuckets ?? []).map((): number[] => []);
+  for (const { predicate, salience } of window.entries.values())
+    saliences[budget.bucketOf(predicate)]?.push(salience);
+  const stats = (input.relevanceBuckets ?? []).map(({ name }, place) => {
+    const inBucket = saliences[place] ?? [];
+    const least = inBucket.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY);
+    const greatest = inBucket.reduce((left, right) => Math.max(left, right), 0);
+    const of = {
+      factsIncluded: inBucket.length,
+      maxAllocation: budget.maxAllocations[place] ?? 0,
+      minSalience: inBucket.length === 0 ? null : least,
+      maxSalience: inBucket.length === 0 ? null : greatest,
+    };
+    return [name, of] as const;
+  });
+  return Object.fromEntries(stats);
+}
