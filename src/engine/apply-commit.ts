@@ -67,7 +67,7 @@ function* assertFacts(
     const outcome = facts.store(fact, generation, time);
     draft[outcome.status]++;
     draft.fact = outcome;
-    if (outcome.status !== 'asserted') uses.note(outcome, database.timeOf(facts.assertedIn(outcome)), time);
+    if (outcome.status !== 'asserted') uses.note(outcome, database.createdAtOf(facts, outcome), time);
     if (outcome.status === 'unchanged') continue;
     draft.changes.push({ kind: 'fact.asserted', fact: outcome });
     draft.touched.add(relationKey(fact.predicate, fact.args.length, !fact.truthVal));

@@ -31,7 +31,8 @@ export function* storeFacts(
     draft.fact = outcome;
     if (outcome.status !== 'asserted') {
       const asserted = facts.assertedIn(outcome);
-      uses.note(outcome, asserted === generation ? record.time : database.timeOf(asserted), record.time);
+      const since = asserted === generation ? record.time : database.createdAtOf(facts, outcome);
+      uses.note(outcome, since, record.time);
     }
     if (outcome.status === 'unchanged') continue;
     draft.changes.push({ kind: 'fact.asserted', fact: outcome });

@@ -1,5 +1,6 @@
 import { assert } from './base/assert.ts';
 import { applyCommit } from './apply-commit.ts';
+import { applyConsolidation, applyDecay, applyRestoring } from './apply-memory.ts';
 import { applyRule } from './apply-rules.ts';
 import { deleteScope, forkScope, mergeScopes } from './apply-scopes.ts';
 import { retractAll, storeFacts } from './apply-facts.ts';
@@ -102,6 +103,12 @@ function* preparedIn(
       return yield* mergeScopes(database, operation, record, draft);
     case 'deleteScope':
       return yield* deleteScope(database, operation, record, draft);
+    case 'decay':
+      return yield* applyDecay(database, operation, record, draft);
+    case 'consolidate':
+      return yield* applyConsolidation(database, operation, record, draft);
+    case 'restore':
+      return yield* applyRestoring(database, operation, record, draft);
     case 'createTenant':
       return () => createTenant(database, operation.tenant, record);
     case 'deleteTenant':

@@ -53,9 +53,22 @@ export async function checkCommit(
   }
   if (writes.rules.length === 0) return;
   for (const operation of writes.rules) refuseChangedRule(operation, generation, committed);
-  // No write of a rule comes between: a commit is checked when nothing else is under way.
+  await checkRulesInTurn({ name, rules }, writes.rules, { time, generation }, slices);
+}
+
+/**
+ * Refuses where one of the operations is not allowed by the rules there are and the operations before it. To be called
+ * when nothing else is under way: no write of a rule may come between.
+ */
+export async function checkRulesInTurn(
+  { name, rules }: { readonly name: string; readonly rules: RuleStore },
+  operations: readonly RuleOperation[],
+  { time, generation }: { readonly time: number; readonly generation: number },
+  slices: Slices,
+): Promise<void> {
+  if (operations.length === 0) return;
   const copy = rules.copy();
-  for (const [at, operation] of writes.rules.entries()) {
+  for (const [at, operation] of operations.entries()) {
     checkRuleOperation({ name, rules: copy }, operation);
     changeRules(copy, operation, { id: `checked-${at}`, time, generation });
     await slices.breathe();

@@ -40,7 +40,16 @@ export async function encodedOperation(
 }
 
 function itemsOf(operation: Operation): number {
-  if (operation.kind === 'assert') return operation.facts.length;
-  if (operation.kind !== 'commit') return 0;
-  return operation.retract.length + operation.assert.length + operation.rules.length;
+  switch (operation.kind) {
+    case 'assert':
+    case 'decay':
+    case 'restore':
+      return operation.facts.length;
+    case 'commit':
+      return operation.retract.length + operation.assert.length + operation.rules.length;
+    case 'consolidate':
+      return operation.values.length;
+    default:
+      return 0;
+  }
 }

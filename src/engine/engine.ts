@@ -19,6 +19,7 @@ import type {
   WindowDiffInput,
 } from './contract/context.ts';
 import type {
+  ContextEntry,
   Consolidated,
   ConsolidateInput,
   Decayed,
@@ -74,6 +75,7 @@ import type {
 } from './contract/scopes.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import type { Caller } from './base/caller.ts';
+import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 
 /**
  * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
@@ -169,6 +171,18 @@ export interface Engine {
   summarizeContext(caller: Caller, input: SummaryInput): Promise<ContextSummary>;
   /** Forgets the window of the session, known or not; answers with a sentence that says so. */
   clearContextSession(caller: Caller, input: ClearSessionInput): Promise<string>;
+  /** Stores all that a text taught, in one generation, or nothing. */
+  learn(caller: Caller, learning: Learning): Promise<Learned>;
+  /** What the first request with the caller's idempotency key came to, where that learned something; else null. */
+  learned(caller: Caller): Learned | null;
+  /** For each rule why it cannot be taught beside those there are and those before it; null: it can. */
+  ruleRefusals(caller: Caller, rules: readonly RuleInput[]): Promise<(string | null)[]>;
+  /** The relations that can be said and asked of in a view, those of most facts first. */
+  vocabulary(caller: Caller, view: ViewFields): Promise<VocabularyEntry[]>;
+  /** The stored facts that a text is about, by the names in it, those of highest salience first. */
+  factsAbout(caller: Caller, input: AboutInput): Promise<ContextEntry[]>;
+  /** The constants of the tenant's facts that a text mentions, by code point. */
+  constantsIn(caller: Caller, text: string): Promise<string[]>;
   databases(caller: Caller): Promise<DatabaseList>;
   createDatabase(caller: Caller, name: string): Promise<CreatedDatabase>;
   deleteDatabase(caller: Caller, name: string): Promise<DeletedDatabase>;

@@ -1,9 +1,10 @@
 import { aggregateFacts } from './aggregate-facts.ts';
 import { ask, bodyOf } from './ask.ts';
+import { hearingNothing } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { Slices } from './base/slices.ts';
-import type { BrowseContext } from './browse.ts';
+import { type BrowseContext, scopeChoice } from './browse.ts';
 import type {
   Cleared,
   CreatedDatabase,
@@ -24,12 +25,16 @@ import type {
 } from './contract/context.ts';
 import type {
   Consolidated,
+  ConsolidateInput,
+  ContextEntry,
   Decayed,
+  DecayInput,
   MemoryStats,
   MemoryStatsQuery,
   Recalled,
   RecallInput,
   Restored,
+  RestoreInput,
 } from './contract/memory.ts';
 import type { AggregateInput, AggregateResult } from './contract/aggregation.ts';
 import type {
@@ -55,7 +60,10 @@ import type {
   ScopeList,
 } from './contract/scopes.ts';
 import type { Committed, RolledBack, TransactionBegun } from './contract/transactions.ts';
+import { consolidate } from './consolidate.ts';
 import { Databases } from './databases.ts';
+import { decay } from './decay.ts';
+import { DecaySchedule } from './decay-schedule.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
 import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
@@ -64,6 +72,8 @@ import { markOf } from './idempotency.ts';
 import { memoryStats } from './memory-stats.ts';
 import { recall } from './recall.ts';
 import { summarize } from './context-summary.ts';
+import { learn, learnedOf, ruleRefusals } from './learn.ts';
+import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnose } from './logic/diagnose.ts';
@@ -78,11 +88,14 @@ import {
   ruleToKeep,
   storedRule,
 } from './prepare-rules.ts';
+import { mentionedConstants, mentionedFacts } from './mentioned-facts.ts';
 import { queryFacts } from './query.ts';
+import { restore } from './restore.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import { relationsRead } from './solve/program.ts';
+import { decayEverywhere } from './scheduled-decay.ts';
 import { Snapshots } from './snapshots.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState } from './state.ts';
@@ -94,6 +107,7 @@ import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from './tell.ts';
+import { vocabularyOf } from './vocabulary.ts';
 import { Windows } from './windows.ts';
 import { type Write, WriteLane } from './write-lane.ts';
 
@@ -108,6 +122,8 @@ export interface EngineParts extends LiveParts {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
+  /** null: nothing decays by the clock. */
+  readonly decayIntervalMs: number | null;
   /** Told, in words for people, what an operator should know. */
   readonly onWarn: (message: string) => void;
 }
@@ -126,10 +142,6 @@ const clearing: ReadonlySet<Operation['kind']> = new Set([
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
 
-function notYet(): Error {
-  return new Error('to be written');
-}
-
 export class KnowledgeEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #live: LiveState;
@@ -139,6 +151,7 @@ export class KnowledgeEngine implements Engine {
   readonly #databases: Databases;
   readonly #snapshots: Snapshots;
   readonly #windows: Windows;
+  readonly #decay: DecaySchedule | null;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -160,6 +173,11 @@ export class KnowledgeEngine implements Engine {
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
     this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
+    const { decayIntervalMs, onBug } = parts;
+    const run = (signal: AbortSignal): Promise<void> =>
+      decayEverywhere({ writer: this.#writer, onWarn, onBug }, signal);
+    this.#decay =
+      decayIntervalMs === null ? null : new DecaySchedule({ clock, intervalMs: decayIntervalMs, run });
   }
 
   async tell(
@@ -413,16 +431,16 @@ export class KnowledgeEngine implements Engine {
     return this.#live.reading(caller, defaultLimits, (context) => memoryStats(context, query), null);
   }
 
-  consolidate(): Promise<Consolidated> {
-    throw notYet();
+  consolidate(caller: Caller, input: ConsolidateInput): Promise<Consolidated> {
+    return consolidate(this.#writer, caller, input);
   }
 
-  restore(): Promise<Restored> {
-    throw notYet();
+  restore(caller: Caller, input: RestoreInput): Promise<Restored> {
+    return restore(this.#writer, caller, input);
   }
 
-  decay(): Promise<Decayed> {
-    throw notYet();
+  decay(caller: Caller, input: DecayInput): Promise<Decayed> {
+    return decay(this.#writer, input.dryRun ? caller : hearingNothing(caller), input);
   }
 
   async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
@@ -439,6 +457,35 @@ export class KnowledgeEngine implements Engine {
 
   async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
     return this.#windows.clear(caller, sessionId);
+  }
+
+  learn(caller: Caller, learning: Learning): Promise<Learned> {
+    return learn(this.#writer, caller, learning, this.#parts.pause);
+  }
+
+  learned(caller: Caller): Learned | null {
+    const kept = this.#kept(caller);
+    return kept === null ? null : learnedOf(kept);
+  }
+
+  async ruleRefusals(caller: Caller, inputs: readonly rules.RuleInput[]): Promise<(string | null)[]> {
+    this.#live.refuseClosed();
+    return ruleRefusals(this.#live.database(caller), inputs, new Slices(this.#parts.pause));
+  }
+
+  async vocabulary(caller: Caller, view: ViewFields): Promise<VocabularyEntry[]> {
+    return this.#live.reading(caller, defaultLimits, (context) => vocabularyOf(context, scopeChoice(view)));
+  }
+
+  async factsAbout(caller: Caller, input: AboutInput): Promise<ContextEntry[]> {
+    const { text, maxFacts } = input;
+    return this.#live.reading(caller, defaultLimits, (context) =>
+      mentionedFacts(context, scopeChoice(input), text, maxFacts),
+    );
+  }
+
+  async constantsIn(caller: Caller, text: string): Promise<string[]> {
+    return this.#live.reading(caller, defaultLimits, (context) => mentionedConstants(context, text));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {
@@ -508,7 +555,9 @@ export class KnowledgeEngine implements Engine {
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.#live.isClosed) return;
     this.#transactions.close();
+    const decayed = this.#decay?.close();
     await this.#live.close();
+    await decayed;
     await this.#lane.close();
     // Nobody would read one that is in memory.
     await this.#snapshots.close(this.#parts.lock === null ? 0 : snapshotWithinMs);
@@ -521,7 +570,7 @@ export class KnowledgeEngine implements Engine {
     const outcome = this.#kept(write.caller);
     if (outcome !== null) return repeatedReport(write.database, outcome);
     const report = await this.#lane.write(write);
-    if (clearing.has(write.operation.kind)) this.#snapshots.soon();
+    if (typeof write.operation !== 'function' && clearing.has(write.operation.kind)) this.#snapshots.soon();
     return report;
   }
 

@@ -238,7 +238,7 @@ export class LiveState implements LaneWatcher {
   async noteUses({ database, tenant, reader, pacer }: BrowseContext, used: Iterable<FactRow>): Promise<void> {
     let noted = 0;
     for (const fact of used) {
-      tenant.uses.note(fact, database.timeOf(tenant.facts.assertedIn(fact)), reader.time);
+      tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
       if ((++noted & 0x3ff) === 0) await pacer.breathe();
     }
   }
@@ -303,7 +303,10 @@ export class LiveState implements LaneWatcher {
     const origin = this.#originOf(record, report);
     for (const change of report.changes)
       if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
-      else this.#counters.factsRetracted++;
+      else {
+        this.#counters.factsRetracted++;
+        if (change.kind === 'memory.evicted') this.#counters.factsEvicted++;
+      }
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
     if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);

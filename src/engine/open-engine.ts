@@ -25,6 +25,8 @@ export interface EngineOptions {
   readonly address?: string;
   /** Milliseconds between two snapshots where something changed; five minutes unless given. */
   readonly snapshotIntervalMs?: number;
+  /** Milliseconds between two runs of decay over every database and tenant; null, or not given: none. */
+  readonly decayIntervalMs?: number | null;
   /** Told what an operator should know, in words for people. */
   readonly onWarn?: (message: string) => void;
   /** Told of an error inside that no caller hears of: a bug. Warned of unless given. */
@@ -79,6 +81,7 @@ async function start(options: EngineOptions, lock: FolderLock | null): Promise<E
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
+    decayIntervalMs: options.decayIntervalMs ?? null,
     onWarn,
     onBug: options.onBug ?? ((error) => onWarn(`a bug: ${String(error)}`)),
     pause,

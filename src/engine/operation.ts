@@ -1,6 +1,8 @@
+import type { Metadata } from './contract/facts.ts';
 import type { Rule } from './contract/language.ts';
+import type { Consolidated, ConsolidatedValue, Decayed, Restored } from './contract/memory.ts';
 import type { MergeStrategy, Resolution } from './contract/scopes.ts';
-import type { FactIdentity, FactPattern, FactToStore } from './facts/fact-store.ts';
+import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from './facts/fact-store.ts';
 
 /**
  * What can be done to the state: the operations that records of the log hold. They are plain JSON.
@@ -34,6 +36,9 @@ export type Operation =
       readonly scope: string;
       readonly withRules: boolean;
     }
+  | Decay
+  | Consolidate
+  | Restore
   | { readonly kind: 'createTenant'; readonly tenant: string }
   /** `nuke`: it remains, without its facts. */
   | { readonly kind: 'deleteTenant' | 'nukeTenant'; readonly tenant: string }
@@ -51,6 +56,59 @@ export interface Commit {
   readonly rules: readonly RuleOperation[];
   /** How many writes it was made of. */
   readonly operations: number;
+  /** What its request is answered with when it is repeated, beside the counts; absent: nothing. */
+  readonly note?: string;
+}
+
+/**
+ * What decay, consolidation and restoring do to memory. What they chose, by what is observed of uses too, is logged by
+ * the numbers of facts: they are given in the order of assertion, so every replica gives the same. `answer` is what the
+ * request was answered, without the generation; null where it cannot be repeated.
+ */
+export interface Decay {
+  readonly kind: 'decay';
+  readonly tenant: string;
+  /** Where ends of validity are remembered no longer. */
+  readonly scope: ScopeChoice;
+  /** The facts that are evicted. */
+  readonly facts: readonly number[];
+  readonly answer: Omit<Decayed, 'generation'> | null;
+}
+
+/** Facts are retracted, and summaries asserted that stand for them. */
+export interface Consolidate {
+  readonly kind: 'consolidate';
+  readonly tenant: string;
+  readonly retract: readonly number[];
+  readonly summaries: readonly SummaryToStore[];
+  /** The facts that the summaries stand for: those of the first summary, then those of the second, and so on. */
+  readonly values: readonly ConsolidatedValue[];
+  readonly answer: Omit<Consolidated, 'generation'> | null;
+}
+
+export interface SummaryToStore extends FactIdentity {
+  /** Its metadata but for `consolidated`. */
+  readonly metadata: Metadata;
+  /** As in `metadata.consolidated`. */
+  readonly from: string;
+  readonly position: number;
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A summary is retracted, and facts that it stood for asserted. */
+export interface Restore {
+  readonly kind: 'restore';
+  readonly tenant: string;
+  readonly summary: number;
+  readonly facts: readonly FactToRestore[];
+  readonly answer: Omit<Restored, 'generation'> | null;
+}
+
+export interface FactToRestore extends FactToStore {
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
 }
 
 /** null is for the facts without scope. */

@@ -45,8 +45,18 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
     }
     case 'mergeScopes':
       return { kind: 'merged', ...mergedCounts(draft), conflicts: conflictsIn(draft, record), generation };
-    case 'commit':
-      return { kind: 'committed', operations: operation.operations, generation };
+    case 'commit': {
+      const { operations, note } = operation;
+      const { asserted, unchanged } = draft;
+      const counts = { operations, asserted, unchanged, generation };
+      return { kind: 'committed', ...counts, ...(note === undefined ? {} : { note }) };
+    }
+    case 'decay':
+      return { kind: 'decayed', answer: operation.answer, generation };
+    case 'consolidate':
+      return { kind: 'consolidated', answer: operation.answer, generation };
+    case 'restore':
+      return { kind: 'restored', answer: operation.answer, generation };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Cleared, CreatedTenant } from './contract/administration.ts';
 import type { MergeConflict, Merged } from './contract/scopes.ts';
+import type { Consolidate, Decay, Restore } from './operation.ts';
 
 /**
  * What a write came to, as plain JSON: all that its answer is made of beside the request itself.
@@ -52,7 +53,21 @@ export type Outcome =
       readonly conflicts: readonly MergeConflict[];
       readonly generation: number;
     } & MergedCounts)
-  | { readonly kind: 'committed'; readonly operations: number; readonly generation: number };
+  | {
+      readonly kind: 'committed';
+      readonly operations: number;
+      readonly asserted?: number;
+      readonly unchanged?: number;
+      /** As the operation has it. */
+      readonly note?: string;
+      readonly generation: number;
+    }
+  /** `answer` is null where the request cannot be repeated. */
+  | { readonly kind: 'decayed'; readonly answer: Decay['answer']; readonly generation: number }
+  | { readonly kind: 'consolidated'; readonly answer: Consolidate['answer']; readonly generation: number }
+  | { readonly kind: 'restored'; readonly answer: Restore['answer']; readonly generation: number }
+  /** There was nothing to write, and nothing was logged. */
+  | { readonly kind: 'nothing'; readonly generation: number };
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
 

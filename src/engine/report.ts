@@ -7,7 +7,7 @@ import { DatabaseState, type TenantState } from './state.ts';
 
 /** What one row of a write became. */
 export interface FactChange {
-  readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted'>;
+  readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted' | 'memory.evicted'>;
   readonly fact: FactRow;
 }
 
@@ -79,6 +79,12 @@ export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[K
 /** The report of a request that was answered before: by what was kept of it. */
 export function repeatedReport(database: string, outcome: Outcome): Report {
   return { ...newDraft(new DatabaseState(database, 0), null), outcome, isRepeated: true };
+}
+
+/** The report of a write that turned out to have nothing to write. */
+export function nothingWritten(database: DatabaseState): Report {
+  const { generation } = database;
+  return { ...newDraft(database, null), outcome: { kind: 'nothing', generation } };
 }
 
 /** A report of a write to the database, null where it is not about one tenant, before anything has happened. */

@@ -2,6 +2,7 @@ import { EngineError, invalid } from './base/errors.ts';
 import { workedOff } from './base/slices.ts';
 import { compareText } from './base/text-order.ts';
 import { copiedRules, rulesOfScope } from './apply-scopes.ts';
+import { hearingNothing, inBarrier, unhurried } from './barrier.ts';
 import type { Caller } from './base/caller.ts';
 import type { BrowseContext } from './browse.ts';
 import type {
@@ -38,9 +39,6 @@ import { present } from './base/assert.ts';
  * scope are always there. Writes are checked in the barrier, against the state right before them, and logged by what was
  * asked for: `apply-scopes.ts` does them.
  */
-
-/** These calls go over everything there is, which takes as long as it takes; a reader who goes away ends them. */
-const unhurried = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
 
 export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
   return live.reading(caller, unhurried, async ({ database, tenant, reader, pacer }) => {
@@ -227,21 +225,8 @@ export async function deleteScope(writer: Writer, caller: Caller, name: string):
   return { scope: name, facts, rules, generation };
 }
 
-/** A check of a write: in slices, with the state held as it is. The client's going away ends no write. */
-async function inBarrier(
-  { live }: Writer,
-  caller: Caller,
-  check: (context: BrowseContext) => Promise<void>,
-): Promise<void> {
-  await live.reading(hearingNothing(caller), unhurried, check);
-}
-
 function pacerOf({ reasoner }: BrowseContext, { signal }: Caller, limits: typeof unhurried): Pacer {
   return reasoner.pacer({ ...limits, signal });
-}
-
-function hearingNothing(caller: Caller): Caller {
-  return { ...caller, signal: new AbortController().signal };
 }
 
 /** Refuses where there is no such scope at this time. */

@@ -184,7 +184,7 @@ function everything(state: State, withDead: boolean): unknown {
         .filter(({ isAlive }) => withDead || isAlive)
         .map(({ fact, ...told }) => ({
           ...told,
-          uses: uses.of(fact, database.timeOf(facts.assertedIn(fact))),
+          uses: uses.of(fact, database.createdAtOf(facts, fact)),
         })),
       ended: endedOf(facts, database.generation, state.time),
       boundaries: boundariesAfter(facts, state.time),

@@ -41,7 +41,7 @@ export interface RestoredState {
 }
 
 /** Moves with every change of what is written. A newer one is refused. */
-const contentVersion = 1;
+const contentVersion = 2;
 
 interface StateHead {
   readonly version: number;

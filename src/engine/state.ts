@@ -64,10 +64,15 @@ export class DatabaseState {
     return this.goneTenants.get(tenant) ?? this.firstGeneration;
   }
 
+  /** When the fact was asserted; one that was restored, when it was before that. */
+  createdAtOf(facts: FactStore, fact: FactRow): number {
+    return facts.createdAtOf(fact) ?? this.timeOf(facts.assertedIn(fact));
+  }
+
   /** When the fact was asserted, and when it last changed. */
   timesOf(facts: FactStore, fact: FactRow): { createdAt: number; updatedAt: number } {
     return {
-      createdAt: this.timeOf(facts.assertedIn(fact)),
+      createdAt: this.createdAtOf(facts, fact),
       updatedAt: this.timeOf(fact.relation.birth[fact.row] as number),
     };
   }

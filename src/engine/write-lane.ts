@@ -7,7 +7,7 @@ import { applying } from './apply.ts';
 import type { Slice } from './apply-slices.ts';
 import { markOf } from './idempotency.ts';
 import { type Operation, operationVersion } from './operation.ts';
-import type { Report } from './report.ts';
+import { nothingWritten, type Report } from './report.ts';
 import type { State } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 import type { Log } from './storage/log.ts';
@@ -23,7 +23,11 @@ import type { Log } from './storage/log.ts';
 export interface Write {
   readonly caller: Caller;
   readonly database: string;
-  readonly operation: Operation;
+  /**
+   * What is written; or what decides that on the state as it is, at the logical time given, which makes the write a
+   * barrier. null: there is nothing to write.
+   */
+  readonly operation: Operation | ((time: number) => Promise<Decided | null>);
   /**
    * Refuses what the state does not allow at the logical time given, in slices where that takes long. Its presence
    * makes the write a barrier.
@@ -32,6 +36,12 @@ export interface Write {
   /** Called right before the state shows the operation, in the same turn. */
   readonly before?: (time: number) => void;
   /** The operation as UTF-8 of its JSON, where that was written already. */
+  readonly encoded?: Uint8Array;
+}
+
+/** An operation, and its JSON as UTF-8 where that was written already. */
+export interface Decided {
+  readonly operation: Operation;
   readonly encoded?: Uint8Array;
 }
 
@@ -75,7 +85,7 @@ export class WriteLane {
 
   /** Resolves with the report after the write is durable and applied. */
   async write(write: Write): Promise<Report> {
-    const isBarrier = write.check !== undefined;
+    const isBarrier = write.check !== undefined || typeof write.operation === 'function';
     const before = this.#turn;
     let pass = (): void => {};
     this.#turn = new Promise((resolve) => {
@@ -105,7 +115,12 @@ export class WriteLane {
     try {
       const checked = write.check?.(time);
       if (checked !== undefined) await checked;
-      return await this.#commit(write, time);
+      const { operation, encoded } = write;
+      if (typeof operation !== 'function')
+        return await this.#commit(write, time, { operation, ...(encoded === undefined ? {} : { encoded }) });
+      const decided = await operation(time);
+      if (decided === null) return nothingWritten(this.#state.database(write.database));
+      return await this.#commit(write, time, decided);
     } finally {
       this.#underWay--;
       if (isBarrier) this.#isBarred = false;
@@ -127,7 +142,7 @@ export class WriteLane {
     while (this.#underWay > 0) await this.#change();
   }
 
-  async #commit(write: Write, time: number): Promise<Report> {
+  async #commit(write: Write, time: number, { operation, encoded }: Decided): Promise<Report> {
     const mark = markOf(write.caller);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
@@ -138,7 +153,7 @@ export class WriteLane {
       database: write.database,
       generation: this.#state.database(write.database).generation,
       version: operationVersion,
-      operation: write.operation,
+      operation,
     };
     let applied: Report | Promise<Report> | null = null;
     await this.#log.append(
@@ -146,7 +161,7 @@ export class WriteLane {
       () => {
         applied = this.#apply(write, record);
       },
-      write.encoded,
+      encoded,
     );
     if (applied === null) throw new Error('assertion failed: a committed record was applied');
     return applied;

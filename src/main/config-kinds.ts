@@ -75,6 +75,19 @@ export const httpUrl = kind('an http:// or https:// address', (value) => {
   return value.replace(/\/+$/, '');
 });
 
+/** An address that paths are appended to. */
+export const apiAddress = kind('an http:// or https:// address without user, query and fragment', (value) => {
+  const address = httpUrl.read(value);
+  const url = address === undefined ? null : new URL(address);
+  const isPlain = url?.username === '' && url.password === '' && !/[?#]/.test(value);
+  return isPlain ? address : undefined;
+});
+
+/** A name that can stand in a path. */
+export const modelName = kind('1 to 256 visible ASCII characters but ? # and %', (value) =>
+  /^[\x21-\x7e]{1,256}$/.test(value) && !/[?#%]/.test(value) ? value : undefined,
+);
+
 /** An address to listen on: an IP address or a host name. */
 export const bindAddress = kind('an IP address or a host name', (value) =>
   /^[A-Za-z0-9_.:%-]{1,255}$/.test(value) ? value : undefined,

@@ -82,6 +82,8 @@ describe('the configuration', () => {
     ['LEADER_URL', 'ftp://a.example'],
     ['LLM_TEMPERATURE', '3'],
     ['LOCAL_LLM_BASE_URL', 'localhost'],
+    ['LLM_BASE_URL', 'https://a.example/v1#x'],
+    ['LLM_MODEL', 'two words'],
     ['REPLICATION_MODE', 'leader'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['MEMORY_BUDGET_BYTES', '1GB'],
@@ -102,6 +104,11 @@ describe('the configuration', () => {
     expect(message).not.toContain(value);
   });
 
+  it('does not print what stands before the host of an address', () => {
+    const message = refusal({ LOCAL_LLM_BASE_URL: 'http://user:pa@ss@127.0.0.1:1234/v1' });
+    expect(message).toContain('got "http://...@127.0.0.1:1234/v1"');
+  });
+
   it('names every bad value at once', () => {
     expect(refusal({ PORT: 'x', FSYNC: 'y' }).split('\n')).toHaveLength(2);
   });
@@ -118,10 +125,9 @@ describe('the configuration', () => {
   });
 
   it('names the variables that are set in vain', () => {
-    expect(settingsWithoutEffect({ PORT: '1', LLM_MODEL: 'm', GEMINI_API_KEY: 'k' })).toEqual([
-      'GEMINI_API_KEY',
-      'LLM_MODEL',
-    ]);
+    expect(
+      settingsWithoutEffect({ PORT: '1', LEADER_URL: 'http://a.example', REPLICATION_API_KEY: 'k' }),
+    ).toEqual(['LEADER_URL', 'REPLICATION_API_KEY']);
   });
 
   it('describes every variable of the contract with what it takes', () => {

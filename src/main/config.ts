@@ -9,6 +9,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import {
+  apiAddress,
   apiKey,
   bindAddress,
   choice,
@@ -20,6 +21,7 @@ import {
   httpUrl,
   integer,
   type Kind,
+  modelName,
   nullable,
   originList,
   secret,
@@ -189,22 +191,38 @@ const variables = {
   ),
   localLlmBaseUrl: variable(
     'LOCAL_LLM_BASE_URL',
-    nullable(httpUrl),
+    nullable(apiAddress),
     null,
-    'An OpenAI-compatible address, such as that of Ollama',
+    'An OpenAI-compatible address, such as that of Ollama; it goes before any other provider',
     'none',
   ),
   llmBaseUrl: variable(
     'LLM_BASE_URL',
-    nullable(httpUrl),
+    nullable(apiAddress),
     null,
-    'In place of the address of a hosted provider',
+    'In place of the address of a hosted provider; where it has no path, with the usual one',
     'none',
   ),
   extractionEnabled: variable('EXTRACTION_ENABLED', flag, false, 'Whether text may be sent to a provider'),
-  llmModel: variable('LLM_MODEL', nullable(text), null, 'Model to use', "the provider's usual one"),
-  llmTemperature: variable('LLM_TEMPERATURE', decimal(0, 2), 0.1, 'Temperature of a provider'),
-  llmTimeoutMs: variable('LLM_TIMEOUT_MS', integer(100, 3_600_000), 30_000, 'How long a provider may take'),
+  llmModel: variable(
+    'LLM_MODEL',
+    nullable(modelName),
+    null,
+    'Model to use',
+    'claude-haiku-4-5 of Anthropic, gpt-4.1-mini of OpenAI, gemini-flash-latest of Google, what a local address has',
+  ),
+  llmTemperature: variable(
+    'LLM_TEMPERATURE',
+    decimal(0, 2),
+    0.1,
+    'Temperature of the model; those that take none go without',
+  ),
+  llmTimeoutMs: variable(
+    'LLM_TIMEOUT_MS',
+    integer(100, 3_600_000),
+    30_000,
+    'How long a provider may take for one question, all tries together',
+  ),
   replicationMode: variable(
     'REPLICATION_MODE',
     choice(['LEADER', 'FOLLOWER']),
@@ -264,7 +282,7 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
     if (setting === null) return [name, name in defaults ? defaults[name as keyof Defaults] : spec.fallback];
     const value = spec.kind.read(setting.text);
     if (value === undefined) {
-      const got = spec.kind.secret ? `${setting.text.length} characters` : JSON.stringify(setting.text);
+      const got = spec.kind.secret ? `${setting.text.length} characters` : shownValue(setting.text);
       complaints.push(`${setting.name}: got ${got}, takes ${spec.kind.takes}`);
     }
     return [name, value];
@@ -274,6 +292,11 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   complaints.push(...contradictions(config), ...notInThisVersion(config));
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
   return { ...config, endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json') };
+}
+
+/** As it was given, but for what stands before the host of an address, which may be a password. */
+function shownValue(text: string): string {
+  return JSON.stringify(text.replace(/\/\/[^/]*@/, '//...@'));
 }
 
 function contradictions(config: Config): string[] {
@@ -302,16 +325,6 @@ function notInThisVersion(config: Config): string[] {
 }
 
 const withoutEffect: readonly (keyof Variables)[] = [
-  'memoryDecayIntervalMs',
-  'anthropicApiKey',
-  'openaiApiKey',
-  'googleApiKey',
-  'localLlmBaseUrl',
-  'llmBaseUrl',
-  'extractionEnabled',
-  'llmModel',
-  'llmTemperature',
-  'llmTimeoutMs',
   'leaderUrl',
   'replicationPollIntervalMs',
   'replicationApiKey',

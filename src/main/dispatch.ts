@@ -68,7 +68,12 @@ export function requirePermission(identity: Identity, spec: OperationSpec): void
       'Forbidden',
       `this needs the role ${spec.role}; the credential is a ${identity.role}`,
     );
-  if (spec.changesRules === true && identity.tenants.length > 0)
+  if (spec.changesRules === true) requireRuleChange(identity);
+}
+
+/** Refuses with Forbidden a credential that may not change rules. */
+export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void {
+  if (tenants.length > 0)
     throw new EngineError(
       'Forbidden',
       'rules serve all tenants: a credential restricted to tenants cannot change them',

@@ -113,6 +113,22 @@ describe('a start', () => {
   });
 });
 
+describe('the language model', () => {
+  it.each([
+    [{}, 'off'],
+    [{ EXTRACTION_ENABLED: 'true' }, 'off'],
+    [{ OPENAI_API_KEY: 'a-secret-key' }, 'off'],
+    [{ OPENAI_API_KEY: 'a-secret-key', EXTRACTION_ENABLED: 'true' }, 'ready'],
+    [{ LOCAL_LLM_BASE_URL: 'http://127.0.0.1:9', EXTRACTION_ENABLED: 'true' }, 'ready'],
+  ])('with %j is %s, and its key in no line of the log', async (environment, state) => {
+    const service = await startServiceUnderTest(environment);
+    const { body } = await service.call<Readiness>('GET', '/health/ready');
+    await service.close();
+    expect(body).toMatchObject({ status: 'ready', subsystems: { llm: state } });
+    expect(JSON.stringify(service.logged)).not.toContain('a-secret-key');
+  });
+});
+
 describe('the end', () => {
   it('lets a running call finish, refuses new ones with NotReady, and answers health all the while', async () => {
     const service = await startServiceUnderTest();

@@ -25,7 +25,9 @@ import { isLoopbackAddress } from './http/origin.ts';
 import { findInstallation } from './installation.ts';
 import type { McpHost } from './mcp-host.ts';
 import { createLanguage } from './llm/create-language.ts';
+import { createLanguageModel, type ProviderCall } from './llm/create-language-model.ts';
 import type { Language } from './llm/language.ts';
+import { pause } from './llm/pause.ts';
 import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
 import { listenFailure, openFailure } from './start-failure.ts';
@@ -75,6 +77,7 @@ class RunningService implements Service, ServiceState {
   readonly #installation = findInstallation();
   readonly #metrics: Metrics;
   readonly language: Language;
+  readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
   #http: HttpApp | null = null;
   #engine: Engine | null = null;
@@ -95,9 +98,21 @@ class RunningService implements Service, ServiceState {
       },
       specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
     );
+    const model = createLanguageModel(config, {
+      onCall: (call) => this.#providerCalled(call),
+      now: Date.now,
+      pause,
+      random: Math.random,
+    });
+    this.#hasLanguageModel = model !== null && config.extractionEnabled;
+    if (model !== null)
+      log.info(
+        { provider: model.provider, model: model.model, isEnabled: config.extractionEnabled },
+        'a language model is configured',
+      );
     this.language = createLanguage({
       engine: () => this.engine,
-      model: null,
+      model,
       isEnabled: config.extractionEnabled,
     });
     this.#dispatcher = createDispatcher(createHandlers(this), {
@@ -131,7 +146,7 @@ class RunningService implements Service, ServiceState {
         storage,
         replication: 'off',
         mcp: isOpen ? 'ready' : 'off',
-        llm: 'off',
+        llm: this.#hasLanguageModel ? 'ready' : 'off',
       },
     };
   }
@@ -174,11 +189,13 @@ class RunningService implements Service, ServiceState {
 
   async open(): Promise<void> {
     const { storageDir, fsync, snapshotIntervalMs, memoryBudgetBytes, endpointFile } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
         fsync,
         snapshotIntervalMs,
+        decayIntervalMs,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),
@@ -214,6 +231,15 @@ class RunningService implements Service, ServiceState {
       await disconnect(this.#http.app);
     }
     await this.#engine?.close(Math.max(0, lastSnapshotByMs - (performance.now() - startedAt)));
+  }
+
+  #providerCalled({ tokens, elapsedMs, ...call }: ProviderCall): void {
+    const { input, output } = tokens;
+    this.#metrics.llmCallDone(call.provider, elapsedMs, input + output);
+    this.#log.info(
+      { ...call, inputTokens: input, outputTokens: output, elapsedMs: Math.round(elapsedMs) },
+      'language model called',
+    );
   }
 
   #mcpHost(): McpHost {

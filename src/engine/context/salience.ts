@@ -53,7 +53,7 @@ export function activation(uses: Uses, now: number): number {
 }
 
 /** A number 0..1 of the metadata; anything else counts as not given. */
-function unitNumber(value: unknown, fallback: number): number {
+export function unitNumber(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : fallback;
 }
 

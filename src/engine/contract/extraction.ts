@@ -1,7 +1,14 @@
 /** Natural language on the wire: text that becomes facts, and facts that become an answer in words. */
 import { z } from 'zod';
 import { contextWindowSchema, goalsSchema, maxFactsSchema, sessionIdSchema } from './context.ts';
-import { defaulted, generationSchema, oneScopeChoice, optional, scopeFields } from './fields.ts';
+import {
+  defaulted,
+  generationSchema,
+  oneScopeChoice,
+  optional,
+  scopeFields,
+  timeoutSchema,
+} from './fields.ts';
 import { isWellFormed } from './language.ts';
 import { provenanceSchema } from './memory.ts';
 
@@ -125,6 +132,7 @@ export const synthesizeInputSchema = z
   .strictObject({
     question: textOf(maxQuestionCharacters).min(1, 'give a question'),
     ...scopeFields,
+    timeoutMs: timeoutSchema.describe('For proving all that is planned; past it 422'),
   })
   .superRefine(oneScopeChoice);
 export type SynthesizeInput = z.output<typeof synthesizeInputSchema>;

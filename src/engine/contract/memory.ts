@@ -120,18 +120,64 @@ export const consolidateInputSchema = z
   .superRefine(oneScopeChoice);
 export type ConsolidateInput = z.output<typeof consolidateInputSchema>;
 
+/** One fact that a summary stands for: what it had at the episodic position, and all that brings it back. */
+export const consolidatedValueSchema = z.object({
+  value: z.string(),
+  createdAt: timeSchema,
+  validFrom: timeSchema.exactOptional(),
+  validUntil: timeSchema.exactOptional(),
+  metadata: z.record(z.string(), z.json()).exactOptional(),
+});
+export type ConsolidatedValue = z.output<typeof consolidatedValueSchema>;
+
+/** `metadata.consolidated` of a summary. */
+export const consolidationSchema = z.object({
+  from: z.string().describe('The predicate of the facts that the summary stands for'),
+  position: z.int().min(0).describe('Where they differ, from 0'),
+  values: z.array(consolidatedValueSchema).describe('By createdAt, then by value'),
+  count: z.int(),
+  first: timeSchema.describe('The earliest createdAt'),
+  last: timeSchema.describe('The latest createdAt'),
+});
+export type Consolidation = z.output<typeof consolidationSchema>;
+
+/** What follows the predicate of the facts in that of their summary. */
+export const summarySuffix = '_summary';
+
+export const skipReasons = ['name_too_long', 'atom_taken', 'too_large', 'next_time'] as const;
+export type SkipReason = (typeof skipReasons)[number];
+/** How many patterns that were left alone are named. */
+export const maxSkippedNamed = 100;
+
 export const consolidatedSchema = z.object({
-  patternsFound: z.int(),
-  summariesCreated: z.int(),
-  factsConsolidated: z.int(),
-  summaries: z.array(
-    z.object({
-      atom: z.string(),
-      support: z.int().describe('How many facts the summary stands for'),
-      replaced: z.array(z.string()).describe('Atoms that it took the place of, now'),
-      metadata: z.record(z.string(), z.json()),
-    }),
-  ),
+  patternsFound: z.int().describe('Those that became a summary, joined one, or were left alone'),
+  summariesCreated: z.int().describe('Summaries that are new, or have more members than before'),
+  factsConsolidated: z.int().describe('Facts retracted since a summary stands for them now'),
+  summaries: z
+    .array(
+      z.object({
+        atom: z.string(),
+        scope: z.string().nullable(),
+        support: z.int().describe('How many facts the summary stands for'),
+        replaced: z.array(z.string()).describe('Atoms that it took the place of, now'),
+        metadata: z.object({ consolidated: consolidationSchema }).catchall(z.json()),
+      }),
+    )
+    .describe('By atom, then by scope'),
+  skipped: z
+    .array(
+      z.object({
+        atom: z.string(),
+        scope: z.string().nullable(),
+        support: z.int(),
+        reason: z.enum(skipReasons),
+      }),
+    )
+    .max(maxSkippedNamed)
+    .describe(
+      'Patterns left alone, by the summary they would have: its name would be too long; something else is stored ' +
+        'under it; their facts are too large for one summary; or for this write, so that the next call takes them',
+    ),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });
@@ -143,8 +189,8 @@ export const restoreInputSchema = z.strictObject({
 export type RestoreInput = z.output<typeof restoreInputSchema>;
 
 export const restoredSchema = z.object({
-  restored: z.int(),
-  atoms: z.array(z.string()),
+  restored: z.int().describe('Facts that returned; what was stored again meanwhile stays as it is'),
+  atoms: z.array(z.string()).describe('Their atoms, in the order of the summary'),
   generation: generationSchema,
 });
 export type Restored = z.output<typeof restoredSchema>;
@@ -162,8 +208,8 @@ export const decayedSchema = z.object({
   evicted: z.int().describe('expired + lowSalience'),
   expired: z.int().describe('Their validity had ended'),
   lowSalience: z.int().describe('Their salience was below the threshold'),
-  remaining: z.int(),
-  atoms: z.array(z.string()),
+  remaining: z.int().describe('Facts stored in the view afterwards'),
+  atoms: z.array(z.string()).describe('What was evicted: the expired first, each by salience, then by atom'),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

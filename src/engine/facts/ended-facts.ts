@@ -53,6 +53,25 @@ export class EndedFacts {
     return this.#byRelation.get(relation)?.get(identity.join(',')) ?? null;
   }
 
+  /** True where one of those that are wanted is remembered. */
+  has(isWanted: (ended: EndedFact) => boolean): boolean {
+    for (const facts of this.#byRelation.values())
+      for (const ended of facts.values()) if (isWanted(ended)) return true;
+    return false;
+  }
+
+  /** Forgets those that are wanted. */
+  forget(isWanted: (ended: EndedFact) => boolean): void {
+    for (const [relation, facts] of this.#byRelation) {
+      for (const [key, ended] of facts) {
+        if (!isWanted(ended)) continue;
+        facts.delete(key);
+        this.#count--;
+      }
+      if (facts.size === 0) this.#byRelation.delete(relation);
+    }
+  }
+
   /** All that is remembered, as it is now, and when it will next be swept. */
   pin(): PinnedEnds {
     const entries: PinnedEnds['entries'] = [];
@@ -88,13 +107,6 @@ export class EndedFacts {
   }
 
   #forgetUntil(time: number): void {
-    for (const [relation, facts] of this.#byRelation) {
-      for (const [key, { until }] of facts) {
-        if (until > time) continue;
-        facts.delete(key);
-        this.#count--;
-      }
-      if (facts.size === 0) this.#byRelation.delete(relation);
-    }
+    this.forget(({ until }) => until <= time);
   }
 }

@@ -27,6 +27,8 @@ export interface NumberedFacts {
   readonly firsts: Int32Array;
   /** By number: the generations that changed a fact after its assertion, ascending, the last ten. */
   readonly changes: Map<number, number[]>;
+  /** By number: see `createdAtOf`. */
+  readonly createdAt: Map<number, number>;
 }
 
 /** A write that asserted facts: those numbered from `first` to before `end`. */
@@ -48,6 +50,7 @@ export class FactNumbers {
   #firsts: Int32Array;
   #writes: number;
   readonly #changes: Map<number, number[]>;
+  readonly #createdAt: Map<number, number>;
   /** While a moment is pinned: the changes, as they were then, of facts that have changed since. */
   #before: Map<number, readonly number[]> | null = null;
 
@@ -59,6 +62,7 @@ export class FactNumbers {
     this.#firsts = facts?.firsts ?? new Int32Array(8);
     this.#writes = facts?.generations.length ?? 0;
     this.#changes = facts?.changes ?? new Map();
+    this.#createdAt = facts?.createdAt ?? new Map();
   }
 
   get count(): number {
@@ -113,6 +117,24 @@ export class FactNumbers {
   /** Generations of the last changes of the fact after its assertion, ascending, at most ten. */
   changesOf(number: number): readonly number[] {
     return this.#changes.get(number) ?? [];
+  }
+
+  /**
+   * When the fact was there first, where that is not when its number was given: a fact that was restored. null for any
+   * other. Never changes after the write that gave the number.
+   */
+  createdAtOf(number: number): number | null {
+    return this.#createdAt.get(number) ?? null;
+  }
+
+  /** Says when a fact was there first whose number this write gave. Epoch milliseconds. */
+  setCreatedAt(number: number, time: number): void {
+    this.#createdAt.set(number, time);
+  }
+
+  /** The facts for which `createdAtOf` has a time, in the order of their numbers. */
+  restored(): IterableIterator<readonly [number, number]> {
+    return this.#createdAt.entries();
   }
 
   /** Keeps the changes as they are now to be read with `pinnedChanges`, until `unpin`. One moment at a time. */

@@ -4,7 +4,7 @@ import { type Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
 import { Boundaries } from './boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
-import { EndedFacts, endRememberedFor, type PinnedEnds } from './ended-facts.ts';
+import { type EndedFact, EndedFacts, endRememberedFor, type PinnedEnds } from './ended-facts.ts';
 import {
   type FactPattern,
   type FactRow,
@@ -290,6 +290,23 @@ export class FactStore {
     this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until, generation);
   }
 
+  /** True where ends of facts in these scopes are remembered that were asserted again since. */
+  hasEnds(choice: ScopeChoice): boolean {
+    return this.#ended.has(this.#isEndIn(choice));
+  }
+
+  /** Remembers no longer how facts in these scopes ended that were asserted again since. */
+  forgetEnds(choice: ScopeChoice): void {
+    this.version++;
+    this.#ended.forget(this.#isEndIn(choice));
+  }
+
+  #isEndIn(choice: ScopeChoice): (ended: EndedFact) => boolean {
+    if (choice.kind === 'all') return () => true;
+    const scope = this.scopeNumber(choice.kind === 'unscoped' ? null : choice.scope);
+    return ({ identity }) => identity.at(-1) === scope;
+  }
+
   /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
   settleScopes(time: number): Generator<'more', void, undefined> {
     return this.scopes.settle(time, (number, instant) => {
@@ -387,6 +404,16 @@ export class FactStore {
   /** The write that asserted the fact with this number, with the numbers of all that it asserted. */
   writeOf(number: number): AssertingWrite {
     return this.#numbers.writeOf(number);
+  }
+
+  /** When a fact that was restored was there first; null: it was not restored. See `FactNumbers.createdAtOf`. */
+  createdAtOf(fact: FactRow): number | null {
+    return this.#numbers.createdAtOf(numberOf(fact));
+  }
+
+  /** Says when a fact that this write asserts was there first. */
+  setCreatedAt(fact: FactRow, time: number): void {
+    this.#numbers.setCreatedAt(numberOf(fact), time);
   }
 
   /** The newest version of the fact with this id, dead or alive; null where no fact of this tenant has it. */

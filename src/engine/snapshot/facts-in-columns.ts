@@ -26,6 +26,8 @@ interface FactsHead {
   readonly sweepAt: number;
   readonly scopes: SavedScopes;
   readonly forgottenThrough: number;
+  /** How many facts were restored; absent: none, and nothing of them follows. */
+  readonly restored?: number;
 }
 
 interface RelationHead {
@@ -71,6 +73,7 @@ export async function* writeFacts(
 ): AsyncGenerator<Uint8Array> {
   const selection = await selected(pinned, generation, slices, need);
   const { createdAt, dictionary, count, numbers, ended } = pinned;
+  const restored = await restoredFacts(pinned, selection, slices);
   const head: FactsHead = {
     createdAt,
     facts: count,
@@ -78,6 +81,7 @@ export async function* writeFacts(
     sweepAt: ended.sweepAt,
     scopes: pinned.scopeRecords,
     forgottenThrough: pinned.forgottenThrough,
+    ...(restored.length === 0 ? {} : { restored: restored.length }),
   };
   yield* columns.json(head);
   yield* columns.texts(mapped(selection.used, (id) => dictionary.utf8(id)));
@@ -94,6 +98,7 @@ export async function* writeFacts(
     yield* writeRelation(kept, generation, selection.ids, columns, slices);
   yield* writeChanges(pinned, selection, columns, slices, need);
   yield* writeEnds(pinned, selection.ids, columns);
+  if (restored.length > 0) yield* writeRestored(restored, columns);
 }
 
 /** Reads what `writeFacts` wrote. `time` is the logical time of the snapshot. */
@@ -119,6 +124,7 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
     }
   }
   const changes = await readChanges(columns, slices);
+  const ended: PinnedEnds = { entries: await readEnds(columns, relations), sweepAt: head.sweepAt };
   const numbers: NumberedFacts = {
     count: head.facts,
     relations: relationOf,
@@ -126,8 +132,8 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
     generations,
     firsts,
     changes,
+    createdAt: head.restored === undefined ? new Map() : await readRestored(columns),
   };
-  const ended: PinnedEnds = { entries: await readEnds(columns, relations), sweepAt: head.sweepAt };
   const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
   const kept = { createdAt, forgottenThrough, dictionary, scopes, scopeRecords, relations, numbers, ended };
   return FactStore.restored(kept, time, slices);
@@ -369,6 +375,39 @@ async function readEnds(
     entries.push({ relation: keyOf(relation), fact });
   }
   return entries;
+}
+
+/** Facts that are kept and were restored, with when they were there first. */
+async function restoredFacts(
+  { numbers, count }: PinnedFacts,
+  { facts }: Selection,
+  slices: Slices,
+): Promise<(readonly [number, number])[]> {
+  const restored: (readonly [number, number])[] = [];
+  let looked = 0;
+  for (const entry of numbers.restored()) {
+    if (++looked % rowsInSlice === 0) await slices.breathe();
+    if (entry[0] < count && facts[entry[0]] === 1) restored.push(entry);
+  }
+  return restored;
+}
+
+async function* writeRestored(
+  restored: readonly (readonly [number, number])[],
+  columns: ColumnWriter,
+): AsyncGenerator<Uint8Array> {
+  yield* columns.int32(restored.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = restored[from + at]?.[0] as number;
+  });
+  yield* columns.float64(restored.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = restored[from + at]?.[1] as number;
+  });
+}
+
+async function readRestored(columns: ColumnReader): Promise<Map<number, number>> {
+  const numbers = await columns.int32();
+  const times = await columns.float64();
+  return new Map(Array.from(numbers, (number, at) => [number, times[at] as number] as const));
 }
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {

@@ -122,16 +122,17 @@ it('tells of a fact that expires and of what rested on it, though nobody asks', 
   const tenant = { 'x-tenant-id': 'expiring' };
   await service.call('POST', '/teach', { text: 'awake(?x) :- shift(?x), not leave(?x)' });
   await service.call('POST', '/tell', { predicate: 'shift', args: ['ann'] }, { headers: tenant });
+  const stream = await listen(tenant);
   const told = await service.call<FactOutcome>(
     'POST',
     '/tell',
-    { predicate: 'shift', args: ['bob'], ttl: 250 },
+    { predicate: 'shift', args: ['bob'], ttl: 2000 },
     { headers: tenant },
   );
   const question = { predicate: 'awake', args: ['?x'], withProof: true };
   const asked = await service.call<Answer>('POST', '/ask', question, { headers: tenant });
   expect(asked.body.results).toEqual(['awake(ann)', 'awake(bob)']);
-  const stream = await listen(tenant);
+  expect((await stream.next()).data['atom']).toBe('shift(bob)');
   const events = [await stream.next(), await stream.next()];
   expect(events.map(({ event, data }) => [event, data['atom'], data['requestId']])).toEqual([
     ['fact.retracted', 'shift(bob)', null],

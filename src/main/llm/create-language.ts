@@ -1,6 +1,36 @@
-import type { Engine } from '../../engine/index.ts';
+/**
+ * Natural language in and out, put together: what is read, what is stored of it, and what is answered.
+ *
+ * Each request stores what it stores in one write, after everything was read and checked: a provider that fails, a rule
+ * that may not be taught and a client that goes away before leave nothing behind. A request that is repeated with its
+ * idempotency key after a restart is answered by what was read the first time, which the write has kept.
+ */
+import { optimizeInputSchema } from '../../engine/contract/context.ts';
+import type {
+  Extracted,
+  ExtractInput,
+  Ingested,
+  IngestInput,
+  TurnsContext,
+  TurnsInput,
+} from '../../engine/contract/extraction.ts';
+import { type RuleInput, ruleInputSchema } from '../../engine/contract/rules.ts';
+import {
+  type Caller,
+  type Engine,
+  EngineError,
+  type Learned,
+  type LearnedFact,
+  type ViewFields,
+} from '../../engine/index.ts';
+import { requireRuleChange } from '../dispatch.ts';
+import { type Discarded, shortened } from './extraction.ts';
+import type { FreeText } from './free-text.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { Language } from './language.ts';
+import { type ReadFact, readStatements, readText, type ReadText } from './reading.ts';
+import { synthesize } from './synthesis.ts';
+import { contextFor } from './turns.ts';
 
 export interface LanguageParts {
   readonly engine: () => Engine;
@@ -10,15 +40,189 @@ export interface LanguageParts {
   readonly isEnabled: boolean;
 }
 
-function notYet(): Error {
-  return new Error('to be written');
+export function createLanguage(parts: LanguageParts): Language {
+  const { engine } = parts;
+  return {
+    contextOfTurns: async (caller, input) => contextOfTurns(engine(), allowedModel(parts), caller, input),
+    ingest: async (caller, input) => ingest(engine(), parts, caller, input),
+    extract: async (caller, input) => extract(engine(), parts, caller, input),
+    synthesize: async (caller, input) => synthesize(engine(), requireModel(parts), caller, input),
+  };
 }
 
-export function createLanguage(_parts: LanguageParts): Language {
+function allowedModel({ model, isEnabled }: LanguageParts): LanguageModel | null {
+  return isEnabled ? model : null;
+}
+
+/** The model. Refused with LlmUnavailable where there is none, or it may not be used. */
+function requireModel({ model, isEnabled }: LanguageParts): LanguageModel {
+  if (model === null) throw new EngineError('LlmUnavailable', 'LLM provider not configured');
+  if (!isEnabled) throw new EngineError('LlmUnavailable', 'LLM extraction is disabled');
+  return model;
+}
+
+async function contextOfTurns(
+  engine: Engine,
+  model: LanguageModel | null,
+  caller: Caller,
+  input: TurnsInput,
+): Promise<TurnsContext> {
+  type Note = Pick<TurnsContext, 'extraction'>;
+  const earlier = earlierWrite<Note>(engine, caller);
+  const stored = earlier ?? (await readAndStore());
+  const { learned, note } = stored;
   return {
-    contextOfTurns: () => Promise.reject(notYet()),
-    ingest: () => Promise.reject(notYet()),
-    extract: () => Promise.reject(notYet()),
-    synthesize: () => Promise.reject(notYet()),
+    ...(await contextFor(engine, caller, input)),
+    newFactsExtracted: learned?.asserted ?? 0,
+    ...note,
+    ...generationOf(learned),
   };
+
+  async function readAndStore(): Promise<Stored<Note>> {
+    const text = input.turns.join('\n\n');
+    const free = await readStatements(text, 'turns');
+    if (free.rules.length > 0) requireRuleChange(caller);
+    const read = await readText(engine, model, caller, free, textOf(text, input));
+    const extraction = read.provider === 'statements' ? 'statements' : 'llm';
+    return store(engine, caller, input, { ...read, rules: read.statedRules }, { extraction });
+  }
+}
+
+async function ingest(
+  engine: Engine,
+  parts: LanguageParts,
+  caller: Caller,
+  input: IngestInput,
+): Promise<Ingested> {
+  type Note = Pick<Ingested, 'extracted' | 'extractionProvider' | 'discarded'>;
+  const { learned, note } = earlierWrite<Note>(engine, caller) ?? (await readAndStore());
+  const { goals, maxFacts, scope, unscoped, sessionId, autoResolveContradictions } = input;
+  const wanted = { goals, maxFacts, scope, unscoped, sessionId, autoResolveContradictions };
+  const context = await engine.optimizeContext(caller, optimizeInputSchema.parse(wanted));
+  return { ...note, context, generation: learned?.generation ?? context.knowledgeGeneration };
+
+  async function readAndStore(): Promise<Stored<Note>> {
+    const free = await readStatements(input.text, 'text');
+    if (free.rules.length > 0) requireRuleChange(caller);
+    const model = free.prose.length === 0 ? null : requireModel(parts);
+    const hint = input.contextHint ?? '';
+    const read = await readText(engine, model, caller, free, textOf(input.text, input, hint));
+    const extracted = read.facts.map(({ predicate, args, negated, confidence }) => {
+      return { predicate, args, negated, confidence };
+    });
+    const discarded = [...read.discarded];
+    const answer = { extracted, extractionProvider: read.provider, discarded };
+    return store(engine, caller, input, { ...read, rules: read.statedRules }, answer);
+  }
+}
+
+async function extract(
+  engine: Engine,
+  parts: LanguageParts,
+  caller: Caller,
+  input: ExtractInput,
+): Promise<Extracted> {
+  type Note = Omit<Extracted, 'asserted' | 'generation'>;
+  if (input.assert && input.rules) requireRuleChange(caller);
+  const { learned, note } = earlierWrite<Note>(engine, caller) ?? (await readAndStore());
+  return { ...note, asserted: learned?.asserted ?? 0, ...generationOf(learned) };
+
+  async function readAndStore(): Promise<Stored<Note>> {
+    const model = requireModel(parts);
+    const { text, context } = input;
+    const free = await readStatements(text, 'text');
+    const hint = { ...textOf(text, input, context ?? ''), wantsRules: input.rules };
+    const read = await readText(engine, model, caller, free, hint);
+    const { rules, discarded } = await teachable(engine, caller, input, read, free);
+    const facts = read.facts.map(({ predicate, args, negated, confidence, source: { start, end } }) => {
+      return { predicate, args, negated, confidence, source: { start, end } };
+    });
+    const answer: Note = {
+      facts,
+      ...(input.rules ? { rules } : {}),
+      discarded,
+      provider: read.provider,
+      model: read.model,
+    };
+    if (!input.assert) return { learned: null, note: answer };
+    return store(engine, caller, input, { facts: read.facts, rules }, answer);
+  }
+}
+
+/** Of the rules in the text those that can be taught, and what was discarded of everything. */
+async function teachable(
+  engine: Engine,
+  caller: Caller,
+  input: ExtractInput,
+  read: ReadText,
+  free: FreeText,
+): Promise<{ rules: string[]; discarded: Discarded[] }> {
+  const discarded = [...read.discarded];
+  if (!input.rules) {
+    if (free.rules.length > 0)
+      discarded.push({ what: `${free.rules.length} rules`, reason: 'rules were not asked for' });
+    return { rules: [], discarded };
+  }
+  const proposed = [...read.statedRules, ...read.foundRules];
+  const inputs = proposed.map((rule) => teaching(rule, input));
+  const refusals = await engine.ruleRefusals(caller, inputs);
+  const rules: string[] = [];
+  for (const [at, rule] of proposed.entries()) {
+    const reason = refusals[at] ?? null;
+    if (reason === null) rules.push(rule);
+    else discarded.push({ what: shortened(rule), reason: shortened(reason) });
+  }
+  return { rules, discarded };
+}
+
+function textOf(text: string, { scope, unscoped }: ViewFields, hint = '') {
+  return { text, hint, wantsRules: false, scope, unscoped };
+}
+
+interface Stored<Note> {
+  /** null: there was nothing to be stored. */
+  readonly learned: Learned | null;
+  /** What the answer says of the reading. */
+  readonly note: Note;
+}
+
+async function store<Note>(
+  engine: Engine,
+  caller: Caller,
+  view: ViewFields,
+  { facts, rules }: { readonly facts: readonly ReadFact[]; readonly rules: readonly string[] },
+  note: Note,
+): Promise<Stored<Note>> {
+  if (facts.length + rules.length === 0) return { learned: null, note };
+  // Who has gone gets no answer, and may not know that anything is stored; from here on it is.
+  caller.signal.throwIfAborted();
+  const learned = await engine.learn(caller, {
+    facts: facts.map((fact) => factToLearn(fact, view.scope)),
+    rules: rules.map((rule) => teaching(rule, view)),
+    note: caller.idempotency === null ? null : JSON.stringify(note),
+  });
+  return { learned, note };
+}
+
+function factToLearn(fact: ReadFact, scope: string | null): LearnedFact {
+  const { predicate, args, negated, confidence, from } = fact;
+  const metadata =
+    from === 'statements' ? { source: from } : { source: 'extraction', provider: from, confidence };
+  return { predicate, args, truthVal: !negated, scope, metadata };
+}
+
+function teaching(text: string, { scope, unscoped }: ViewFields): RuleInput {
+  return ruleInputSchema.parse({ text, scope, unscoped });
+}
+
+/** What the first request with this key came to, where it stored something. */
+function earlierWrite<Note>(engine: Engine, caller: Caller): Stored<Note> | null {
+  const learned = engine.learned(caller);
+  if (learned === null || learned.note === null) return null;
+  // Written by `store` for this very request: the key is known with the digest of it.
+  return { learned, note: JSON.parse(learned.note) as Note };
+}
+
+function generationOf(learned: Learned | null): { generation?: number } {
+  return learned === null ? {} : { generation: learned.generation };
 }

@@ -5,11 +5,13 @@ import type { ProviderName } from '../../engine/contract/extraction.ts';
  * A language model behind one of the providers, asked for JSON of a schema.
  *
  * Every call resolves with what the schema accepts, or is refused with LlmProviderException, whose detail and body name
- * the provider and never the key. Calls are tried again where that can help, and end with the signal.
+ * the provider and never the key. Calls are tried again where that can help, and end with the signal: then they reject
+ * with an AbortError, which is no failure of the provider. A key that the provider put into its answer is taken out of
+ * it.
  */
 export interface LanguageModel {
   readonly provider: ProviderName;
-  /** As the provider names it. */
+  /** As the provider names it. Of a local address without LLM_MODEL it may change once, with the first call. */
   readonly model: string;
   complete<Schema extends z.ZodType>(request: ModelRequest<Schema>): Promise<z.output<Schema>>;
 }
@@ -21,6 +23,9 @@ export interface ModelRequest<Schema extends z.ZodType> {
   readonly instructions: string;
   /** What it is to do it with: data, never instructions. */
   readonly input: string;
+  /** Of an object. All its properties are asked for, and no others. */
   readonly schema: Schema;
+  /** The request that it is for, in the lines of the log. */
+  readonly requestId: string;
   readonly signal: AbortSignal;
 }

@@ -5,6 +5,7 @@
  * engine keeps are read when they are asked for. No label carries a fact, an argument, a tenant or a key.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import type { EngineCounters } from '../../engine/index.ts';
 
 /** What is read at the time of a scrape; `counters` is null before the engine is open. */
@@ -24,10 +25,12 @@ export interface Metrics {
   toolCallDone(tool: string, outcome: 'ok' | 'error', elapsedMs: number): void;
   mcpSubscribers(change: 1 | -1): void;
   eventSubscribers(change: 1 | -1): void;
+  /** One call of a provider of language models, with all the tokens that it counted. */
+  llmCallDone(provider: ProviderName, elapsedMs: number, tokens: number): void;
 }
 
 const fast = [0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
-const llmProviders = ['anthropic', 'openai', 'google', 'local'];
+const slow = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 
 /** `toolNames`: the MCP tools, whose series start at 0. */
 export function createMetrics(sources: MetricSources, toolNames: readonly string[]): Metrics {
@@ -60,6 +63,7 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
   const inFlight = gauge(registers, 'service_http_requests_in_flight', 'Requests being answered');
   const mcpStreams = gauge(registers, 'service_mcp_sse_subscribers', 'Open event streams of MCP clients');
   const eventStreams = gauge(registers, 'service_events_subscribers', 'Open streams of changes');
+  const llmCallDone = addLlmSeries(registers);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -70,6 +74,31 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
     toolCallDone: (tool, outcome, elapsedMs) => tools.observe({ tool, outcome }, elapsedMs / 1000),
     mcpSubscribers: (change) => mcpStreams.inc(change),
     eventSubscribers: (change) => eventStreams.inc(change),
+    llmCallDone,
+  };
+}
+
+function addLlmSeries(registers: Registry[]): Metrics['llmCallDone'] {
+  const duration = new Histogram({
+    name: 'service_llm_call_duration_seconds',
+    help: 'Time a call of an LLM provider took',
+    labelNames: ['provider'],
+    buckets: slow,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'service_llm_tokens_used',
+    help: 'Tokens that LLM providers counted',
+    labelNames: ['provider'],
+    registers,
+  });
+  for (const provider of providerNames) {
+    duration.zero({ provider });
+    tokens.inc({ provider }, 0);
+  }
+  return (provider, elapsedMs, count) => {
+    duration.observe({ provider }, elapsedMs / 1000);
+    tokens.inc({ provider }, count);
   };
 }
 
@@ -93,6 +122,11 @@ function addEngineTotals(registers: Registry[], sources: MetricSources): void {
     'Conclusions drawn with a rule since the start',
     (now) => now.rulesFired,
   );
+  total(
+    'service_memory_decay_evicted',
+    'Facts that decay evicted since the start',
+    (now) => now.factsEvicted,
+  );
   total('service_log_records_total', 'Records written to the log since the start', (now) => now.records);
   total('service_log_commits_total', 'Group commits of the log since the start', (now) => now.commits);
   const reading = (name: string, help: string, read: () => number): void => {
@@ -112,24 +146,6 @@ function addEngineTotals(registers: Registry[], sources: MetricSources): void {
 
 /** Series of the contract whose parts do not run yet: they are there, and 0. */
 function addFutureSeries(registers: Registry[]): void {
-  const duration = new Histogram({
-    name: 'service_llm_call_duration_seconds',
-    help: 'Time a call of an LLM provider took',
-    labelNames: ['provider'],
-    buckets: fast,
-    registers,
-  });
-  const tokens = new Counter({
-    name: 'service_llm_tokens_used',
-    help: 'Tokens that LLM providers counted',
-    labelNames: ['provider'],
-    registers,
-  });
-  for (const provider of llmProviders) {
-    duration.zero({ provider });
-    tokens.inc({ provider }, 0);
-  }
-  new Counter({ name: 'service_memory_decay_evicted', help: 'Facts that decay evicted', registers });
   gauge(registers, 'service_replication_lag_records', 'Records this follower is behind its leader');
   gauge(registers, 'service_replication_lag_seconds', 'Time this follower is behind its leader');
 }

@@ -22,7 +22,7 @@ export const extractionOperations = {
     kind: 'write',
     body: turnsInputSchema,
     output: turnsContextSchema,
-    problems: ['LlmProviderException', 'StorageUnavailable'],
+    problems: ['RuleException', 'LlmProviderException', 'StorageUnavailable'],
   },
   ingest: {
     ...shared,
@@ -32,7 +32,13 @@ export const extractionOperations = {
     kind: 'write',
     body: ingestInputSchema,
     output: ingestedSchema,
-    problems: ['InferenceLimitExceeded', 'LlmProviderException', 'LlmUnavailable', 'StorageUnavailable'],
+    problems: [
+      'RuleException',
+      'InferenceLimitExceeded',
+      'LlmProviderException',
+      'LlmUnavailable',
+      'StorageUnavailable',
+    ],
   },
   extract: {
     ...shared,
@@ -42,7 +48,7 @@ export const extractionOperations = {
     kind: 'write',
     body: extractInputSchema,
     output: extractedSchema,
-    problems: ['LlmProviderException', 'LlmUnavailable', 'StorageUnavailable'],
+    problems: ['RuleException', 'LlmProviderException', 'LlmUnavailable', 'StorageUnavailable'],
   },
   synthesize: {
     ...shared,

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderAtom } from '../../engine/index.ts';
+import { readFreeText } from './free-text.ts';
+
+const breathe = async (): Promise<void> => {};
+
+/** What is read, as texts. */
+async function read(text: string) {
+  const { facts, rules, prose } = await readFreeText(text, breathe);
+  return {
+    facts: facts.map(({ atom }) => renderAtom(atom)),
+    rules: rules.map(({ span: { start, end } }) => text.slice(start, end)),
+    prose: prose.map(({ start, end }) => text.slice(start, end)),
+  };
+}
+
+describe('in free text', () => {
+  it('a line that is wholly statements counts as such, and any other line is natural language', async () => {
+    const text = 'p(a). q(b, "c d").\nAlice said p(a).\n  -r(1).  \ns(a)\nt(?x) :- p(?x).';
+    expect(await read(text)).toEqual({
+      facts: ['p(a)', 'q(b, c d)', '-r(1)'],
+      rules: ['t(?x) :- p(?x).'],
+      prose: ['Alice said p(a).', 's(a)'],
+    });
+  });
+
+  it.each(['\n', '\r\n', '\r'])('a line ends at %j', async (end) => {
+    expect(await read(['p(a).', 'one', 'two', 'q(b).'].join(end))).toMatchObject({
+      facts: ['p(a)', 'q(b)'],
+      prose: [`one${end}two`],
+    });
+  });
+
+  it.each([
+    'p.',
+    'p(a). % why',
+    '# p(a).',
+    'p(?x).',
+    'p(a)',
+    'p(a) .q(b).',
+    'not p(a).',
+    '1 < 2.',
+    'p(a). And so on.',
+  ])('%j is natural language', async (line) => {
+    expect(await read(line)).toEqual({ facts: [], rules: [], prose: [line] });
+  });
+
+  it('lines of nothing but white space are neither', async () => {
+    expect(await read(' \n\t\r\n \u3000\n')).toEqual({ facts: [], rules: [], prose: [] });
+  });
+
+  it('every statement stands where its span says, whatever is around it', async () => {
+    const lines = fc.constantFrom(
+      'p(a).',
+      ' q("b c", 1). r(x).',
+      'words',
+      'Élan (vital).',
+      '',
+      '   ',
+      '😀 p(a)',
+    );
+    const ends = fc.constantFrom('\n', '\r\n', '\r', '\n\n');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(lines, ends), { maxLength: 12 }), async (parts) => {
+        const text = parts.flat().join('');
+        const { facts, prose } = await readFreeText(text, breathe);
+        for (const { atom, span } of facts)
+          expect(await read(text.slice(span.start, span.end))).toMatchObject({ facts: [renderAtom(atom)] });
+        const covered = [...facts.map(({ span }) => span), ...prose].sort((a, b) => a.start - b.start);
+        let at = 0;
+        for (const { start, end } of covered) {
+          expect(text.slice(at, start).trim()).toBe('');
+          at = end;
+        }
+        expect(text.slice(at).trim()).toBe('');
+      }),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * Free text, told apart line by line: statements of the grammar, and natural language.
+ *
+ * Only a line that is wholly statements counts as such; of every other line nothing is read here. Offsets are UTF-16
+ * units of the text as it came. Blank lines are neither.
+ */
+import { type Statement, parseFreeTextLine } from '../../engine/index.ts';
+
+/** A stretch of the text: offsets, the end exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type FactStatement = Extract<Statement, { kind: 'fact' }>;
+export type RuleStatement = Extract<Statement, { kind: 'rule' }>;
+
+/** A statement, its span in the whole text. */
+export interface FreeText {
+  readonly facts: readonly FactStatement[];
+  readonly rules: readonly RuleStatement[];
+  /** Natural language: runs of lines without a line of statements between them, from first to last word. */
+  readonly prose: readonly Span[];
+}
+
+/** `breathe` lets everything else run; it is called between lines. */
+export async function readFreeText(text: string, breathe: () => Promise<void>): Promise<FreeText> {
+  const facts: FactStatement[] = [];
+  const rules: RuleStatement[] = [];
+  const prose: Span[] = [];
+  let run: Span | null = null;
+  const endRun = (): void => {
+    if (run !== null) prose.push(run);
+    run = null;
+  };
+  for (const line of linesOf(text)) {
+    await breathe();
+    const written = withinSpace(text, line);
+    if (written === null) continue;
+    const statements = parseFreeTextLine(text.slice(line.start, line.end));
+    if (statements === null) {
+      run = { start: (run as Span | null)?.start ?? written.start, end: written.end };
+      continue;
+    }
+    endRun();
+    for (const statement of statements) {
+      const span = { start: line.start + statement.span.start, end: line.start + statement.span.end };
+      if (statement.kind === 'fact') facts.push({ ...statement, span });
+      else rules.push({ ...statement, span });
+    }
+  }
+  endRun();
+  return { facts, rules, prose };
+}
+
+/** A line ends at LF, CR LF or a lone CR. */
+function* linesOf(text: string): Generator<Span> {
+  const ends = /\r\n|\n|\r/g;
+  let start = 0;
+  for (const { index, 0: end } of text.matchAll(ends)) {
+    yield { start, end: index };
+    start = index + end.length;
+  }
+  yield { start, end: text.length };
+}
+
+/** The span without the white space around it; null where there is nothing else. */
+function withinSpace(text: string, { start, end }: Span): Span | null {
+  const line = text.slice(start, end);
+  const trimmed = line.trim();
+  if (trimmed === '') return null;
+  const from = start + line.indexOf(trimmed);
+  return { start: from, end: from + trimmed.length };
+}

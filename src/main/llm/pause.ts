@@ -1,0 +1,10 @@
+import { setTimeout as resolveAfter } from 'node:timers/promises';
+
+/** Resolves after `ms`, or at once when the signal ends it. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await resolveAfter(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

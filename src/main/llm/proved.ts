@@ -1,0 +1,129 @@
+/**
+ * What the engine has proved for a plan: answers to its queries, and of their proofs as much as a model is shown.
+ *
+ * An answer is taken with the whole of its proof or not at all, the first answer of all excepted, so that whatever is
+ * worded from here can be shown to follow.
+ */
+import { askInputSchema, type Proof, type ProofStep } from '../../engine/contract/inference.ts';
+import { type Caller, type Engine, EngineError, renderAtom, type ViewFields } from '../../engine/index.ts';
+import type { PlannedQuery } from './planning.ts';
+
+/** At most so many answers of a query are taken. */
+export const maxAnswersOfQuery = 50;
+/** The proofs of all answers taken have at most so many steps together. */
+export const maxProofSteps = 500;
+
+export interface AnsweredQuery {
+  /** Rendered. */
+  readonly query: string;
+  /** Rendered, in the order of the engine. */
+  readonly answers: readonly string[];
+  /** There are answers that were not taken. */
+  readonly isCut: boolean;
+}
+
+export interface ProvedStep {
+  readonly fact: string;
+  readonly type: ProofStep['kind'];
+  readonly rule: string | null;
+  /** The atoms it follows from. */
+  readonly premises: readonly string[];
+}
+
+export interface Proved {
+  readonly queries: readonly AnsweredQuery[];
+  /** Every step once, after its premises. */
+  readonly steps: readonly ProvedStep[];
+  /** The least confidence among the stored premises, 1 where none gives one. */
+  readonly confidence: number;
+}
+
+/**
+ * Asks the queries one after the other, each in its share of the time that is left. Where a query meets a limit the others count all the same; refused with
+ * InferenceLimitExceeded where none of them has an answer then.
+ */
+export async function proveAll(
+  engine: Engine,
+  caller: Caller,
+  queries: readonly PlannedQuery[],
+  { scope, unscoped, timeoutMs }: ViewFields & { readonly timeoutMs: number },
+): Promise<Proved> {
+  const gathered = new Gathered();
+  const endsAt = performance.now() + timeoutMs;
+  let refused: EngineError | null = null;
+  for (const [at, query] of queries.entries()) {
+    const share = (endsAt - performance.now()) / (queries.length - at);
+    const input = askInputSchema.parse({
+      ...query,
+      scope,
+      unscoped,
+      withProof: true,
+      limit: maxAnswersOfQuery,
+      timeoutMs: Math.max(1, Math.floor(share)),
+    });
+    try {
+      const { results, truncated, proof } = await engine.ask(caller, input);
+      gathered.take(renderAtom(query), results, truncated, proof ?? { roots: [], steps: [] });
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
+      refused ??= error;
+      gathered.take(renderAtom(query), [], true, { roots: [], steps: [] });
+    }
+  }
+  const proved = gathered.proved();
+  if (refused !== null && proved.steps.length === 0) throw refused;
+  return proved;
+}
+
+class Gathered {
+  readonly #queries: AnsweredQuery[] = [];
+  /** By type and atom. */
+  readonly #steps = new Map<string, ProvedStep>();
+  #confidence = 1;
+
+  take(query: string, results: readonly string[], truncated: boolean, proof: Proof): void {
+    const answers: string[] = [];
+    for (const [at, result] of results.entries()) {
+      const steps = stepsBelow(proof, proof.roots[at]);
+      const fresh = steps.filter((step) => !this.#steps.has(keyOf(step))).length;
+      if (this.#steps.size > 0 && this.#steps.size + fresh > maxProofSteps) break;
+      for (const step of steps.slice(-maxProofSteps)) this.#add(step, proof);
+      answers.push(result);
+    }
+    this.#queries.push({ query, answers, isCut: truncated || answers.length < results.length });
+  }
+
+  proved(): Proved {
+    return { queries: this.#queries, steps: [...this.#steps.values()], confidence: this.#confidence };
+  }
+
+  #add(step: ProofStep, { steps }: Proof): void {
+    const { atom: fact, kind: type, rule, metadata } = step;
+    if (type === 'fact') this.#confidence = Math.min(this.#confidence, confidenceOf(metadata));
+    if (this.#steps.has(keyOf(step))) return;
+    const premises = step.premises.flatMap((id) => steps[id]?.atom ?? []);
+    this.#steps.set(keyOf(step), { fact, type, rule, premises });
+  }
+}
+
+/** The step and all that it rests on, premises first. */
+function stepsBelow({ steps }: Proof, root: number | undefined): ProofStep[] {
+  const seen = new Set<number>();
+  const waiting = root === undefined ? [] : [root];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    waiting.push(...(steps[id]?.premises ?? []));
+  }
+  return [...seen].sort((a, b) => a - b).flatMap((id) => steps[id] ?? []);
+}
+
+function keyOf({ kind, atom }: ProofStep): string {
+  return `${kind} ${atom}`;
+}
+
+/** What is no number from 0 to 1 counts as not given. */
+function confidenceOf(metadata: ProofStep['metadata']): number {
+  const confidence = metadata?.['confidence'];
+  return typeof confidence === 'number' && confidence >= 0 && confidence <= 1 ? confidence : 1;
+}

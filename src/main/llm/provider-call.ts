@@ -1,0 +1,172 @@
+/**
+ * One call of a provider: the question in its format, sent once, and what came back as a value or a failure.
+ *
+ * The client library writes and reads the provider's format; what it sends goes through `sendOnce`, at most once, so
+ * that status, size, redirects and the end are decided here and not in the library. Nothing that the library throws is
+ * kept: its errors hold the request.
+ */
+import type {
+  LanguageModelV3CallOptions,
+  LanguageModelV3GenerateResult,
+  LanguageModelV3Prompt,
+} from '@ai-sdk/provider';
+import { isWithinJsonLimits } from './json-limits.ts';
+import {
+  answeredTooMuch,
+  cutShort,
+  declined,
+  notItsFormat,
+  notOfTheSchema,
+  type ProviderFailure,
+  refusedWith,
+  retryAfterMs,
+  unreachable,
+} from './provider-failure.ts';
+import type { ProviderSchema } from './provider-schema.ts';
+import type { Provider, ProviderClient } from './providers.ts';
+import { type Sent, sendOnce } from './send-once.ts';
+
+export interface Question {
+  readonly name: string;
+  readonly instructions: string;
+  readonly input: string;
+  readonly schema: ProviderSchema;
+  readonly model: string;
+  /** null: the model's own. */
+  readonly temperature: number | null;
+  /** What was answered before and is to be mended; null: it is asked for the first time. */
+  readonly repair: Repair | null;
+}
+
+export interface Repair {
+  readonly answer: string;
+  readonly complaint: string;
+}
+
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+export type CallResult =
+  /** `ifBad`: the failure that it is where the text is not what was asked for. */
+  | { readonly kind: 'text'; readonly text: string; readonly ifBad: ProviderFailure; readonly tokens: Tokens }
+  | { readonly kind: 'failure'; readonly failure: ProviderFailure; readonly tokens: Tokens }
+  /** The signal ended it. */
+  | { readonly kind: 'ended' };
+
+const noTokens: Tokens = { input: 0, output: 0 };
+
+/** Never rejects. `now` in epoch milliseconds, for a Retry-After that is a date. */
+export async function callProvider(
+  provider: Provider,
+  client: ProviderClient,
+  question: Question,
+  { signal, now }: { signal: AbortSignal; now: () => number },
+): Promise<CallResult> {
+  let isSent = false;
+  let sent: Sent | null = null;
+  const send: typeof globalThis.fetch = async (address, init = {}) => {
+    // A library that goes on by itself would go round what is decided here.
+    if (isSent || typeof address !== 'string' || typeof init.body !== 'string')
+      throw new Error('one request a call');
+    isSent = true;
+    sent = await sendOnce(address, {
+      method: 'POST',
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: init.body,
+      signal,
+    });
+    if (sent.kind !== 'answered' || !isSuccess(sent.status)) throw new Error('no answer');
+    const body = sent.body.toString();
+    if (!isWithinJsonLimits(body)) sent = { kind: 'too large' };
+    if (sent.kind === 'too large') throw new Error('too much of an answer');
+    return new Response(body, { headers: { 'content-type': 'application/json' } });
+  };
+  const model = client(question.model, send);
+  const options = optionsOf(provider, question);
+  let result: LanguageModelV3GenerateResult | null = null;
+  try {
+    result = await model.doGenerate(options);
+  } catch {
+    // What went wrong is told by `sent`; where that is an answer of success, the answer was not of the format.
+  }
+  if (result !== null) return read(provider, result);
+  if (signal.aborted) return { kind: 'ended' };
+  return { kind: 'failure', failure: failureOf(provider, question, sent, now()), tokens: noTokens };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function failureOf(provider: Provider, question: Question, sent: Sent | null, now: number): ProviderFailure {
+  if (sent === null || sent.kind === 'ended') return notItsFormat(provider);
+  if (sent.kind === 'unreachable') return unreachable(provider, sent.code);
+  if (sent.kind === 'too large') return answeredTooMuch(provider);
+  if (isSuccess(sent.status)) return notItsFormat(provider);
+  const answer = {
+    status: sent.status,
+    body: sent.body.toString('utf8', 0, readForSigns),
+    retryAfterMs: retryAfterMs(sent.retryAfter, now),
+  };
+  return refusedWith(provider, answer, {
+    model: question.model,
+    hasTemperature: question.temperature !== null,
+  });
+}
+
+/** Bytes of an error's body that are searched for what is wrong. */
+const readForSigns = 65_536;
+
+function optionsOf(provider: Provider, question: Question): LanguageModelV3CallOptions {
+  const { name, schema, temperature } = question;
+  return {
+    prompt: promptOf(provider, question),
+    responseFormat: { type: 'json', schema, name },
+    providerOptions: provider.options,
+    ...(temperature === null ? {} : { temperature }),
+    ...(provider.maxOutputTokens === null ? {} : { maxOutputTokens: provider.maxOutputTokens }),
+  };
+}
+
+/** Longest part of a bad answer that is shown to the model again, in characters. */
+const maxShownAnswer = 20_000;
+
+function promptOf(
+  provider: Provider,
+  { instructions, input, schema, repair }: Question,
+): LanguageModelV3Prompt {
+  // What runs a local model holds it to the schema, but does not show it.
+  const shown = `${instructions}\n\nAnswer with one JSON object of this JSON Schema, and nothing else:\n`;
+  const system = provider.name === 'local' ? shown + JSON.stringify(schema) : instructions;
+  const prompt: LanguageModelV3Prompt = [
+    { role: 'system', content: system },
+    { role: 'user', content: [{ type: 'text', text: input }] },
+  ];
+  if (repair === null) return prompt;
+  const answer = repair.answer.slice(0, maxShownAnswer).trim();
+  const request = `That answer could not be used:\n${repair.complaint}\nAnswer what was asked again, with one JSON object of the schema and nothing else.`;
+  prompt.push(
+    { role: 'assistant', content: [{ type: 'text', text: answer === '' ? '(nothing)' : answer }] },
+    { role: 'user', content: [{ type: 'text', text: request }] },
+  );
+  return prompt;
+}
+
+function read(provider: Provider, result: LanguageModelV3GenerateResult): CallResult {
+  const { content, finishReason, usage } = result;
+  const tokens = { input: counted(usage.inputTokens.total), output: counted(usage.outputTokens.total) };
+  if (finishReason.unified === 'content-filter')
+    return { kind: 'failure', failure: declined(provider), tokens };
+  // The answer is text, or the arguments of a tool where a provider was made to answer by one.
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const tool = content.find((part) => part.type === 'tool-call');
+  const ifBad = finishReason.unified === 'length' ? cutShort(provider) : notOfTheSchema(provider);
+  return { kind: 'text', text: tool?.input ?? texts.join(''), ifBad, tokens };
+}
+
+/** A count as a provider gave it, which may be anything. */
+function counted(tokens: unknown): number {
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : 0;
+}

@@ -1,0 +1,147 @@
+/**
+ * The providers: which of them is configured, under which address, with which key and model, and the client library that
+ * speaks its format.
+ *
+ * The libraries are loaded with the first call: a service without a provider does without them. They are given address,
+ * key and the function that sends, and read nothing from the environment.
+ */
+import type { LanguageModelV3, SharedV3ProviderOptions } from '@ai-sdk/provider';
+import type { ProviderName } from '../../engine/contract/extraction.ts';
+import type { Config } from '../config.ts';
+
+export type LanguageSettings = Pick<
+  Config,
+  | 'anthropicApiKey'
+  | 'openaiApiKey'
+  | 'googleApiKey'
+  | 'localLlmBaseUrl'
+  | 'llmBaseUrl'
+  | 'llmModel'
+  | 'llmTemperature'
+  | 'llmTimeoutMs'
+>;
+
+/** One provider as it is configured. */
+export interface Provider {
+  readonly name: ProviderName;
+  /** As it is called in a sentence. */
+  readonly label: string;
+  /** What the paths of its API are appended to; no slash at its end. */
+  readonly address: string;
+  /** null: none is sent. */
+  readonly key: string | null;
+  /** null: what the address offers. */
+  readonly model: string | null;
+  /** Names of variables, for words that say what to check. */
+  readonly keyVariables: string | null;
+  readonly addressVariable: string;
+  /** The most tokens of an answer, where its API wants to be told. */
+  readonly maxOutputTokens: number | null;
+  readonly options: SharedV3ProviderOptions;
+  /** Loads the client library. */
+  load(): Promise<ProviderClient>;
+}
+
+/** Speaks the provider's format; all that is sent goes through `fetch`. */
+export type ProviderClient = (model: string, fetch: typeof globalThis.fetch) => LanguageModelV3;
+
+/** The providers' usual models: quick enough for LLM_TIMEOUT_MS, and such as take a temperature. */
+const usualModels = {
+  anthropic: 'claude-haiku-4-5',
+  openai: 'gpt-4.1-mini',
+  google: 'gemini-flash-latest',
+} as const;
+
+/** The first that is configured of local, A, B, C; null where none is. */
+export function configuredProvider(settings: LanguageSettings): Provider | null {
+  const { localLlmBaseUrl, anthropicApiKey, openaiApiKey, googleApiKey } = settings;
+  if (localLlmBaseUrl !== null) return local(localLlmBaseUrl, settings);
+  if (anthropicApiKey !== null) return anthropic(anthropicApiKey, settings);
+  if (openaiApiKey !== null) return openai(openaiApiKey, settings);
+  if (googleApiKey !== null) return google(googleApiKey, settings);
+  return null;
+}
+
+function local(baseUrl: string, { llmModel }: LanguageSettings): Provider {
+  const address = prefixed(baseUrl, '/v1');
+  return {
+    name: 'local',
+    label: 'the local model',
+    address,
+    key: null,
+    model: llmModel,
+    keyVariables: null,
+    addressVariable: 'LOCAL_LLM_BASE_URL',
+    maxOutputTokens: null,
+    // A local model is asked in the plainest form, whatever its name resembles.
+    options: { openai: { forceReasoning: false, systemMessageMode: 'system' } },
+    async load() {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      return (model, fetch) => createOpenAI({ baseURL: address, apiKey: 'none', fetch }).chat(model);
+    },
+  };
+}
+
+function anthropic(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provider {
+  const address = llmBaseUrl === null ? 'https://api.anthropic.com/v1' : prefixed(llmBaseUrl, '/v1');
+  return {
+    name: 'anthropic',
+    label: 'Anthropic',
+    address,
+    key,
+    model: llmModel ?? usualModels.anthropic,
+    keyVariables: 'LLM_PROVIDER_A_API_KEY or ANTHROPIC_API_KEY',
+    addressVariable: 'LLM_BASE_URL',
+    maxOutputTokens: 16_000,
+    options: {},
+    async load() {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return (model, fetch) => createAnthropic({ baseURL: address, apiKey: key, fetch }).chat(model);
+    },
+  };
+}
+
+function openai(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provider {
+  const address = llmBaseUrl === null ? 'https://api.openai.com/v1' : prefixed(llmBaseUrl, '/v1');
+  return {
+    name: 'openai',
+    label: 'OpenAI',
+    address,
+    key,
+    model: llmModel ?? usualModels.openai,
+    keyVariables: 'LLM_PROVIDER_B_API_KEY or OPENAI_API_KEY',
+    addressVariable: 'LLM_BASE_URL',
+    maxOutputTokens: null,
+    options: {},
+    async load() {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      return (model, fetch) => createOpenAI({ baseURL: address, apiKey: key, fetch }).chat(model);
+    },
+  };
+}
+
+function google(key: string, { llmBaseUrl, llmModel }: LanguageSettings): Provider {
+  const usual = 'https://generativelanguage.googleapis.com/v1beta';
+  const address = llmBaseUrl === null ? usual : prefixed(llmBaseUrl, '/v1beta');
+  return {
+    name: 'google',
+    label: 'Google',
+    address,
+    key,
+    model: llmModel ?? usualModels.google,
+    keyVariables: 'LLM_PROVIDER_C_API_KEY or GEMINI_API_KEY',
+    addressVariable: 'LLM_BASE_URL',
+    maxOutputTokens: null,
+    options: {},
+    async load() {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+      return (model, fetch) => createGoogleGenerativeAI({ baseURL: address, apiKey: key, fetch }).chat(model);
+    },
+  };
+}
+
+/** The address with `prefix` where it has no path, else as it is; without a slash at its end. */
+function prefixed(address: string, prefix: string): string {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname === '/' ? prefix : pathname.replace(/\/+$/, '')}`;
+}

@@ -1,0 +1,91 @@
+/**
+ * What matters to a conversation: the window for its questions, then the facts about what it names, then the rest.
+ *
+ * A question is a line of a turn that is an atom with a variable, or an atom before a question mark. Names are looked for
+ * in the end of the conversation. Contradictions are counted and shown, not resolved.
+ */
+import { type Goal, optimizeInputSchema } from '../../engine/contract/context.ts';
+import type { TurnsContext, TurnsInput } from '../../engine/contract/extraction.ts';
+import type { ContextEntry } from '../../engine/contract/memory.ts';
+import { type Caller, type Engine, EngineError, parseAtom, renderAtom } from '../../engine/index.ts';
+
+/** At most so many questions of the turns are goals, the last ones. */
+export const maxGoalsOfTurns = 20;
+/** Time for proving them, in milliseconds: they are hints, and without them there is still a window. */
+const timeForGoals = 2000;
+/** Names are looked for in so many characters at the end of the turns. */
+export const mentionedWithinCharacters = 20_000;
+/** At most so many facts come before others because the turns name something of them. */
+export const maxFactsMentioned = 1000;
+/** Longer lines are no questions. */
+const maxQuestionCharacters = 1000;
+
+type Window = Pick<TurnsContext, 'facts' | 'totalFactsInKB' | 'factsReturned' | 'contradictions'>;
+
+export async function contextFor(engine: Engine, caller: Caller, input: TurnsInput): Promise<Window> {
+  const { maxFacts, scope, unscoped, turns } = input;
+  const text = turns.join('\n').slice(-mentionedWithinCharacters);
+  const window = await windowFor(engine, caller, input);
+  const most = Math.min(maxFacts, maxFactsMentioned);
+  const mentioned = await engine.factsAbout(caller, { text, scope, unscoped, maxFacts: most });
+  const isAnswer = ({ category }: ContextEntry): boolean => category === 'goal_relevant';
+  const entries = new Map<string, ContextEntry>();
+  for (const entry of [...window.entries.filter(isAnswer), ...mentioned, ...window.entries]) {
+    if (entries.size === maxFacts) break;
+    const atom = renderAtom(entry);
+    if (!entries.has(atom)) entries.set(atom, entry);
+  }
+  const vocabulary = await engine.vocabulary(caller, { scope, unscoped });
+  const facts = Array.from(entries.values(), ({ predicate, args, negated, salience, provenance }) => {
+    return { predicate, args, negated, salience, provenance };
+  });
+  return {
+    facts,
+    totalFactsInKB: vocabulary.reduce((sum, relation) => sum + relation.facts, 0),
+    factsReturned: facts.length,
+    contradictions: window.contradictionsFound,
+  };
+}
+
+async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
+  const { maxFacts, scope, unscoped } = input;
+  const goals = goalsOf(input.turns);
+  const wanted = { maxFacts, scope, unscoped, autoResolveContradictions: false };
+  const choose = (more: object) =>
+    engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }));
+  if (goals.length === 0) return choose({});
+  try {
+    return await choose({ goals, timeoutMs: timeForGoals });
+  } catch (error) {
+    // A question that a conversation holds is a hint, not a demand: without an answer in time the rest is given.
+    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded') return choose({});
+    throw error;
+  }
+}
+
+/** The questions in the turns, each once, the last ones where there are too many. */
+export function goalsOf(turns: readonly string[]): Goal[] {
+  const goals = new Map<string, Goal>();
+  for (const turn of turns)
+    for (const line of turn.split(/\r\n|\n|\r/)) {
+      const goal = questionOf(line.trim());
+      if (goal === null) continue;
+      const key = renderAtom(goal);
+      goals.delete(key);
+      goals.set(key, goal);
+    }
+  return [...goals.values()].slice(-maxGoalsOfTurns);
+}
+
+function questionOf(line: string): Goal | null {
+  if (line.length > maxQuestionCharacters || !/^-?[^\s(]+\(.*\)\s*[?.]?$/.test(line)) return null;
+  const isAsked = line.endsWith('?');
+  try {
+    const { predicate, args, negated } = parseAtom(isAsked ? line.slice(0, -1) : line);
+    return isAsked || args.some((term) => term.startsWith('?')) ? { predicate, args, negated } : null;
+  } catch (error) {
+    // Not of the grammar: natural language with parentheses.
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
+}
