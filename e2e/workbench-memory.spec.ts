@@ -374,9 +374,16 @@ for (const colorScheme of ['light', 'dark'] as const)
     await open(page, service, '/memory');
     await rowsOf(page, 'Most salient facts').first().click();
     await expect(detail(page).getByRole('heading', { name: 'Salience' })).toBeVisible();
-    for (const part of ['Most salient', 'Fading', 'Expiring', 'Consolidate', 'Would be evicted']) {
+    const shown = {
+      'Most salient': page.getByRole('grid', { name: 'Most salient facts' }),
+      Fading: page.getByRole('grid', { name: 'Fading facts' }),
+      Expiring: page.getByRole('heading', { name: 'Nothing expires so soon' }),
+      Consolidate: page.getByText('3 facts would become 1 summary'),
+      'Would be evicted': page.getByRole('grid', { name: 'Facts that would be evicted' }),
+    };
+    for (const [part, content] of Object.entries(shown)) {
       await page.getByRole('tab', { name: part }).click();
-      await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toHaveCount(0);
+      await expect(content).toBeVisible();
       await check(page, part);
     }
     await page.getByRole('button', { name: 'Evict 1 fact…' }).click();

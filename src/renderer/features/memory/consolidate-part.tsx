@@ -24,7 +24,7 @@ import {
 } from './memory-search.ts';
 import { MeasuredDialog } from './measured-dialog.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
-import { neededByRules, originOf } from './summaries.ts';
+import { neededByRules, skippedSentences } from './summaries.ts';
 import { consolidationBody, useConsolidation } from './use-memory.ts';
 import styles from './memory.module.css';
 
@@ -60,10 +60,7 @@ const columns: readonly Column<Summary>[] = [
     id: 'argument',
     title: 'Differs in',
     width: 110,
-    cell: ({ metadata }) => {
-      const origin = originOf(metadata);
-      return origin === null ? null : <span className="dim">argument {origin.position + 1}</span>;
-    },
+    cell: ({ metadata }) => <span className="dim">argument {metadata.consolidated.position + 1}</span>,
   },
 ];
 
@@ -227,6 +224,8 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
         </Button>
       </div>
       <NeededBanner predicates={predicates} />
+      {data !== undefined &&
+        skippedSentences(data.skipped).map((sentence) => <Banner key={sentence}>{sentence}</Banner>)}
       <div className={styles.fill}>
         <Answered asked={preview}>
           {({ summaries }) =>

@@ -11,7 +11,7 @@ import {
   IconX,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { failureOf } from '../../api/problem.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -23,7 +23,7 @@ import { Meter, Tag } from '../../ui/tags.tsx';
 import { Answered } from './asked.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
 import { atomOf, importanceOf, isPinned, rememberedOf } from './remembered.ts';
-import { originOf, type SummaryOrigin } from './summaries.ts';
+import { countOf, originOf } from './summaries.ts';
 import type { FactChanges } from './use-fact-changes.ts';
 import { useFact } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
@@ -31,7 +31,7 @@ import styles from './memory.module.css';
 
 /** Importance of a fact that says nothing of it. */
 const usualImportance = 0.5;
-/** Episodes of a summary that are listed. */
+/** Values of a summary that are listed. */
 const mostEpisodes = 200;
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -179,7 +179,7 @@ function Actions({ detail, id, changes, restoring }: ActionsProps) {
           Keep for good
         </Action>
       )}
-      {originOf(detail.metadata) !== null && (
+      {countOf(detail.metadata) !== null && (
         <Action
           hint="Its facts return as they were, and the summary goes."
           icon={<IconRestore {...small} />}
@@ -221,7 +221,7 @@ function Head({ detail }: { detail: FactDetail }) {
       </div>
       <div className={styles.tags}>
         {isPinned(fact) && <Tag tone="computed">pinned</Tag>}
-        {originOf(detail.metadata) !== null && <Tag tone="derived">summary</Tag>}
+        {countOf(detail.metadata) !== null && <Tag tone="derived">summary</Tag>}
         <span className="dim">{detail.scope === null ? 'no scope' : `scope ${detail.scope}`}</span>
         <span className="dim" title={formatTime(detail.createdAt)}>
           asserted {formatRelative(detail.createdAt, Date.now())}
@@ -236,39 +236,30 @@ function Head({ detail }: { detail: FactDetail }) {
   );
 }
 
-function placeText(value: string | number): string {
-  return typeof value === 'number' ? formatTime(value) : value;
-}
-
-function Origin({ origin }: { origin: SummaryOrigin }) {
-  const { from, position, count, first, last, episodes } = origin;
+/** What a summary stands for; nothing for any other fact. */
+function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
+  const origin = useMemo(() => originOf(metadata), [metadata]);
+  if (origin === null) return null;
+  const { from, position, count, first, last, values } = origin;
+  const rest = values.length - mostEpisodes;
   return (
     <Section title="Stands for">
       <p>
         {formatAmount(count, 'fact')} of <span className="mono">{from}</span> that differ in argument{' '}
-        {position + 1}
-        {first !== null && last !== null && (
-          <>
-            , {placeText(first)} to {placeText(last)}
-          </>
-        )}
+        {position + 1}, asserted {formatTime(first)} to {formatTime(last)}
       </p>
       <ul className={styles.plainList} tabIndex={0} aria-label="Values it stands for">
-        {episodes.slice(0, mostEpisodes).map(({ value, createdAt }) => (
-          <li key={value}>
+        {values.slice(0, mostEpisodes).map(({ value, createdAt }) => (
+          <li key={`${value} ${createdAt}`}>
             <span className="mono truncate" title={value}>
               {value}
             </span>
-            {createdAt !== null && (
-              <span className="dim" title={formatTime(createdAt)}>
-                {formatRelative(createdAt, Date.now())}
-              </span>
-            )}
+            <span className="dim" title={formatTime(createdAt)}>
+              {formatRelative(createdAt, Date.now())}
+            </span>
           </li>
         ))}
-        {episodes.length > mostEpisodes && (
-          <li className="dim">and {formatAmount(episodes.length - mostEpisodes, 'more', 'more')}</li>
-        )}
+        {rest > 0 && <li className="dim">and {formatAmount(rest, 'more', 'more')}</li>}
       </ul>
     </Section>
   );
@@ -310,23 +301,20 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
   if (failure !== null) return <PaneProblem failure={failure} onRetry={() => void fact.refetch()} />;
   return (
     <Answered asked={fact}>
-      {(detail) => {
-        const origin = originOf(detail.metadata);
-        return (
-          <div className={styles.detail}>
-            <Head detail={detail} />
-            <Actions detail={detail} id={id} changes={changes} restoring={restoring} />
-            <Breakdown breakdown={detail.salienceBreakdown} />
-            <Importance
-              detail={detail}
-              isBusy={changes.busy === id}
-              onImportance={(importance) => changes.change(id, { kind: 'importance', importance }, detail)}
-            />
-            {origin !== null && <Origin origin={origin} />}
-            <MetadataList metadata={detail.metadata} />
-          </div>
-        );
-      }}
+      {(detail) => (
+        <div className={styles.detail}>
+          <Head detail={detail} />
+          <Actions detail={detail} id={id} changes={changes} restoring={restoring} />
+          <Breakdown breakdown={detail.salienceBreakdown} />
+          <Importance
+            detail={detail}
+            isBusy={changes.busy === id}
+            onImportance={(importance) => changes.change(id, { kind: 'importance', importance }, detail)}
+          />
+          <Origin metadata={detail.metadata} />
+          <MetadataList metadata={detail.metadata} />
+        </div>
+      )}
     </Answered>
   );
 }

@@ -8,7 +8,7 @@ import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { Answered } from './asked.tsx';
 import { atomOf, type Remembered } from './remembered.ts';
-import { originOf } from './summaries.ts';
+import { countOf } from './summaries.ts';
 import { useSummaries } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
 import styles from './memory.module.css';
@@ -34,7 +34,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       title: 'Stands for',
       width: 104,
       align: 'end',
-      cell: ({ metadata }) => <span className="number">{formatCount(originOf(metadata)?.count ?? 0)}</span>,
+      cell: ({ metadata }) => <span className="number">{formatCount(countOf(metadata) ?? 0)}</span>,
     },
     {
       id: 'scope',

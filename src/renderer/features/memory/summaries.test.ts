@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBody } from '../../../engine/logic/parse.ts';
-import { neededByRules, originOf, summaryPredicates } from './summaries.ts';
+import { countOf, neededByRules, originOf, skippedSentences, summaryPredicates } from './summaries.ts';
 
 describe('a summary', () => {
   it('tells what it was consolidated from', () => {
@@ -12,33 +12,19 @@ describe('a summary', () => {
         { value: '2026-01-02', createdAt: 6 },
       ],
       count: 2,
-      first: '2026-01-01',
-      last: '2026-01-02',
+      first: 5,
+      last: 6,
     };
-    expect(originOf({ consolidated, pinned: true })).toEqual({
-      from: 'visited',
-      position: 1,
-      count: 2,
-      first: '2026-01-01',
-      last: '2026-01-02',
-      episodes: [
-        { value: '2026-01-01', createdAt: 5 },
-        { value: '2026-01-02', createdAt: 6 },
-      ],
-    });
+    expect(originOf({ consolidated, pinned: true })).toEqual(consolidated);
+    expect(countOf({ consolidated })).toBe(2);
   });
 
   it('is none where its metadata say something else', () => {
-    for (const consolidated of [
-      true,
-      'yes',
-      [],
-      {},
-      { from: 1, count: 2, values: [] },
-      { from: 'a', count: 2 },
-    ])
+    for (const consolidated of [true, 'yes', [], {}, null, { from: 1, count: 2, values: [] }])
       expect(originOf({ consolidated })).toBeNull();
     expect(originOf({})).toBeNull();
+    for (const consolidated of [true, [], null, {}, { count: 'many' }])
+      expect(countOf({ consolidated })).toBeNull();
   });
 
   it('is looked for under the names that summaries have', () => {
@@ -58,5 +44,28 @@ describe('what rules need', () => {
 
   it('is also what an aggregate counts, however deep', () => {
     expect(neededByRules(['paid'], [rule('?n = count { ?y : paid(?x, ?y) }, shop(?x)')])).toEqual(['paid']);
+  });
+});
+
+describe('patterns that are left alone', () => {
+  const skipped = (atom: string, reason: 'atom_taken' | 'next_time') => ({
+    atom,
+    scope: null,
+    support: 3,
+    reason,
+  });
+
+  it('are told by their reasons, with the first of each', () => {
+    expect(
+      skippedSentences([
+        skipped('a_summary(x, 3)', 'next_time'),
+        skipped('b_summary(x, 3)', 'atom_taken'),
+        skipped('c_summary(x, 3)', 'next_time'),
+      ]),
+    ).toEqual([
+      'Left alone: b_summary(x, 3), since something else is stored under it.',
+      'Left alone: a_summary(x, 3) and 1 more, since this consolidation is full, and the next one takes it.',
+    ]);
+    expect(skippedSentences([])).toEqual([]);
   });
 });

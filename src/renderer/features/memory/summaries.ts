@@ -1,62 +1,36 @@
 /** What a summary of episodes says of itself in its metadata, and which predicates can have summaries. Pure. */
 import type { Metadata } from '../../../engine/contract/facts.ts';
 import type { Literal } from '../../../engine/contract/language.ts';
+import {
+  type Consolidated,
+  type Consolidation,
+  consolidationSchema,
+  type SkipReason,
+  skipReasons,
+  summarySuffix,
+} from '../../../engine/contract/memory.ts';
+import { formatCount } from '../../ui/format.ts';
 
-/** A value that was an episode's, with what is known of it. */
-interface Episode {
-  readonly value: string;
-  readonly createdAt: number | null;
+/** What a fact was consolidated from, or null where it is no summary. Reads all that it stands for. */
+export function originOf(metadata: Metadata): Consolidation | null {
+  const read = consolidationSchema.safeParse(metadata['consolidated']);
+  return read.success ? read.data : null;
 }
 
-export interface SummaryOrigin {
-  /** The predicate whose facts it stands for. */
-  readonly from: string;
-  /** The argument that differed, from 0. */
-  readonly position: number;
-  readonly count: number;
-  readonly first: string | number | null;
-  readonly last: string | number | null;
-  readonly episodes: readonly Episode[];
+/** How many facts a summary says it stands for, without reading them; null where it says nothing of it. */
+export function countOf({ consolidated }: Metadata): number | null {
+  if (typeof consolidated !== 'object' || consolidated === null || Array.isArray(consolidated)) return null;
+  const { count } = consolidated;
+  return typeof count === 'number' ? count : null;
 }
-
-type Json = Metadata[string];
-
-function isObject(value: Json | undefined): value is { [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function textOrNumber(value: Json | undefined): string | number | null {
-  return typeof value === 'string' || typeof value === 'number' ? value : null;
-}
-
-/** What a fact was consolidated from, or null where it is no summary. */
-export function originOf(metadata: Metadata): SummaryOrigin | null {
-  const { consolidated } = metadata;
-  if (!isObject(consolidated)) return null;
-  const { from, position, count, first, last, values } = consolidated;
-  if (typeof from !== 'string' || typeof count !== 'number' || !Array.isArray(values)) return null;
-  return {
-    from,
-    position: typeof position === 'number' ? position : 0,
-    count,
-    first: textOrNumber(first),
-    last: textOrNumber(last),
-    episodes: values.filter(isObject).map(({ value, createdAt }) => ({
-      value: String(textOrNumber(value) ?? ''),
-      createdAt: typeof createdAt === 'number' ? createdAt : null,
-    })),
-  };
-}
-
-const summaryEnding = '_summary';
 
 /** The names under which summaries may be stored; which of their facts are summaries their metadata says. */
 export function summaryPredicates(names: readonly string[]): string[] {
-  return [...new Set(names.filter((name) => name.endsWith(summaryEnding)))];
+  return [...new Set(names.filter((name) => name.endsWith(summarySuffix)))];
 }
 
 /** The predicates that a body asks for, also inside of aggregates. */
-export function predicatesInBody(body: readonly Literal[]): Set<string> {
+function predicatesInBody(body: readonly Literal[]): Set<string> {
   return new Set(
     body.flatMap((literal) =>
       'aggregate' in literal ? [...predicatesInBody(literal.body)] : [literal.predicate],
@@ -71,4 +45,21 @@ export function neededByRules(
 ): string[] {
   const needed = new Set(rules.flatMap(({ enabled, body }) => (enabled ? [...predicatesInBody(body)] : [])));
   return predicates.filter((predicate) => needed.has(predicate));
+}
+
+const skipWords: Record<SkipReason, string> = {
+  name_too_long: 'the name of the summary would be too long',
+  atom_taken: 'something else is stored under it',
+  too_large: 'the facts are too large for one summary',
+  next_time: 'this consolidation is full, and the next one takes it',
+};
+
+/** Why patterns are left alone, a sentence for each reason; empty where none is. */
+export function skippedSentences(skipped: Consolidated['skipped']): string[] {
+  return skipReasons.flatMap((reason) => {
+    const [first, ...others] = skipped.filter((pattern) => pattern.reason === reason);
+    if (first === undefined) return [];
+    const more = others.length === 0 ? '' : ` and ${formatCount(others.length)} more`;
+    return [`Left alone: ${first.atom}${more}, since ${skipWords[reason]}.`];
+  });
 }
