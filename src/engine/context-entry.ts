@@ -19,6 +19,7 @@ export function entryOfStored(fact: StoredFact, time: number, category?: Categor
   const { predicate, args, truthVal, scope, salience, provenance, createdAt, validFrom, validUntil } = fact;
   const negated = !truthVal;
   return {
+    id: fact.id,
     predicate,
     args,
     negated,

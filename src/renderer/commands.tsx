@@ -2,6 +2,7 @@
 import { useMantineColorScheme } from '@mantine/core';
 import {
   IconBook2,
+  IconBrain,
   IconDatabase,
   IconDatabaseCog,
   IconFlask,
@@ -23,6 +24,7 @@ import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
+import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
 import { formatAmount } from './ui/format.ts';
@@ -164,6 +166,46 @@ function useScopeToolCommands(): Command[] {
   }, [navigate, compared]);
 }
 
+/** Memory and its parts; the figures that were chosen last stay as they are. */
+function useMemoryCommands(): Command[] {
+  const navigate = useNavigate();
+  const last = JSON.stringify(useLastSearch('/memory'));
+  return useMemo(() => {
+    const search = memorySearchOf(JSON.parse(last) as Record<string, unknown>);
+    return [
+      {
+        id: 'go.memory',
+        title: 'Memory: what is present and what fades',
+        group: 'Go to',
+        keys: 'Alt+6',
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search }),
+      },
+      {
+        id: 'memory.evict',
+        title: 'List what would be evicted…',
+        group: 'Memory',
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search: { ...search, part: 'evict' } }),
+      },
+      {
+        id: 'memory.consolidate',
+        title: 'Consolidate episodes…',
+        group: 'Memory',
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search: { ...search, part: 'consolidate' } }),
+      },
+      {
+        id: 'memory.summaries',
+        title: 'Restore a summary…',
+        group: 'Memory',
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search: { ...search, part: 'summaries' } }),
+      },
+    ];
+  }, [navigate, last]);
+}
+
 /** The tools that explain; they take up the question that was asked last. */
 function useExplainingCommands(): Command[] {
   const navigate = useNavigate();
@@ -246,6 +288,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const tools = useToolCommands();
   const context = useContextCommands();
   const scopeTools = useScopeToolCommands();
+  const memory = useMemoryCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
   const databases = useDatabaseCommands(goTo);
@@ -264,6 +307,15 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
         run: () => goTo({ ...space, scope }),
       }),
     );
-    return [...tools, ...context, ...scopeTools, ...explaining, ...knowledge, ...databases, ...scopeCommands];
-  }, [tools, context, scopeTools, explaining, knowledge, databases, scopeNames, space, goTo]);
+    return [
+      ...tools,
+      ...context,
+      ...scopeTools,
+      ...memory,
+      ...explaining,
+      ...knowledge,
+      ...databases,
+      ...scopeCommands,
+    ];
+  }, [tools, context, scopeTools, memory, explaining, knowledge, databases, scopeNames, space, goTo]);
 }

@@ -26,6 +26,7 @@ import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
 import { RetractDialog } from './features/facts/retract-dialog.tsx';
+import { memorySearchOf } from './features/memory/memory-search.ts';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
@@ -64,6 +65,9 @@ const TraceView = lazy(async () => ({
 }));
 const TracePanel = lazy(async () => ({
   default: (await import('./features/trace/trace-panel.tsx')).TracePanel,
+}));
+const MemoryView = lazy(async () => ({
+  default: (await import('./features/memory/memory-view.tsx')).MemoryView,
 }));
 const ScopesView = lazy(async () => ({
   default: (await import('./features/scopes/scopes-view.tsx')).ScopesView,
@@ -292,6 +296,29 @@ const scopesRoute = createRoute({
   },
 });
 
+const memoryRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/memory',
+  validateSearch: memorySearchOf,
+  component: function Memory() {
+    const search = memoryRoute.useSearch();
+    const navigate = memoryRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: next.part === search.part }),
+      [navigate, search.part],
+    );
+    return (
+      <MemoryView
+        search={search}
+        onSearch={onSearch}
+        renderForget={(fact, onClose, onForgotten) => (
+          <RetractDialog fact={fact} onClose={onClose} onRetracted={onForgotten} />
+        )}
+      />
+    );
+  },
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
@@ -324,6 +351,7 @@ export const router = createRouter({
     whatIfRoute,
     adminRoute,
     scopesRoute,
+    memoryRoute,
     settingsRoute,
   ]),
   history: createHashHistory(),

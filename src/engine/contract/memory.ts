@@ -40,6 +40,7 @@ export const provenanceSchema = z
   .describe('null: a stored fact; else the rule that concludes it and the premises, as in its proof');
 
 export const contextEntrySchema = z.object({
+  id: z.string().nullable().describe('Of the stored fact; null for a conclusion'),
   predicate: z.string(),
   args: z.array(z.string()),
   negated: z.boolean(),

@@ -30,6 +30,9 @@ const concernedBy: Record<ChangeKind, readonly Topic[]> = {
   reset: topics,
 };
 
+/** The changes after which their fact is no more. */
+const tellsOfGone: ReadonlySet<ChangeKind> = new Set(['fact.retracted', 'memory.evicted']);
+
 /** The topics that any of the changes concerns. */
 export function topicsOf(changes: readonly { kind: ChangeKind }[]): ReadonlySet<Topic> {
   return new Set(changes.flatMap((change) => concernedBy[change.kind]));
@@ -116,7 +119,7 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
     const changes = gathered;
     gathered = [];
     noteGeneration(changes.reduce((greatest, change) => Math.max(greatest, change.generation), 0));
-    noteGone(changes.flatMap(({ kind, id }) => (kind === 'fact.retracted' && id !== undefined ? [id] : [])));
+    noteGone(changes.flatMap(({ kind, id }) => (tellsOfGone.has(kind) && id !== undefined ? [id] : [])));
     // Once views have seen what is gone.
     setTimeout(() => invalidate(client, endpoint, topicsOf(changes)), 0);
   }

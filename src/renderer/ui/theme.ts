@@ -7,6 +7,7 @@ import {
   Input,
   Menu,
   Modal,
+  Notification,
   NumberInput,
   Popover,
   SegmentedControl,
@@ -95,6 +96,9 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.4 },
         transitionProps: { duration: 120 },
       },
+    }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss the message' } },
     }),
     NumberInput: NumberInput.extend({ defaultProps: { size: 'xs' } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { size: 'xs' } }),

@@ -21,6 +21,7 @@ const all = { kind: 'all' } as const;
 
 function entry(predicate: string, args: string[], more: Partial<ContextEntry> = {}): ContextEntry {
   return {
+    id: null,
     predicate,
     args,
     negated: false,

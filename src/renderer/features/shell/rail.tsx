@@ -1,5 +1,6 @@
 /** The tools, at the left edge. */
 import {
+  IconBrain,
   IconDatabaseCog,
   IconFrame,
   IconListSearch,
@@ -25,6 +26,7 @@ const tools: readonly Tool[] = [
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
   { to: '/context', title: 'Context', icon: <IconFrame size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
+  { to: '/memory', title: 'Memory', icon: <IconBrain size={20} stroke={1.6} aria-hidden /> },
 ];
 
 function RailLink({ to, title, icon }: Tool) {

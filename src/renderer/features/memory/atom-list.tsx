@@ -1,0 +1,59 @@
+/** Facts that are known by their text alone. */
+import { useState } from 'react';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { Tag } from '../../ui/tags.tsx';
+
+interface AtomRow {
+  readonly atom: string;
+  readonly word: string | null;
+}
+
+const factColumn: Column<AtomRow> = {
+  id: 'fact',
+  title: 'Fact',
+  width: 220,
+  grow: 1,
+  cell: ({ atom }) => (
+    <span title={atom}>
+      <CodeText isLine text={atom} />
+    </span>
+  ),
+};
+
+const wordColumn: Column<AtomRow> = {
+  id: 'why',
+  title: 'Why',
+  width: 100,
+  cell: ({ word }) => word !== null && <Tag>{word}</Tag>,
+};
+
+interface AtomListProps {
+  label: string;
+  atoms: readonly string[];
+  /** Why a fact is listed, by its place. */
+  wordAt?: (index: number) => string;
+  /** Enter or a double click. */
+  onOpen?: (atom: string) => void;
+}
+
+export function AtomList({ label, atoms, wordAt, onOpen }: AtomListProps) {
+  const [selected, setSelected] = useState<number | null>(null);
+  return (
+    <DataGrid
+      label={label}
+      columns={wordAt === undefined ? [factColumn] : [factColumn, wordColumn]}
+      count={atoms.length}
+      rowAt={(index) => {
+        const atom = atoms[index];
+        return atom === undefined ? undefined : { atom, word: wordAt?.(index) ?? null };
+      }}
+      selected={selected}
+      onSelect={setSelected}
+      onOpen={(index) => {
+        const atom = atoms[index];
+        if (atom !== undefined) onOpen?.(atom);
+      }}
+    />
+  );
+}

@@ -1,0 +1,199 @@
+/** A list of remembered facts, with what can be done to each by button and by key. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatRelative, formatTime } from '../../ui/format.ts';
+import { Meter, Tag } from '../../ui/tags.tsx';
+import { atomOf, isPinned, type Remembered } from './remembered.ts';
+import type { FactChanges } from './use-fact-changes.ts';
+
+export const boostHint =
+  'Asserts it again as it is: one more use, now. It fades again unless it is used; importance and a pin last.';
+export const pinHint = 'A pinned fact is never evicted for low salience, nor replaced by a summary.';
+export const keepHint = 'Takes the end of its validity away.';
+
+interface RowButtonProps {
+  label: string;
+  hint: string;
+  icon: ReactNode;
+  isBusy: boolean;
+  onClick: () => void;
+}
+
+function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
+  return (
+    <Tooltip label={hint} multiline maw={280}>
+      <ActionIcon
+        size={24}
+        tabIndex={-1}
+        aria-label={label}
+        disabled={isBusy}
+        onClick={(event) => {
+          // Not to open what is acted on.
+          event.stopPropagation();
+          onClick();
+        }}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+const small = { size: 15, 'aria-hidden': true } as const;
+
+/** The keyboard does the same on the row: B boosts, K keeps, P pins, Delete forgets. */
+function RowActions({ row, changes }: { row: Remembered; changes: FactChanges }) {
+  const { id } = row;
+  if (id === null) return null;
+  const atom = atomOf(row);
+  const pinned = isPinned(row);
+  const button = { isBusy: changes.busy === id };
+  return (
+    <>
+      <RowButton
+        {...button}
+        label={`Boost ${atom}`}
+        hint={`${boostHint} (B)`}
+        icon={<IconArrowUp {...small} />}
+        onClick={() => changes.change(id, { kind: 'boost' })}
+      />
+      {row.validUntil !== null && (
+        <RowButton
+          {...button}
+          label={`Keep ${atom} for good`}
+          hint={`${keepHint} (K)`}
+          icon={<IconInfinity {...small} />}
+          onClick={() => changes.change(id, { kind: 'keep' })}
+        />
+      )}
+      <RowButton
+        {...button}
+        label={pinned ? `Unpin ${atom}` : `Pin ${atom}`}
+        hint={`${pinned ? 'It may be evicted again.' : pinHint} (P)`}
+        icon={pinned ? <IconPinnedOff {...small} /> : <IconPin {...small} />}
+        onClick={() => changes.change(id, { kind: 'pin', isPinned: !pinned })}
+      />
+      <RowButton
+        {...button}
+        label={`Forget ${atom}`}
+        hint="Retracts it, after showing what would no longer hold. (Delete)"
+        icon={<IconTrash {...small} />}
+        onClick={() => changes.forget(id)}
+      />
+    </>
+  );
+}
+
+function End({ at, now }: { at: number | null; now: number }) {
+  if (at === null) return <span className="dim">never</span>;
+  return <span title={formatTime(at)}>{formatRelative(at, now)}</span>;
+}
+
+const factColumn: Column<Remembered> = {
+  id: 'fact',
+  title: 'Fact',
+  width: 220,
+  grow: 1,
+  cell: (row) => {
+    const atom = atomOf(row);
+    return (
+      <span title={atom}>
+        <CodeText isLine text={atom} />
+      </span>
+    );
+  },
+};
+
+function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>[] {
+  const now = Date.now();
+  return [
+    factColumn,
+    {
+      id: 'pinned',
+      title: 'Pinned',
+      width: 76,
+      cell: (row) => (isPinned(row) ? <Tag tone="computed">pinned</Tag> : null),
+    },
+    ...(hasScopes
+      ? [
+          {
+            id: 'scope',
+            title: 'Scope',
+            width: 100,
+            cell: ({ scope }: Remembered) => scope ?? <span className="dim">none</span>,
+          },
+        ]
+      : []),
+    { id: 'salience', title: 'Salience', width: 112, cell: ({ salience }) => <Meter value={salience} /> },
+    {
+      id: 'created',
+      title: 'Asserted',
+      width: 110,
+      cell: ({ createdAt }) => (
+        <span className="dim" title={formatTime(createdAt)}>
+          {formatRelative(createdAt, now)}
+        </span>
+      ),
+    },
+    {
+      id: 'ends',
+      title: 'Ends',
+      width: 100,
+      cell: ({ validUntil }) => <End at={validUntil} now={now} />,
+    },
+    {
+      id: 'actions',
+      title: 'Actions',
+      width: 124,
+      cell: (row) => <RowActions row={row} changes={changes} />,
+    },
+  ];
+}
+
+function actByKey(event: KeyboardEvent, row: Remembered, changes: FactChanges): void {
+  const { id } = row;
+  if (id === null || event.ctrlKey || event.metaKey || event.altKey || changes.busy !== null) return;
+  const key = event.key.toLowerCase();
+  if (key === 'b') changes.change(id, { kind: 'boost' });
+  else if (key === 'p') changes.change(id, { kind: 'pin', isPinned: !isPinned(row) });
+  else if (key === 'k' && row.validUntil !== null) changes.change(id, { kind: 'keep' });
+  else if (key === 'delete') changes.forget(id);
+  else return;
+  event.preventDefault();
+}
+
+interface EntryGridProps {
+  label: string;
+  rows: readonly Remembered[];
+  changes: FactChanges;
+  /** Id of the open fact. */
+  open: string | undefined;
+  onOpen: (id: string) => void;
+}
+
+export function EntryGrid({ label, rows, changes, open, onOpen }: EntryGridProps) {
+  const place = open === undefined ? -1 : rows.findIndex(({ id }) => id === open);
+  const hasScopes = rows.some(({ scope }) => scope !== null);
+  const openRow = (index: number) => {
+    const id = rows[index]?.id;
+    if (id !== null && id !== undefined && id !== open) onOpen(id);
+  };
+  return (
+    <DataGrid
+      label={label}
+      columns={columnsOf(changes, hasScopes)}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={place < 0 ? null : place}
+      onSelect={openRow}
+      onOpen={openRow}
+      onKey={(event, index) => {
+        const row = rows[index];
+        if (row !== undefined) actByKey(event, row, changes);
+      }}
+    />
+  );
+}

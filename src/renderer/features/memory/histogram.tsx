@@ -1,0 +1,82 @@
+/** The facts by salience as bars, with the threshold as a line over them, and the same as a table. */
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import styles from './memory.module.css';
+import { type Bin, binsOf, describeBins, rangeLabel } from './salience-bins.ts';
+
+function Bar({ bin }: { bin: Bin }) {
+  const { facts, height, below } = bin;
+  return (
+    <div className={styles.barPlace} title={`${rangeLabel(bin)}: ${formatAmount(facts, 'fact')}`}>
+      {facts > 0 && (
+        <div className={styles.bar} style={{ height: `max(2px, ${height * 100}%)` }}>
+          <div className={styles.belowBar} style={{ width: `${below * 100}%` }} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface HistogramProps {
+  histogram: readonly number[];
+  /** null: no line. */
+  threshold: number | null;
+  /** What they are the facts of: `Salience of the facts`. */
+  label: string;
+  look?: 'small';
+}
+
+export function Histogram({ histogram, threshold, label, look }: HistogramProps) {
+  const bins = binsOf(histogram, threshold ?? 0);
+  const greatest = histogram.reduce((most, facts) => Math.max(most, facts), 0);
+  return (
+    <div className={`${styles.histogram} ${look === 'small' ? styles.smallHistogram : ''}`}>
+      <span className={`${styles.greatest} dim number`} aria-hidden>
+        {formatCount(greatest)}
+      </span>
+      <div className={styles.plot} role="img" aria-label={`${label}. ${describeBins(bins)}`}>
+        {bins.map((bin) => (
+          <Bar key={bin.from} bin={bin} />
+        ))}
+        {threshold !== null && <div className={styles.line} style={{ left: `${threshold * 100}%` }} />}
+      </div>
+    </div>
+  );
+}
+
+/** The ticks under the bars. */
+export function SalienceAxis() {
+  return (
+    <div className={`${styles.axis} dim number`} aria-hidden>
+      {[0, 0.25, 0.5, 0.75, 1].map((tick) => (
+        <span key={tick} style={{ left: `${tick * 100}%` }}>
+          {tick}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+export function HistogramTable({ histogram, label }: { histogram: readonly number[]; label: string }) {
+  return (
+    <div className={styles.tablePlace} tabIndex={0} role="region" aria-label={label}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">Salience</th>
+            <th scope="col">Facts</th>
+          </tr>
+        </thead>
+        <tbody>
+          {binsOf(histogram, 0).map((bin) => (
+            <tr key={bin.from}>
+              <th scope="row" className="number">
+                {rangeLabel(bin)}
+              </th>
+              <td className="number">{formatCount(bin.facts)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { type MemoryRun, mostAtoms, mostRuns, type NewRun, withRun } from './memory-runs.ts';
+
+const run = (atoms: readonly string[] = []): NewRun => ({
+  kind: 'decay',
+  at: 0,
+  database: 'default',
+  tenant: 'default',
+  where: 'All scopes',
+  outcome: '',
+  before: { facts: 3, histogram: [] },
+  after: null,
+  list: 'Evicted',
+  atoms,
+});
+
+describe('the runs of a window', () => {
+  it('stand with the latest first, and are counted', () => {
+    const runs = withRun(withRun([], run()), run());
+    expect(runs.map(({ number }) => number)).toEqual([2, 1]);
+  });
+
+  it('go where there are too many, and their numbers go on', () => {
+    let runs: MemoryRun[] = [];
+    for (let times = 0; times < mostRuns + 5; times++) runs = withRun(runs, run());
+    expect(runs).toHaveLength(mostRuns);
+    expect(runs[0]?.number).toBe(mostRuns + 5);
+  });
+
+  it('keep the first atoms, and how many there were', () => {
+    const atoms = Array.from({ length: mostAtoms + 7 }, (_, index) => `p(${index})`);
+    const [noted] = withRun([], run(atoms));
+    expect(noted?.atoms).toEqual(atoms.slice(0, mostAtoms));
+    expect(noted?.atomCount).toBe(mostAtoms + 7);
+  });
+});

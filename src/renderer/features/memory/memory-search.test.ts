@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { leastOf, listOf, memorySearchOf, predicatesOf, thresholdOf } from './memory-search.ts';
+
+describe('the address of the Memory view', () => {
+  it('is read back as it was written', () => {
+    const search = {
+      part: 'evict',
+      threshold: '0.2',
+      within: 'week',
+      predicates: 'likes,lives_in',
+      episodes: 'visited',
+      least: '5',
+      fact: 'f12-0',
+    };
+    expect(memorySearchOf(search)).toEqual(search);
+  });
+
+  it('says nothing of what is not understood', () => {
+    expect(
+      memorySearchOf({
+        part: 'nothing',
+        threshold: '1.5',
+        within: 'year',
+        predicates: 'not a predicate,?x',
+        least: '1',
+        fact: '',
+        other: 'x',
+      }),
+    ).toEqual({});
+    for (const threshold of ['', ' ', 'NaN', '-0.1', 'Infinity', 'abc'])
+      expect(memorySearchOf({ threshold })).toEqual({});
+    for (const least of ['2.5', '0', '1000001', 'many']) expect(memorySearchOf({ least })).toEqual({});
+  });
+
+  it('falls back to what the service takes', () => {
+    expect(thresholdOf({})).toBe(0.05);
+    expect(thresholdOf({ threshold: '0' })).toBe(0);
+    expect(leastOf({})).toBe(3);
+    expect(leastOf({ least: '12' })).toBe(12);
+  });
+
+  it('has every predicate once, also one of odd characters', () => {
+    expect(predicatesOf('a,b,a,http://x/y#z,')).toEqual(['a', 'b', 'http://x/y#z']);
+    expect(listOf(['a', 'ü'])).toBe('a,ü');
+    expect(listOf([])).toBeUndefined();
+  });
+});

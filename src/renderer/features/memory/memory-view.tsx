@@ -1,0 +1,295 @@
+/**
+ * The Memory view: how present the facts are, what fades, and what is done about it.
+ *
+ * Nothing goes without having been listed first. What is looked at is said by the address; the scope is that of the
+ * space. What was done from here is kept with the figures before and after it.
+ */
+import { Button, SegmentedControl, Tabs } from '@mantine/core';
+import { IconBrain } from '@tabler/icons-react';
+import { type ReactNode, useCallback } from 'react';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
+import type { MemoryStats } from '../../../engine/contract/memory.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeLabel } from '../../api/space.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { Answered } from './asked.tsx';
+import { ConsolidatePart } from './consolidate-part.tsx';
+import { EntryGrid } from './entry-grid.tsx';
+import { EvictPart } from './evict-part.tsx';
+import { MemoryDetail } from './memory-detail.tsx';
+import {
+  type Horizon,
+  horizons,
+  listOf,
+  type MemoryPart,
+  memoryParts,
+  type MemorySearch,
+  predicatesOf,
+  thresholdOf,
+} from './memory-search.ts';
+import { Overview } from './overview.tsx';
+import { PredicateChoice } from './predicate-choice.tsx';
+import { RunsPart } from './runs-part.tsx';
+import { SummariesPart } from './summaries-part.tsx';
+import { type FactChanges, useFactChanges } from './use-fact-changes.ts';
+import { listLength, useEvictable, useExpiring, useSalient, useStats } from './use-memory.ts';
+import { type Restoring, useRestoring } from './use-restoring.ts';
+import styles from './memory.module.css';
+
+interface PartProps {
+  search: MemorySearch;
+  onSearch: (part: Partial<MemorySearch>) => void;
+  changes: FactChanges;
+}
+
+/** What a list of facts is told of the open one. */
+function openOf({ search, onSearch }: PartProps) {
+  return { open: search.fact, onOpen: (fact: string) => onSearch({ fact }) };
+}
+
+function SalientPart(props: PartProps) {
+  const { search, onSearch, changes } = props;
+  const predicates = predicatesOf(search.predicates);
+  const salient = useSalient(predicates);
+  return (
+    <div className={styles.stack}>
+      <div className={styles.toolbar}>
+        <PredicateChoice
+          label="Predicates of the most salient facts"
+          placeholder="All predicates"
+          leastArity={0}
+          chosen={predicates}
+          onChosen={(names) => onSearch({ predicates: listOf(names) })}
+        />
+        <span className="dim number" role="status">
+          {salient.data !== undefined &&
+            `${formatCount(salient.data.returned)} of ${formatAmount(salient.data.totalFacts, 'fact')}`}
+        </span>
+      </div>
+      <div className={styles.fill}>
+        <Answered asked={salient}>
+          {({ facts }) =>
+            facts.length === 0 ? (
+              <EmptyState title="No facts of these predicates" />
+            ) : (
+              <EntryGrid label="Most salient facts" rows={facts} changes={changes} {...openOf(props)} />
+            )
+          }
+        </Answered>
+      </div>
+    </div>
+  );
+}
+
+function FadingPart({ stats, ...props }: PartProps & { stats: MemoryStats }) {
+  if (stats.fading.length === 0)
+    return <EmptyState title="Nothing fades">All facts there are, are pinned.</EmptyState>;
+  return <EntryGrid label="Fading facts" rows={stats.fading} changes={props.changes} {...openOf(props)} />;
+}
+
+const horizonWords: Record<Horizon, string> = { hour: 'An hour', day: 'A day', week: 'A week' };
+
+function ExpiringPart(props: PartProps) {
+  const { search, onSearch, changes } = props;
+  const within = search.within ?? 'day';
+  const expiring = useExpiring(within);
+  return (
+    <div className={styles.stack}>
+      <div className={styles.toolbar}>
+        <SegmentedControl
+          aria-label="How soon they expire"
+          value={within}
+          onChange={(value) => {
+            const horizon = horizons.find((known) => known === value);
+            onSearch({ within: horizon === 'day' ? undefined : horizon });
+          }}
+          data={horizons.map((value) => ({ value, label: horizonWords[value] }))}
+        />
+        <span className="dim">
+          {expiring.data?.length === listLength && `The first ${formatCount(listLength)} to end.`}
+        </span>
+      </div>
+      <div className={styles.fill}>
+        <Answered asked={expiring}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <EmptyState title="Nothing expires so soon">
+                A fact expires at the end of its validity, which a ttl or validUntil gives it.
+              </EmptyState>
+            ) : (
+              <EntryGrid label="Expiring facts" rows={rows} changes={changes} {...openOf(props)} />
+            )
+          }
+        </Answered>
+      </div>
+    </div>
+  );
+}
+
+const partWords: Record<MemoryPart, string> = {
+  salient: 'Most salient',
+  fading: 'Fading',
+  expiring: 'Expiring',
+  evict: 'Would be evicted',
+  consolidate: 'Consolidate',
+  summaries: 'Summaries',
+  runs: 'Runs',
+};
+
+interface PartsProps extends PartProps {
+  stats: MemoryStats;
+  evictable: ReturnType<typeof useEvictable>;
+  restoring: Restoring;
+}
+
+function PartContent({ part, stats, evictable, restoring, ...props }: PartsProps & { part: MemoryPart }) {
+  switch (part) {
+    case 'salient':
+      return <SalientPart {...props} />;
+    case 'fading':
+      return <FadingPart {...props} stats={stats} />;
+    case 'expiring':
+      return <ExpiringPart {...props} />;
+    case 'evict':
+      return (
+        <EvictPart
+          evictable={evictable}
+          threshold={thresholdOf(props.search)}
+          onOpen={openOf(props).onOpen}
+        />
+      );
+    case 'consolidate':
+      return <ConsolidatePart {...props} />;
+    case 'summaries':
+      return <SummariesPart restoring={restoring} {...openOf(props)} />;
+    case 'runs':
+      return <RunsPart />;
+  }
+}
+
+function Parts(props: PartsProps) {
+  const { search, onSearch } = props;
+  return (
+    <Tabs
+      className={styles.parts}
+      value={search.part ?? 'salient'}
+      onChange={(value) => {
+        const part = memoryParts.find((known) => known === value);
+        onSearch({ part: part === 'salient' ? undefined : part });
+      }}
+    >
+      <Tabs.List>
+        {memoryParts.map((part) => (
+          <Tabs.Tab key={part} value={part}>
+            {partWords[part]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {memoryParts.map((part) => (
+        <Tabs.Panel key={part} value={part} className={styles.part ?? ''}>
+          <PartContent {...props} part={part} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** What went wrong with a single fact. */
+function ChangeProblem({ changes }: { changes: FactChanges }) {
+  if (changes.failure === null) return null;
+  return (
+    <div className={styles.notice}>
+      <ProblemNotice failure={changes.failure} />
+      <Button mt={6} size="compact-xs" variant="default" onClick={changes.dismiss}>
+        Dismiss
+      </Button>
+    </div>
+  );
+}
+
+function Nothing() {
+  const { space } = useSession();
+  return (
+    <EmptyState icon={<IconBrain size={30} stroke={1.3} aria-hidden />} title="Nothing to remember yet">
+      There are no facts {space.scope.kind === 'all' ? 'here' : `in ${scopeLabel(space.scope)}`}. Once there
+      are, this shows how present each is, and what fades.
+    </EmptyState>
+  );
+}
+
+interface MemoryViewProps {
+  search: MemorySearch;
+  onSearch: (search: MemorySearch) => void;
+  /** The question before a fact is retracted. */
+  renderForget: (fact: StoredFact, onClose: () => void, onForgotten: () => void) => ReactNode;
+}
+
+export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) {
+  const stats = useStats();
+  const evictable = useEvictable(thresholdOf(search));
+  const changes = useFactChanges();
+  const restoring = useRestoring();
+  const patch = useCallback(
+    (part: Partial<MemorySearch>) => onSearch({ ...search, ...part }),
+    [search, onSearch],
+  );
+  const close = () => patch({ fact: undefined });
+  const props = { search, onSearch: patch, changes, evictable, restoring };
+  const main = (
+    <PaneFrame
+      scroll="own"
+      label="Memory"
+      title={<PaneTitle isWhole>Memory</PaneTitle>}
+      actions={
+        <span className="dim number" role="status">
+          {stats.data !== undefined &&
+            `${formatAmount(stats.data.facts, 'fact')} · ${formatAmount(stats.data.derived, 'known conclusion')}`}
+        </span>
+      }
+    >
+      <Answered asked={stats}>
+        {(data) =>
+          data.facts === 0 && evictable.data?.evicted === 0 && search.part === undefined ? (
+            <Nothing />
+          ) : (
+            <div className={styles.stack}>
+              <ChangeProblem changes={changes} />
+              <Overview stats={data} evictable={evictable} search={search} onSearch={patch} />
+              <div className={styles.fill}>
+                <Parts {...props} stats={data} />
+              </div>
+            </div>
+          )
+        }
+      </Answered>
+    </PaneFrame>
+  );
+  const panes: Pane[] = [{ id: 'main', least: '420px', content: main }];
+  if (search.fact !== undefined)
+    panes.push({
+      id: 'detail',
+      size: '330px',
+      least: '220px',
+      content: (
+        <MemoryDetail
+          key={search.fact}
+          id={search.fact}
+          changes={changes}
+          restoring={restoring}
+          onClose={close}
+        />
+      ),
+    });
+  return (
+    <>
+      <Split id="memory" orientation="horizontal" label="Resize" panes={panes} />
+      {changes.forgetting !== null &&
+        renderForget(changes.forgetting, changes.stopForgetting, () => {
+          if (changes.forgetting?.id === search.fact) close();
+        })}
+    </>
+  );
+}

@@ -1,0 +1,185 @@
+/** How the memory stands at a glance: the histogram with its threshold, what that would evict, and what ends soon. */
+import { Button, Loader, NumberInput, SegmentedControl, Slider } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+import type { MemoryStats } from '../../../engine/contract/memory.ts';
+import { failureOf } from '../../api/problem.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { Histogram, HistogramTable, SalienceAxis } from './histogram.tsx';
+import { horizons, type MemorySearch, thresholdOf, usualThreshold } from './memory-search.ts';
+import type { useEvictable } from './use-memory.ts';
+import styles from './memory.module.css';
+
+/** How long a threshold has to stand still before it is asked about, in milliseconds. */
+const settleMs = 300;
+
+/** The threshold as it is moved, and the way to move it; the address follows when it stands still. */
+function useThreshold(search: MemorySearch, onSearch: (part: Partial<MemorySearch>) => void) {
+  const settled = thresholdOf(search);
+  const [moved, setMoved] = useState(settled);
+  useEffect(() => setMoved(settled), [settled]);
+  const settle = useDebouncedCallback((threshold: number) => {
+    onSearch({ threshold: threshold === usualThreshold ? undefined : String(threshold) });
+  }, settleMs);
+  function move(threshold: number): void {
+    setMoved(threshold);
+    settle(threshold);
+  }
+  return { moved, move, isSettled: moved === settled };
+}
+
+interface EvictableProps {
+  evictable: ReturnType<typeof useEvictable>;
+  isSettled: boolean;
+  isListed: boolean;
+  onList: () => void;
+}
+
+function Evictable({ evictable, isSettled, isListed, onList }: EvictableProps) {
+  const { data, error, isPlaceholderData, refetch } = evictable;
+  if (error !== null) return <ProblemNotice failure={failureOf(error)} onRetry={() => void refetch()} />;
+  const isCurrent = data !== undefined && isSettled && !isPlaceholderData;
+  return (
+    <div className={styles.evictable}>
+      <p role="status" className={styles.verdict}>
+        {isCurrent ? (
+          <>
+            Would evict <strong>{formatAmount(data.evicted, 'fact')}</strong>
+          </>
+        ) : (
+          <>
+            <Loader size={12} aria-hidden /> Looking for what would go
+          </>
+        )}
+      </p>
+      {isCurrent && (
+        <p className="dim">
+          {formatCount(data.lowSalience)} faded, {formatCount(data.expired)} expired ·{' '}
+          {formatCount(data.remaining)} would remain
+        </p>
+      )}
+      <Button variant="default" disabled={isListed} onClick={onList}>
+        {isListed ? 'Listed below' : 'List them'}
+      </Button>
+    </div>
+  );
+}
+
+interface ExpiringProps {
+  expiring: MemoryStats['expiring'];
+  search: MemorySearch;
+  onSearch: (part: Partial<MemorySearch>) => void;
+}
+
+function Expiring({ expiring, search, onSearch }: ExpiringProps) {
+  const counts = { hour: expiring.within1h, day: expiring.within24h, week: expiring.within7d };
+  const words = { hour: 'an hour', day: 'a day', week: 'a week' };
+  return (
+    <div className={styles.expiring} role="group" aria-label="Facts that expire">
+      <span className="dim">Expiring within</span>
+      {horizons.map((horizon) => (
+        <button
+          key={horizon}
+          type="button"
+          className={styles.count}
+          aria-pressed={search.part === 'expiring' && (search.within ?? 'day') === horizon}
+          onClick={() => onSearch({ part: 'expiring', within: horizon === 'day' ? undefined : horizon })}
+        >
+          <span>{words[horizon]}</span> <strong className="number">{formatCount(counts[horizon])}</strong>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface ThresholdProps {
+  threshold: number;
+  onThreshold: (threshold: number) => void;
+}
+
+function ThresholdField({ threshold, onThreshold }: ThresholdProps) {
+  return (
+    <NumberInput
+      label="Evict below"
+      description="The threshold of salience"
+      min={0}
+      max={1}
+      step={0.01}
+      decimalScale={4}
+      clampBehavior="strict"
+      value={threshold}
+      onChange={(value) => {
+        if (typeof value === 'number') onThreshold(value);
+      }}
+    />
+  );
+}
+
+function ThresholdSlider({ threshold, onThreshold }: ThresholdProps) {
+  return (
+    <Slider
+      className={styles.slider ?? ''}
+      size={4}
+      thumbSize={16}
+      color="red"
+      min={0}
+      max={1}
+      step={0.01}
+      label={null}
+      thumbLabel="Threshold of salience"
+      value={threshold}
+      onChange={onThreshold}
+    />
+  );
+}
+
+interface OverviewProps {
+  stats: MemoryStats;
+  evictable: ReturnType<typeof useEvictable>;
+  search: MemorySearch;
+  onSearch: (part: Partial<MemorySearch>) => void;
+}
+
+export function Overview({ stats, evictable, search, onSearch }: OverviewProps) {
+  const { moved, move, isSettled } = useThreshold(search, onSearch);
+  const [look, setLook] = useState('bars');
+  const label = `Salience of ${formatAmount(stats.facts, 'fact')}`;
+  return (
+    <section className={styles.overview} aria-label="Overview">
+      <div className={styles.figure}>
+        <div className={styles.figureHead}>
+          <h2>{label}</h2>
+          <SegmentedControl
+            aria-label="How the histogram is shown"
+            value={look}
+            onChange={setLook}
+            data={[
+              { value: 'bars', label: 'Bars' },
+              { value: 'table', label: 'Table' },
+            ]}
+          />
+        </div>
+        {look === 'bars' ? (
+          <>
+            <Histogram histogram={stats.histogram} threshold={moved} label={label} />
+            <ThresholdSlider threshold={moved} onThreshold={move} />
+            <SalienceAxis />
+          </>
+        ) : (
+          <HistogramTable histogram={stats.histogram} label={label} />
+        )}
+      </div>
+      <div className={styles.side}>
+        <ThresholdField threshold={moved} onThreshold={move} />
+        <Evictable
+          evictable={evictable}
+          isSettled={isSettled}
+          isListed={search.part === 'evict'}
+          onList={() => onSearch({ part: 'evict' })}
+        />
+        <Expiring expiring={stats.expiring} search={search} onSearch={onSearch} />
+      </div>
+    </section>
+  );
+}

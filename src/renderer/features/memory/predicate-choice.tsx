@@ -1,0 +1,41 @@
+/** Some of the predicates there are, chosen by name. */
+import { MultiSelect } from '@mantine/core';
+import { usePredicates } from '../../api/queries.ts';
+import styles from './memory.module.css';
+
+interface PredicateChoiceProps {
+  label: string;
+  /** Said where none is chosen. */
+  placeholder: string;
+  /** Fewer arguments are of no use. */
+  leastArity: number;
+  chosen: readonly string[];
+  onChosen: (predicates: string[]) => void;
+}
+
+export function PredicateChoice(props: PredicateChoiceProps) {
+  const { label, placeholder, leastArity, chosen, onChosen } = props;
+  const { data } = usePredicates();
+  const known = (data ?? []).flatMap(({ name, arity, facts }) =>
+    facts > 0 && arity >= leastArity ? [name] : [],
+  );
+  // What the address names need not be there.
+  const names = [...new Set([...known, ...chosen])].sort();
+  return (
+    <MultiSelect
+      size="xs"
+      className={styles.predicates ?? ''}
+      aria-label={label}
+      placeholder={chosen.length === 0 ? placeholder : ''}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Choose none' }}
+      limit={100}
+      hidePickedOptions
+      nothingFoundMessage="No such predicate"
+      data={names}
+      value={[...chosen]}
+      onChange={onChosen}
+    />
+  );
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { FactDetail } from '../../../engine/contract/facts.ts';
+import { assertionOf, atomOf, generationOf, importanceOf, isPinned, rememberedOf } from './remembered.ts';
+
+const detail: FactDetail = {
+  id: 'f1-0',
+  predicate: 'likes',
+  args: ['ada', 'tea, black'],
+  truthVal: false,
+  scope: null,
+  validFrom: 5,
+  validUntil: 10,
+  metadata: { source: 'talk', importance: 0.25, pinned: true, tags: ['a', { b: null }] },
+  createdAt: 1,
+  updatedAt: 2,
+  importId: null,
+  salience: 0.5,
+  derived: false,
+  provenance: null,
+  dependents: [],
+  salienceBreakdown: {
+    uses: 1,
+    lastUsedAt: 2,
+    activation: 0.5,
+    importance: 0.25,
+    confidence: 1,
+    salience: 0.5,
+  },
+  history: [
+    { time: 1, generation: 3, requestId: 'a', change: 'asserted' },
+    { time: 2, generation: 9, requestId: 'b', change: 'updated' },
+  ],
+};
+
+const identity = {
+  predicate: 'likes',
+  args: ['ada', 'tea, black'],
+  truthVal: false,
+  unscoped: true,
+  ifGeneration: 9,
+};
+
+describe('a change of a remembered fact', () => {
+  it('boosts by asserting it as it is, guarded by what was read', () => {
+    expect(assertionOf(detail, { kind: 'boost' })).toEqual({ body: identity });
+  });
+
+  it('keeps all other metadata when it is pinned, freed or weighed', () => {
+    const { pinned: _pinned, ...unpinned } = detail.metadata;
+    const { importance: _importance, ...unweighed } = detail.metadata;
+    const written = (change: Parameters<typeof assertionOf>[1]) => assertionOf(detail, change).body.metadata;
+    expect(written({ kind: 'pin', isPinned: true })).toEqual(detail.metadata);
+    expect(written({ kind: 'pin', isPinned: false })).toEqual(unpinned);
+    expect(written({ kind: 'importance', importance: 1 })).toEqual({ ...detail.metadata, importance: 1 });
+    expect(written({ kind: 'importance', importance: null })).toEqual(unweighed);
+  });
+
+  it('takes the end of validity away and leaves the rest', () => {
+    expect(assertionOf(detail, { kind: 'keep' })).toEqual({ body: { ...identity, validUntil: 'never' } });
+  });
+
+  it('is made in the scope of the fact', () => {
+    const { body } = assertionOf({ ...detail, scope: 'draft' }, { kind: 'boost' });
+    expect(body).toMatchObject({ scope: 'draft' });
+    expect(body).not.toHaveProperty('unscoped');
+  });
+
+  it('knows no generation of a fact without history', () => {
+    expect(generationOf({ history: [] })).toBe(0);
+  });
+});
+
+describe('a remembered fact', () => {
+  it('is pinned only by true itself', () => {
+    expect(isPinned(detail)).toBe(true);
+    for (const pinned of [false, 'true', 1, null]) expect(isPinned({ metadata: { pinned } })).toBe(false);
+  });
+
+  it('has the importance that counts, and none otherwise', () => {
+    expect(importanceOf(detail)).toBe(0.25);
+    for (const importance of [-0.1, 1.1, '0.5', null])
+      expect(importanceOf({ metadata: { importance } })).toBeNull();
+  });
+
+  it('is written as the language writes it', () => {
+    expect(atomOf(rememberedOf(detail))).toBe('-likes(ada, "tea, black")');
+  });
+});

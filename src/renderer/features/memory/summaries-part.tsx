@@ -1,0 +1,134 @@
+/** The summaries that stand in the place of facts, and the way back to the facts. */
+import { Button } from '@mantine/core';
+import { IconRestore, IconStack3 } from '@tabler/icons-react';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { Meter } from '../../ui/tags.tsx';
+import { Answered } from './asked.tsx';
+import { atomOf, type Remembered } from './remembered.ts';
+import { countOf } from './summaries.ts';
+import { useSummaries } from './use-memory.ts';
+import type { Restoring } from './use-restoring.ts';
+import styles from './memory.module.css';
+
+function columnsOf(restoring: Restoring): Column<Remembered>[] {
+  return [
+    {
+      id: 'summary',
+      title: 'Summary',
+      width: 220,
+      grow: 1,
+      cell: (row) => {
+        const atom = atomOf(row);
+        return (
+          <span title={atom}>
+            <CodeText isLine text={atom} />
+          </span>
+        );
+      },
+    },
+    {
+      id: 'count',
+      title: 'Stands for',
+      width: 104,
+      align: 'end',
+      cell: ({ metadata }) => <span className="number">{formatCount(countOf(metadata) ?? 0)}</span>,
+    },
+    {
+      id: 'scope',
+      title: 'Scope',
+      width: 100,
+      cell: ({ scope }) => scope ?? <span className="dim">none</span>,
+    },
+    { id: 'salience', title: 'Salience', width: 112, cell: ({ salience }) => <Meter value={salience} /> },
+    {
+      id: 'created',
+      title: 'Made',
+      width: 110,
+      cell: ({ createdAt }) => (
+        <span className="dim" title={formatTime(createdAt)}>
+          {formatRelative(createdAt, Date.now())}
+        </span>
+      ),
+    },
+    {
+      id: 'restore',
+      title: 'Actions',
+      width: 110,
+      cell: (row) => (
+        <Button
+          size="compact-xs"
+          variant="default"
+          tabIndex={-1}
+          aria-label={`Restore ${atomOf(row)}`}
+          disabled={restoring.isRunning}
+          leftSection={<IconRestore size={13} aria-hidden />}
+          onClick={(event) => {
+            event.stopPropagation();
+            restoring.restore(row);
+          }}
+        >
+          Restore
+        </Button>
+      ),
+    },
+  ];
+}
+
+interface SummariesPartProps {
+  restoring: Restoring;
+  open: string | undefined;
+  onOpen: (id: string) => void;
+}
+
+/** R restores the summary of the row. */
+export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
+  const summaries = useSummaries();
+  return (
+    <div className={styles.stack}>
+      {restoring.failure !== null && (
+        <div className={styles.notice}>
+          <ProblemNotice failure={restoring.failure} />
+        </div>
+      )}
+      <div className={styles.fill}>
+        <Answered asked={summaries}>
+          {(rows) => {
+            if (rows.length === 0)
+              return (
+                <EmptyState icon={<IconStack3 size={30} stroke={1.3} aria-hidden />} title="No summaries">
+                  Consolidation puts one fact with a count in the place of many that are alike. Nothing is
+                  lost: a summary can be restored.
+                </EmptyState>
+              );
+            const place = rows.findIndex(({ id }) => id === open);
+            const choose = (index: number) => {
+              const id = rows[index]?.id;
+              if (id !== null && id !== undefined && id !== open) onOpen(id);
+            };
+            return (
+              <DataGrid
+                label="Summaries"
+                columns={columnsOf(restoring)}
+                count={rows.length}
+                rowAt={(index) => rows[index]}
+                selected={place < 0 ? null : place}
+                onSelect={choose}
+                onOpen={choose}
+                onKey={(event, index) => {
+                  const row = rows[index];
+                  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+                  if (row === undefined || !isPlain || event.key.toLowerCase() !== 'r') return;
+                  event.preventDefault();
+                  restoring.restore(row);
+                }}
+              />
+            );
+          }}
+        </Answered>
+      </div>
+    </div>
+  );
+}

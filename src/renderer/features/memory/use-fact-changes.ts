@@ -1,0 +1,74 @@
+/** Changes of single facts from the lists: each reads the fact as it is, writes guarded by that, and says what came. */
+import { useState } from 'react';
+import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
+import { type Failure, failureOf } from '../../api/problem.ts';
+import { useWrite } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { assertionOf, atomOf, type FactChange, rememberedOf } from './remembered.ts';
+
+export interface FactChanges {
+  /** Id of the fact that is being written; null for none. */
+  readonly busy: string | null;
+  readonly failure: Failure | null;
+  dismiss(): void;
+  /** `seen`: the fact as it was shown, where it was shown whole; else it is read first. */
+  change(id: string, change: FactChange, seen?: FactDetail): void;
+  /** Asks before it retracts the fact. */
+  forget(id: string): void;
+  /** The fact that is asked about; null for none. */
+  readonly forgetting: StoredFact | null;
+  stopForgetting(): void;
+}
+
+function wordsOf(change: FactChange, atom: string): string {
+  switch (change.kind) {
+    case 'boost':
+      return `Boosted ${atom}`;
+    case 'keep':
+      return `${atom} no longer ends`;
+    case 'pin':
+      return change.isPinned ? `Pinned ${atom}` : `Unpinned ${atom}`;
+    case 'importance':
+      return `Importance of ${atom}: ${change.importance ?? 'the usual'}`;
+  }
+}
+
+export function useFactChanges(): FactChanges {
+  const { call } = useSession();
+  const { mutateAsync } = useWrite('assertFact', ['facts', 'predicates', 'answers']);
+  const [busy, setBusy] = useState<string | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [forgetting, setForgetting] = useState<StoredFact | null>(null);
+
+  async function work(id: string, does: () => Promise<void>): Promise<void> {
+    setBusy(id);
+    setFailure(null);
+    try {
+      await does();
+    } catch (error) {
+      setFailure(failureOf(error));
+    } finally {
+      setBusy(null);
+    }
+  }
+
+  const read = (id: string) => call('getFact', { params: { id } });
+  return {
+    busy,
+    failure,
+    forgetting,
+    dismiss: () => setFailure(null),
+    stopForgetting: () => setForgetting(null),
+    change: (id, change, seen) =>
+      void work(id, async () => {
+        const detail = seen ?? (await read(id));
+        await mutateAsync(assertionOf(detail, change));
+        notifyDone(wordsOf(change, atomOf(rememberedOf(detail))));
+      }),
+    forget: (id) =>
+      void work(id, async () => {
+        setForgetting(await read(id));
+      }),
+  };
+}

@@ -1,0 +1,54 @@
+/** Writes that change much of the memory at once, with its figures before and after. */
+import { useState } from 'react';
+import type { MemoryStats } from '../../../engine/contract/memory.ts';
+import { type Failure, failureOf } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeLabel } from '../../api/space.ts';
+import { noteRun, type NewRun } from './memory-runs.ts';
+import { askStats } from './use-memory.ts';
+
+export interface Measured {
+  readonly isRunning: boolean;
+  readonly failure: Failure | null;
+  /** Does the work; what it resolves to is noted, then `onDone` is called. What fails is kept in `failure`. */
+  start(
+    work: () => Promise<Pick<NewRun, 'kind' | 'outcome' | 'list' | 'atoms'>>,
+    onDone: (outcome: string) => void,
+  ): void;
+}
+
+export function useMeasured(): Measured {
+  const session = useSession();
+  const [isRunning, setIsRunning] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const { database, tenant, scope } = session.space;
+
+  async function statsAfterwards(): Promise<MemoryStats | null> {
+    try {
+      return await askStats(session);
+    } catch {
+      // What was to be done is done: the run then stands without the figures after it.
+      return null;
+    }
+  }
+
+  const start: Measured['start'] = (work, onDone) => {
+    async function measure(): Promise<void> {
+      setIsRunning(true);
+      setFailure(null);
+      try {
+        const before = await askStats(session);
+        const run = await work();
+        const after = await statsAfterwards();
+        noteRun({ ...run, at: Date.now(), database, tenant, where: scopeLabel(scope), before, after });
+        onDone(run.outcome);
+      } catch (error) {
+        setFailure(failureOf(error));
+      } finally {
+        setIsRunning(false);
+      }
+    }
+    void measure();
+  };
+  return { isRunning, failure, start };
+}
