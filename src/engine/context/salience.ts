@@ -44,7 +44,7 @@ export function used(uses: Uses, time: number): Uses {
 export function activation(uses: Uses, now: number): number {
   const { count, first, latest } = uses;
   let sum = 0;
-  for (const time of latest) if (time <= now) sum += ageInDays(time, now) ** -0.5;
+  for (const time of latest) if (time <= now) sum += 1 / Math.sqrt(ageInDays(time, now));
   const older = count - latest.length;
   const oldest = latest[0];
   if (older > 0 && oldest !== undefined)
@@ -83,7 +83,9 @@ export function isWeighted(metadata: Metadata): boolean {
 }
 
 function weighted(active: number, { importance, confidence }: Weights): number {
-  return (1 - (1 - active) ** (2 * importance)) * confidence;
+  const missing = 1 - active;
+  // To the power of 1, which most facts have, is no power.
+  return (1 - (importance === plainWeights.importance ? missing : missing ** (2 * importance))) * confidence;
 }
 
 /** S, 0..1, at the time `now`. With time it only falls, but for the uses that come. */
@@ -94,7 +96,7 @@ export function salienceOf(uses: Uses, metadata: Metadata, now: number): number 
 /** A of a fact that was used once, at `time`: what `activation` gives. */
 export function activationOnce(time: number, now: number): number {
   if (time > now) return 0;
-  const sum = ageInDays(time, now) ** -0.5;
+  const sum = 1 / Math.sqrt(ageInDays(time, now));
   return sum / (1 + sum);
 }
 

@@ -52,7 +52,7 @@ export const contextOperations = {
     summary: 'What the knowledge is made of, in figures',
     body: summaryInputSchema,
     output: contextSummarySchema,
-    problems: [],
+    problems: ['InferenceLimitExceeded'],
   },
   clearContextSession: {
     ...shared,

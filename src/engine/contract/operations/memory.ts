@@ -58,7 +58,7 @@ export const memoryOperations = {
     kind: 'read',
     query: memoryStatsQuerySchema,
     output: memoryStatsSchema,
-    problems: [],
+    problems: ['InferenceLimitExceeded'],
   },
   consolidate: {
     ...shared,
