@@ -116,10 +116,18 @@ export class OpenWindow {
     const fresh = [...byAtom.values()];
     const sizes = fresh.map(({ literal }) => sizeOf(literal));
     const refused = this.budget.refusalOf(sizes);
-    if (refused !== 'filtered' && fresh.some(({ literal }) => this.isBarred(literal))) return 'contradiction';
+    if (refused === 'filtered') return refused;
+    const { pacer } = this.context;
+    for (const { literal } of fresh) {
+      await pacer.breathe();
+      if (this.isBarred(literal)) return 'contradiction';
+    }
     if (refused !== null) return refused;
     for (const size of sizes) this.budget.add(size);
-    for (const each of fresh) this.entries.set(renderAtom(each.literal), await this.#entryOfProof(each));
+    for (const each of fresh) {
+      await pacer.breathe();
+      this.entries.set(renderAtom(each.literal), await this.#entryOfProof(each));
+    }
     for (const { by } of proof) if (by !== null) this.rules.set(by.rule.order, by.rule.kept.text);
     return null;
   }

@@ -4,6 +4,8 @@ import type { StoredRelation } from './facts/stored-relation.ts';
 import { renderAtom } from './logic/print.ts';
 import type { Candidate, OpenWindow } from './open-window.ts';
 import { salientFacts } from './salient-facts.ts';
+import type { Pacer } from './solve/evaluation.ts';
+import { sortedOrder } from './solve/sorted.ts';
 import { visibleIn } from './visible-rows.ts';
 import type { SeenFacts } from './window-knowledge.ts';
 
@@ -26,7 +28,7 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
   for (const each of conclusions) if (each.args.some((constant) => constants.has(constant))) found.push(each);
-  for (const candidate of found.sort(byPrecedence)) {
+  for (const candidate of await inPrecedence(found, pacer)) {
     if (window.budget.isFull) return;
     await pacer.breathe();
     window.offer(candidate, true);
@@ -99,8 +101,18 @@ export async function* inOrder(
   yield* conclusions.slice(next);
 }
 
+/** The candidates in the order in which they are put in; sorted in slices. */
+export async function inPrecedence(candidates: readonly Candidate[], pacer: Pacer): Promise<Candidate[]> {
+  const order = await sortedOrder(
+    candidates.length,
+    (left, right) => byPrecedence(candidates[left] as Candidate, candidates[right] as Candidate),
+    pacer,
+  );
+  return Array.from(order, (at) => candidates[at] as Candidate);
+}
+
 /** The more salient first, then by the rendered atom; copies in several scopes by scope, that without first. */
-export function byPrecedence(left: Candidate, right: Candidate): number {
+function byPrecedence(left: Candidate, right: Candidate): number {
   return (
     right.salience - left.salience ||
     compareText(left.atom, right.atom) ||

@@ -10,6 +10,7 @@ import { renderAtom, renderLiteral } from './logic/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from './logic/terms.ts';
 import type { Premise } from './solve/explainer.ts';
 import { type ProofBuilder, stepKey, type Way } from './solve/proof.ts';
+import { sortedOrder } from './solve/sorted.ts';
 import type { Matches } from './solve/question.ts';
 import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
 import type { SeenFacts } from './window-knowledge.ts';
@@ -107,7 +108,13 @@ async function inOrder(
     const salience = step === null ? (seen.stored(literal)?.salience ?? 0) : seen.salienceOf(step);
     answers.push({ literal, atom: renderAtom(literal), salience, step });
   }
-  return answers.sort((left, right) => right.salience - left.salience || compareText(left.atom, right.atom));
+  const at = (place: number): GoalAnswer => answers[place] as GoalAnswer;
+  const order = await sortedOrder(
+    answers.length,
+    (left, right) => at(right).salience - at(left).salience || compareText(at(left).atom, at(right).atom),
+    seen.context.pacer,
+  );
+  return Array.from(order, at);
 }
 
 /** A canonical proof that was not put in, by its step, and why. */

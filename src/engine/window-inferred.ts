@@ -65,8 +65,12 @@ export async function withoutWeaker(
   const changed = new Map<string, Application | null>();
   if (weaker.size === 0) return changed;
   const doubts = new Doubts(builder, weaker);
-  const affected = [...inferred].filter(([, step]) => doubts.isDoubtful(step));
   const breathe = () => context.pacer.breathe();
+  const affected: [string, number][] = [];
+  for (const [atom, step] of inferred) {
+    if ((step & 0xff) === 0xff) await breathe();
+    if (doubts.isDoubtful(step)) affected.push([atom, step]);
+  }
   const premises: Premise[] = [];
   const numbers = new Map<string, number>();
   const numberOf = (premise: Premise): number => {

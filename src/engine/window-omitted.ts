@@ -1,6 +1,6 @@
 import type { OmissionReason } from './contract/context.ts';
 import type { Candidate, OpenWindow } from './open-window.ts';
-import { byPrecedence, candidateOf, inOrder } from './window-candidates.ts';
+import { candidateOf, inOrder, inPrecedence } from './window-candidates.ts';
 import type { ContextWindow } from './contract/context.ts';
 import { salientFacts } from './salient-facts.ts';
 import type { ProofBuilder } from './solve/proof.ts';
@@ -22,7 +22,9 @@ export interface Omissions {
 export async function omittedFrom(window: OpenWindow, omissions: Omissions): Promise<Omitted[]> {
   const { seen, context } = window;
   const conclusions: Candidate[] = [];
+  let looked = 0;
   for (const [atom, step] of seen.concluded) {
+    if ((++looked & 0xff) === 0) await context.pacer.breathe();
     const { predicate, args, scope, salience } = seen.conclusionAt(step);
     if (!window.has(atom)) conclusions.push({ atom, predicate, args, scope, salience, fact: null, by: null });
   }
@@ -30,9 +32,10 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
     for await (const { fact, salience } of salientFacts(context, seen.view, () => true))
       yield candidateOf(seen, fact, salience);
   }
+  const inPrecedenceOf = await inPrecedence(conclusions, context.pacer);
   const omitted: Omitted[] = [];
   const met = new Set<string>();
-  for await (const { atom, salience, predicate } of inOrder(stored(), conclusions.sort(byPrecedence))) {
+  for await (const { atom, salience, predicate } of inOrder(stored(), inPrecedenceOf)) {
     const note = (reason: OmissionReason): void => {
       if (omitted.length < mostOmitted) omitted.push({ atom, salience, reason });
     };

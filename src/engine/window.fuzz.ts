@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ManualClock } from './base/clock.ts';
 import { Prng } from './base/prng.ts';
 import { compareText } from './base/text-order.ts';
@@ -231,3 +231,53 @@ for (const [name, flavour] of Object.entries(flavours))
         }
       }),
   );
+
+/** A clock for slices on which any look may be the last of its slice. */
+function restlessTime(seed: number): () => number {
+  const prng = new Prng(seed);
+  let now = 0;
+  return () => (now += prng.chance(0.1) ? 6 : 0);
+}
+
+test('a window is of one generation, whatever is written meanwhile', { timeout: 3_600_000 }, () =>
+  overSeeds({ name: 'meanwhile', few: 8, many: 1000 }, async (seed) => {
+    const prng = new Prng(seed);
+    const flavour = flavours['contradictions'] as Flavour;
+    const { vocabulary, facts, rules } = randomCase(prng, flavour);
+    const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
+    const [before, later] = [facts.slice(0, -5), facts.slice(-5)];
+    const { engine, clock, knowledge } = await openWorld(prng, before, rules);
+    try {
+      const states = new Map<number, WindowKnowledge>();
+      const inputs = Array.from({ length: 4 }, () => randomInput(prng, vocabulary, flavour));
+      let known = knowledge;
+      const { knowledgeGeneration } = await engine.optimizeContext(fuzzCaller, optimizeInputSchema.parse({}));
+      states.set(knowledgeGeneration, known);
+      const writing = async (): Promise<void> => {
+        for (const fact of later) {
+          const input = factSchema.parse({ ...fact, args: [...fact.args] });
+          const { generation } = await engine.tell(fuzzCaller, { ...input, ifGeneration: null });
+          const fields = {
+            importance: null,
+            confidence: null,
+            uses: [clock.now()],
+            number: 1000 + generation,
+          };
+          known = { ...known, facts: [...known.facts, { ...fact, ...fields }] };
+          states.set(generation, known);
+        }
+      };
+      const asking = Promise.all(inputs.map((input) => engine.optimizeContext(fuzzCaller, input)));
+      const [windows] = await Promise.all([asking, writing()]);
+      for (const [at, window] of windows.entries()) {
+        const state = states.get(window.knowledgeGeneration);
+        expect(state).toBeDefined();
+        const wanted = windowModel(state as WindowKnowledge, inputs[at] as OptimizeInput);
+        expect(comparable(window), JSON.stringify(inputs[at])).toEqual(inOrder(wanted));
+      }
+    } finally {
+      time.mockRestore();
+      await engine.close();
+    }
+  }),
+);

@@ -1,5 +1,5 @@
 import { type BrowseContext, scopeChoice } from './browse.ts';
-import type { ContextWindow, OmissionReason, OptimizeInput } from './contract/context.ts';
+import type { ContextWindow, Goal, OmissionReason, OptimizeInput } from './contract/context.ts';
 import type { Atom, Literal } from './contract/language.ts';
 import type { ScopeChoice } from './facts/fact-store.ts';
 import { Conclusions, everyAtom } from './listed-conclusions.ts';
@@ -7,7 +7,7 @@ import { type Candidate, OpenWindow } from './open-window.ts';
 import { ProofBuilder } from './solve/proof.ts';
 import type { RelationShape } from './solve/program.ts';
 import { type Matches, question } from './solve/question.ts';
-import { byPrecedence, fillBuckets, fillRelated, fillRest } from './window-candidates.ts';
+import { fillBuckets, fillRelated, fillRest, inPrecedence } from './window-candidates.ts';
 import { GoalProofs, proveGoals } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
 import { SeenFacts } from './window-knowledge.ts';
@@ -28,17 +28,23 @@ export async function contextWindow(
   const { reasoner, reader, pacer } = context;
   const view = scopeChoice(input);
   const asked: Asked = { input, view, goals: [], relations: [], windowId: newId() };
-  for (const goal of input.goals ?? []) {
-    const body = [{ predicate: goal.predicate, args: goal.args, negated: goal.negated, naf: false }];
-    const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
-    asked.goals.push((await reasoner.answer(question(view, body), reader, pacer, page)).matches);
-  }
+  for (const goal of input.goals ?? []) asked.goals.push(await answersTo(context, view, goal));
   for (const relation of relationsConcerned(context, input))
     asked.relations.push(await everyAtom(context, view, relation));
   if (asked.goals.length === 0 && asked.relations.length === 0) return filled(context, asked, null);
   return reasoner.evaluate(reader, true, pacer, (set) =>
     filled(context, asked, new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY)),
   );
+}
+
+async function answersTo(
+  { reasoner, reader, pacer }: BrowseContext,
+  view: ScopeChoice,
+  { predicate, args, negated }: Goal,
+): Promise<Matches> {
+  const asked = question(view, [{ predicate, args, negated, naf: false }]);
+  const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
+  return (await reasoner.answer(asked, reader, pacer, page)).matches;
 }
 
 /** A request with the answers to what it asks for. */
@@ -137,7 +143,7 @@ async function candidates(
     else found.push({ atom, predicate, args, scope, salience, fact: null, by });
     if ((found.length & 0xff) === 0xff) await context.pacer.breathe();
   }
-  return { candidates: found.sort(byPrecedence), reasons };
+  return { candidates: await inPrecedence(found, context.pacer), reasons };
 }
 
 /** With goals the rules in their proofs; without, those that conclude or read a predicate in the window. */

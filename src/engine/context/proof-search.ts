@@ -66,7 +66,11 @@ export async function provable(
     // Aggregates are as high as what they rest on, and wait for nothing else.
     const risen: number[] = [];
     while (ready.length > 0) {
-      const found = ready.map((node): [number, number[]] => [node, waysProved(nodes[node], proved)]);
+      const found: [number, number[]][] = [];
+      for (const node of ready) {
+        if ((found.length & 0xff) === 0xff) await breathe();
+        found.push([node, waysProved(nodes[node], proved)]);
+      }
       ready = [];
       for (const [node, ways] of found) proved.set(node, { ways, height });
       for (const [node] of found)

@@ -235,7 +235,10 @@ export class ProofBuilder {
   /** Of these atoms, all of which hold, those that a rule concludes, whether or not they are stored too. */
   async concludedAmong(goals: readonly GroundAtom[]): Promise<GroundAtom[]> {
     const derived = goals.filter(({ view, literal }) => this.#set.isDerived(view, relationOf(literal)));
-    for (const { view, literal } of derived) this.#demandAtom(view, literal);
+    for (const [at, { view, literal }] of derived.entries()) {
+      if ((at & 0xff) === 0xff) await this.#pacer.breathe();
+      this.#demandAtom(view, literal);
+    }
     await settle(this.#set, this.#reader, this.#pacer);
     const found: GroundAtom[] = [];
     for (const goal of derived) {
