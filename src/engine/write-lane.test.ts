@@ -215,3 +215,45 @@ test('a barrier that waits for a slow disk holds back what comes after it', asyn
   expect(later.isSettled()).toBe(true);
   expect(applied).toEqual(['a', 'b', 'c', 'd']);
 });
+
+test('a write that is decided in the barrier sees what was written before it, and nothing is sealed meanwhile', async () => {
+  const { lane, state, applied } = await bench();
+  const seen: string[][] = [];
+  const before = names(20).map((name) => lane.write(tell(name)));
+  const decided = lane.write({
+    ...tell('x'),
+    operation: async () => {
+      seen.push([...applied]);
+      await new Promise((resolve) => void setTimeout(resolve, 5));
+      seen.push([...applied]);
+      const { operation } = tell('decided');
+      return typeof operation === 'function' ? null : { operation };
+    },
+  });
+  const after = lane.write(tell('after'));
+  await Promise.all([...before, decided, after]);
+  expect(seen).toEqual([names(20), names(20)]);
+  expect(applied).toEqual([...names(20), 'decided', 'after']);
+  expect(state.databases.get('default')?.generation).toBe(22);
+});
+
+test('a write that turns out to have nothing to write logs nothing, and answers with the generation', async () => {
+  const { lane, log } = await bench();
+  await lane.write(tell('first'));
+  const { records } = log.statistics();
+  const report = await lane.write({ ...tell('x'), operation: async () => null });
+  expect(report).toMatchObject({
+    generation: 1,
+    outcome: { kind: 'nothing', generation: 1 },
+    isRepeated: false,
+  });
+  expect(log.statistics().records).toBe(records);
+  expect(await lane.write(tell('last'))).toMatchObject({ generation: 2 });
+});
+
+test('a decision that is refused is the answer, and later writes go on', async () => {
+  const { lane } = await bench();
+  const operation = () => Promise.reject(new EngineError('FactNotFound', 'no such fact'));
+  expect((await refusal(lane.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');
+  expect(await lane.write(tell('last'))).toMatchObject({ generation: 1 });
+});

@@ -79,3 +79,23 @@ test('of too many the earliest ends are let go of first', () => {
   expect(left.at(-1)?.until).toBe(count - 1);
   expect(ended.bytes).toBeLessThan(30_000_000);
 });
+
+test('chosen ends are forgotten, in one scope or all', () => {
+  const ended = new EndedFacts();
+  for (const scope of [0, 1, 1])
+    ended.remember('p/1', { identity: Int32Array.of(scope * 7, scope), until: 1, replacedIn: 1 }, 1);
+  ended.remember('q/1', { identity: Int32Array.of(3, 1), until: 1, replacedIn: 1 }, 1);
+  const isIn =
+    (scope: number) =>
+    ({ identity }: { readonly identity: Int32Array }): boolean =>
+      identity.at(-1) === scope;
+  expect([ended.has(isIn(1)), ended.has(isIn(2))]).toEqual([true, false]);
+  ended.forget(isIn(1));
+  expect([ended.has(isIn(1)), [...ended.of('p/1')].length, [...ended.of('q/1')].length]).toEqual([
+    false,
+    1,
+    0,
+  ]);
+  ended.forget(() => true);
+  expect(ended.bytes).toBe(0);
+});
