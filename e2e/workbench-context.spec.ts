@@ -21,7 +21,13 @@ async function tellMany(page: Page, service: ServiceProcess): Promise<void> {
   await page.request.post(`${service.url}/assert/facts`, { headers, data: { facts: list } });
 }
 
-/** The number of facts in the window, as the bar has it. */
+/** Opens the view by its address and waits for the first window, for which everything has to be loaded. */
+async function openWindow(page: Page, service: ServiceProcess, address: string): Promise<void> {
+  await open(page, service, `/context?${address}`);
+  await expect(page.getByRole('region', { name: 'What is used' })).toBeVisible({ timeout: 30_000 });
+}
+
+/** The bar of a budget or a bucket; its text is `20 of 30`. */
 function used(page: Page, bar: string) {
   return page.getByRole('region', { name: 'What is used' }).getByRole('meter', { name: bar });
 }
@@ -75,7 +81,7 @@ test('a goal brings its answer and every premise of its proof, and each leads to
 
 test('the window follows the sliders, and a line says where the budget cut', async ({ page, service }) => {
   await tellMany(page, service);
-  await open(page, service, '/context?facts=20');
+  await openWindow(page, service, 'facts=20');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '20 of 20');
   const cut = rowsOf(page, facts).filter({ hasText: 'The budget ends here: 20 of 20 facts' });
   await expect(cut).toBeVisible();
@@ -113,7 +119,7 @@ test('the window follows the sliders, and a line says where the budget cut', asy
 
 test('what cannot be read is said, and the window of before stays', async ({ page, service }) => {
   await tellMany(page, service);
-  await open(page, service, '/context?facts=5');
+  await openWindow(page, service, 'facts=5');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
   await write(page, 'Goals', 'item(?x) item');
   await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
@@ -134,7 +140,7 @@ test('what cannot be read is said, and the window of before stays', async ({ pag
 test('buckets have shares by weight, and a bar each', async ({ page, service }) => {
   await tellMany(page, service);
   for (const name of ['a', 'b', 'c', 'd']) await tell(page, service, { predicate: 'part', args: [name] });
-  await open(page, service, '/context?facts=8');
+  await openWindow(page, service, 'facts=8');
   await page.getByRole('button', { name: 'Bucket', exact: true }).click();
   await expect(page.getByText('a bucket names at least one predicate')).toBeVisible();
   await page.getByRole('textbox', { name: 'Name of bucket 1' }).fill('parts');
@@ -170,7 +176,7 @@ test('a contradiction is shown side by side, and one side is retracted after a l
     truthVal: false,
     metadata: { confidence: 0.4 },
   });
-  await open(page, service, '/context?facts=200&part=contradictions');
+  await openWindow(page, service, 'facts=200&part=contradictions');
   const row = rowsOf(page, 'Contradictions');
   await expect(row.filter({ hasText: 'mother(agnes, ruth)' })).toContainText('true wins');
   await row.filter({ hasText: 'mother(agnes, ruth)' }).getByRole('gridcell').first().click();
@@ -195,7 +201,7 @@ test('a contradiction is shown side by side, and one side is retracted after a l
 
 test('a pinned window is compared with the one that is shown', async ({ page, service }) => {
   await tellMany(page, service);
-  await open(page, service, '/context?facts=5');
+  await openWindow(page, service, 'facts=5');
   await page.getByRole('button', { name: 'Pin this window' }).click();
   await page.getByRole('textbox', { name: 'Facts', exact: true }).fill('7');
   await page.getByRole('tab', { name: 'Pinned (2 differ)' }).click();
@@ -211,7 +217,7 @@ test('a session keeps a window when it is told to, and a diff says what changed 
   service,
 }) => {
   await tellMany(page, service);
-  await open(page, service, '/context?facts=40&session=agent-1');
+  await openWindow(page, service, 'facts=40&session=agent-1');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '30 of 40');
   await page.getByRole('button', { name: 'Keep the window' }).click();
   await expect(page.getByText('keeps a window of 30 facts')).toBeVisible();
@@ -231,7 +237,7 @@ test('a session keeps a window when it is told to, and a diff says what changed 
 test('what is copied is what an agent would get', async ({ page, service, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
   await tellMany(page, service);
-  await open(page, service, '/context?facts=3');
+  await openWindow(page, service, 'facts=3');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '3 of 3');
   const copied = async (item: string) => {
     await page.getByRole('button', { name: 'Copy what an agent would get' }).click();
