@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark, or with `storage` or `context` as first argument that of the storage or of context windows:
+ * Starts the benchmark, or that of the storage, of memory or of context windows where the first argument names it:
  * bundles it and the engine for Node, then runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
@@ -27,6 +27,7 @@ await build({
         main: join(root, 'bench', 'main.ts'),
         storage: join(root, 'bench', 'storage.ts'),
         context: join(root, 'bench', 'context', 'main.ts'),
+        memory: join(root, 'bench', 'memory.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
       },
@@ -35,9 +36,9 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'context'];
+const others = ['storage', 'memory', 'context'];
 const [program, args] = others.includes(first) ? [`${first}.js`, rest] : ['main.js', process.argv.slice(2)];
-const result = spawnSync(process.execPath, [join(outDir, program), ...args], {
+const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {
   stdio: 'inherit',
 });
 process.exitCode = result.status ?? 1;

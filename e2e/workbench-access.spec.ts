@@ -97,3 +97,37 @@ for (const colorScheme of ['light', 'dark'] as const)
     await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
     await check(page, 'the palette');
   });
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`nothing grave is found in the view of windows, ${colorScheme}`, async ({ page, service }) => {
+    test.setTimeout(240_000);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await openSample(page, service);
+    await page.request.post(`${service.url}/tell`, {
+      headers: { 'X-Tenant-ID': 'default' },
+      data: { predicate: 'mother', args: ['agnes', 'ruth'], truthVal: false },
+    });
+    const buckets = JSON.stringify([{ name: 'mothers', predicates: ['mother'], weight: 2 }]);
+    await open(
+      page,
+      service,
+      `/context?goals=grandparent(agnes, ?who)&facts=12&buckets=${buckets}&session=agent-1`,
+    );
+    await rowsOf(page, 'Facts of the window').first().click();
+    await expect(page.getByRole('region', { name: 'Detail' })).toContainText('Salience');
+    await check(page, 'Context');
+    await page.getByRole('tab', { name: /^Rules/ }).click();
+    await check(page, 'the rules of a window');
+    await page.getByRole('button', { name: 'Keep the window' }).click();
+    await expect(page.getByText('keeps a window of')).toBeVisible();
+    await page.getByRole('button', { name: 'Diff', exact: true }).first().click();
+    await expect(page.getByText('Nothing changed')).toBeVisible();
+    await check(page, 'the diff of a session');
+
+    await page.getByRole('tab', { name: /^Contradictions/ }).click();
+    await expect(page.getByRole('region', { name: 'Side by side' })).toContainText('Retract…');
+    await check(page, 'contradictions');
+    await page.getByRole('textbox', { name: 'Facts', exact: true }).fill('0');
+    await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
+    await check(page, 'a form that cannot be read');
+  });

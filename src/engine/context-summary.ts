@@ -27,7 +27,7 @@ export async function summarize(context: BrowseContext, input: SummaryInput): Pr
   let factsWithTtl = 0;
   let factsExpiringWithin1h = 0;
   let totalCharCount = 0;
-  for (const relation of [...tenant.facts.relations.values()]) {
+  for (const relation of tenant.facts.relations.values()) {
     let ofRelation = 0;
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {

@@ -28,7 +28,7 @@ export async function* contradictions(
   isWanted: (relation: StoredRelation) => boolean = () => true,
 ): AsyncGenerator<Contradicted> {
   const { facts } = context.tenant;
-  for (const negative of [...facts.relations.values()]) {
+  for (const negative of facts.relations.values()) {
     if (!negative.negated) continue;
     const positive = facts.relation(negative.predicate, negative.arity, false);
     if (positive === null || !isWanted(positive)) continue;

@@ -22,13 +22,14 @@ export class DecaySchedule {
   readonly #host: DecayScheduleHost;
   readonly #closing = new AbortController();
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #due: number;
+  /** When the next run begins, and how far off that was when it was settled, in milliseconds. */
+  #due = 0;
+  #wasOff = 0;
   #running: Promise<void> | null = null;
 
   constructor(host: DecayScheduleHost) {
     this.#host = host;
-    this.#due = host.clock.now() + host.intervalMs;
-    this.#wait();
+    this.#settle(host.intervalMs);
   }
 
   /** Begins no further run; resolves when the one under way has ended. */
@@ -39,12 +40,18 @@ export class DecaySchedule {
     await this.#running;
   }
 
+  /** The next run begins after so many milliseconds. */
+  #settle(ms: number): void {
+    this.#wasOff = ms;
+    this.#due = this.#host.clock.now() + ms;
+    this.#wait();
+  }
+
   #wait(): void {
     if (this.#closing.signal.aborted) return;
-    const { clock, intervalMs } = this.#host;
-    const now = clock.now();
-    // A clock that was set back puts a run off by one interval, not by as long as it was set back.
-    this.#due = Math.min(this.#due, now + intervalMs);
+    const now = this.#host.clock.now();
+    // A clock that was set back puts a run off no further than it was at first, not by as long as it was set back.
+    this.#due = Math.min(this.#due, now + this.#wasOff);
     this.#timer = setTimeout(() => this.#look(), Math.min(longestMs, Math.max(1, this.#due - now)));
     this.#timer.unref();
   }
@@ -59,9 +66,8 @@ export class DecaySchedule {
     }
     this.#running = run(this.#closing.signal).finally(() => {
       this.#running = null;
-      const end = clock.now();
-      this.#due = Math.max(start + intervalMs, end + (end - start));
-      this.#wait();
+      const took = clock.now() - start;
+      this.#settle(Math.max(intervalMs - took, took, 0));
     });
   }
 }

@@ -117,7 +117,7 @@ async function doomedIn(context: BrowseContext, { view, threshold }: Wanted): Pr
   const { tenant, reader, pacer } = context;
   const scope = scopeNumberOf(context, view);
   const doomed: Doomed[] = [];
-  for (const relation of [...tenant.facts.relations.values()]) {
+  for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if (row % rowsInSlice === 0) await pacer.breathe();
@@ -201,7 +201,7 @@ async function countStored(context: BrowseContext, view: ScopeChoice, time: numb
   const { tenant, reader, pacer } = context;
   const scope = scopeNumberOf(context, view);
   let stored = 0;
-  for (const relation of [...tenant.facts.relations.values()]) {
+  for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if (row % rowsInSlice === 0) await pacer.breathe();

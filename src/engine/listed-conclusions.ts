@@ -22,13 +22,16 @@ export async function listedConclusions(
   return reasoner.evaluate(reader, true, pacer, async (set) => {
     const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);
     const rows: number[] = [];
-    for (let row = 0; row < matches.count; row++)
+    for (let row = 0; row < matches.count; row++) {
+      if ((row & 0xff) === 0xff) await pacer.breathe();
       if (builder.storedFact(view, answerAt(matches, row)) === null) rows.push(row);
+    }
     const { roots } = await builder.prove(matches, rows);
     const conclusions = new Conclusions(context, builder, time);
+    await conclusions.takeIn();
     const listed: StoredFact[] = [];
     for (const root of roots) {
-      if ((listed.length & 0x3ff) === 0x3ff) await pacer.breathe();
+      if ((listed.length & 0xff) === 0xff) await pacer.breathe();
       listed.push(conclusions.at(root));
     }
     return listed;
@@ -75,6 +78,8 @@ const noSupport: Support = {
   salience: 1,
 };
 
+const stepsBetweenBreaths = 256;
+
 function both(left: Support, right: Support): Support {
   return {
     createdAt: Math.max(left.createdAt, right.createdAt),
@@ -85,7 +90,10 @@ function both(left: Support, right: Support): Support {
   };
 }
 
-/** What the steps of proofs amount to as facts. Steps that are added to the proofs later are taken in when asked for. */
+/**
+ * What the steps of proofs amount to as facts. Steps that are added to the proofs are taken in when they are asked for;
+ * many at once are better taken in before, in slices.
+ */
 export class Conclusions {
   readonly #context: BrowseContext;
   readonly #builder: ProofBuilder;
@@ -100,6 +108,15 @@ export class Conclusions {
     this.#context = context;
     this.#builder = builder;
     this.#time = time;
+  }
+
+  /** Takes in all steps that there are. */
+  async takeIn(): Promise<void> {
+    const { steps } = this.#builder;
+    while (this.#support.length < steps.length) {
+      this.#supportOf(Math.min(steps.length, this.#support.length + stepsBetweenBreaths) - 1);
+      await this.#context.pacer.breathe();
+    }
   }
 
   /** The least salience among the stored premises of the step's proof; 1 without any. */

@@ -33,7 +33,7 @@ export async function memoryStats(context: BrowseContext, query: MemoryStatsQuer
   const expiring = { within1h: 0, within24h: 0, within7d: 0 };
   const fading = new LeastSalient(tenant.uses.bounds.order);
   let facts = 0;
-  for (const relation of [...tenant.facts.relations.values()]) {
+  for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();

@@ -93,10 +93,11 @@ export class OpenWindow {
     return this.entries.has(renderAtom(other)) || (this.seen.has(other) && !this.seen.has(literal));
   }
 
-  /** True where the atom is in the window or fits, as far as it alone is concerned. */
-  isOpenTo(literal: AtomLiteral): boolean {
-    if (this.has(renderAtom(literal))) return true;
-    return this.budget.refusal(sizeOf(literal)) === null && !this.isBarred(literal);
+  /** Why the atom by itself does not fit; null where it does, or is in the window. */
+  refusal(literal: AtomLiteral): OmissionReason | null {
+    if (this.has(renderAtom(literal))) return null;
+    const refused = this.budget.refusal(sizeOf(literal));
+    return refused !== 'filtered' && this.isBarred(literal) ? 'contradiction' : refused;
   }
 
   /**

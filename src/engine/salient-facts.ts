@@ -6,13 +6,13 @@
  * too late. What is wanted grows with what is taken: each time four times as many are chosen afresh and those left out
  * that were given before, so that a use that is noted between makes a fact come neither twice nor never.
  */
-import { RelationBounds } from './context/salience-bounds.ts';
+import type { RelationBounds } from './context/salience-bounds.ts';
 import { compareRelationTexts, type RenderedOrder } from './context/rendered-order.ts';
 import { Saliences } from './context/saliences.ts';
 import type { BrowseContext } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
 import { blockBits, type StoredRelation } from './facts/stored-relation.ts';
-import { sortedOrder } from './solve/sorted.ts';
+import { leastRows, sortedOrder } from './solve/sorted.ts';
 import { type IsVisible, visibleIn } from './visible-rows.ts';
 
 /** A stored fact with its salience at the reader's time. */
@@ -50,10 +50,8 @@ export async function* salientFacts(
   }
 }
 
-/** A block of rows of a relation, none of them more salient than the bound. */
+/** Blocks of rows, each by the place of its relation and its number there, with its bound: none is more salient. */
 interface Blocks {
-  readonly relations: readonly SeenRelation[];
-  /** Of each block: the place of its relation, its number there, its bound. */
   readonly places: readonly number[];
   readonly numbers: readonly number[];
   readonly bounds: readonly number[];
@@ -68,6 +66,12 @@ interface SeenRelation {
 }
 
 const rowsInBlock = 1 << blockBits;
+/** So many blocks are looked at first, beside those that the wanted facts would fill. */
+const blocksLookedAt = 64;
+/** What is not wanted is dropped once there is so much of it. */
+const leastToCut = 1024;
+/** More than rounding makes of saliences that are computed of different times. */
+const slack = 1e-12;
 const rowsTakenIn = 8192;
 
 /** The most salient facts of a view, so many of them. */
@@ -78,7 +82,7 @@ class Choice {
   readonly #isVisible: IsVisible;
   readonly #saliences: Saliences;
   readonly #order: RenderedOrder;
-  #relations: readonly SeenRelation[] = [];
+  readonly #relations: SeenRelation[] = [];
   /** What is found, in no order: places of relations, rows, saliences. */
   #places = new Int32Array(256);
   #rows = new Int32Array(256);
@@ -100,24 +104,50 @@ class Choice {
 
   async of(isWanted: (relation: StoredRelation) => boolean): Promise<SalientFact[]> {
     const { pacer } = this.#context;
-    const { relations, places, numbers, bounds } = await this.#blocks(isWanted);
-    this.#relations = relations;
+    const blocks = await this.#blocks(isWanted);
+    const { bounds } = blocks;
+    const compare = (left: number, right: number): number =>
+      (bounds[right] as number) - (bounds[left] as number) || left - right;
+    // The best blocks say what the others have to hold to be looked at: mostly few are left to be put in order.
+    const most = blocksLookedAt + Math.ceil(this.#wanted / rowsInBlock);
+    const best = await leastRows(bounds.length, most, compare, pacer);
+    await this.#lookAtAll(blocks, best);
+    await this.#cut();
+    const seen = new Set(best);
+    const others: number[] = [];
+    for (let at = 0; at < bounds.length; at++) {
+      if ((at & 0xfff) === 0xfff) await pacer.breathe();
+      if (!seen.has(at) && !this.#isBelow(bounds[at] as number)) others.push(at);
+    }
     const order = await sortedOrder(
-      bounds.length,
-      (left, right) => (bounds[right] as number) - (bounds[left] as number) || left - right,
+      others.length,
+      (left, right) => compare(others[left] as number, others[right] as number),
       pacer,
     );
-    for (const at of order) {
-      const place = places[at] as number;
-      const bound = bounds[at] as number;
-      if (this.#last >= 0 && bound < (this.#found[this.#last] as number)) break;
-      if (!this.#isLate(place, numbers[at] as number, bound)) this.#look(place, numbers[at] as number);
-      if (this.#count >= this.#wanted + Math.max(rowsInBlock, this.#wanted >>> 1) || this.#last < 0)
-        await this.#cut();
-      await pacer.breathe();
-    }
+    await this.#lookAtAll(
+      blocks,
+      Int32Array.from(order, (at) => others[at] as number),
+    );
     await this.#cut(true);
     return this.#chosen();
+  }
+
+  /** Looks at the blocks in this order, the highest bound first, as long as they can hold something wanted. */
+  async #lookAtAll({ places, numbers, bounds }: Blocks, order: Int32Array): Promise<void> {
+    const room = this.#wanted + Math.max(leastToCut, this.#wanted >>> 1);
+    for (const [index, at] of order.entries()) {
+      const bound = bounds[at] as number;
+      if (this.#isBelow(bound)) return;
+      const [place, number] = [places[at] as number, numbers[at] as number];
+      if (!this.#isLate(place, number, bound)) this.#look(place, number);
+      if (this.#count >= (this.#last < 0 ? this.#wanted : room)) await this.#cut();
+      if ((index & 0xf) === 0xf) await this.#context.pacer.breathe();
+    }
+  }
+
+  /** True where nothing of this salience is wanted. */
+  #isBelow(salience: number): boolean {
+    return this.#last >= 0 && salience < (this.#found[this.#last] as number);
   }
 
   /** The blocks of the relations that are wanted, those relations in the order of their texts. */
@@ -128,21 +158,20 @@ class Choice {
       const [a, b] = [wanted[left] as StoredRelation, wanted[right] as StoredRelation];
       return compareRelationTexts(a, b) || a.arity - b.arity;
     };
-    const relations: SeenRelation[] = [];
     const places: number[] = [];
     const numbers: number[] = [];
     const bounds: number[] = [];
     for (const at of await sortedOrder(wanted.length, byText, pacer)) {
       const seen = await this.#taken(wanted[at] as StoredRelation);
       for (let number = 0; number * rowsInBlock < seen.count; number++) {
-        if ((bounds.length & 0xff) === 0) await pacer.breathe();
-        places.push(relations.length);
+        if ((bounds.length & 0x3ff) === 0x3ff) await pacer.breathe();
+        places.push(this.#relations.length);
         numbers.push(number);
         bounds.push(this.#boundOf(seen, number, reader.generation, reader.time));
       }
-      relations.push(seen);
+      this.#relations.push(seen);
     }
-    return { relations, places, numbers, bounds };
+    return { places, numbers, bounds };
   }
 
   async #taken(relation: StoredRelation): Promise<SeenRelation> {
@@ -165,7 +194,7 @@ class Choice {
     const last = relation.birth[Math.min(count, (block + 1) * rowsInBlock) - 1] as number;
     const plain = this.#saliences.ofGeneration(last);
     // Of several times the last has the greatest salience, but for rounding.
-    const ofPlain = first === last ? plain : Math.min(1, plain + 1e-12);
+    const ofPlain = first === last ? plain : Math.min(1, plain + slack);
     return Math.max(ofPlain, bounds.boundAt(block, time));
   }
 
@@ -195,6 +224,8 @@ class Choice {
     let greatest = 0;
     for (let row = start; row < end; row++) {
       const isPlain = isTrue && bounds.isPlain(row);
+      if (isPlain && this.#isBelow(this.#saliences.ofGeneration(relation.birth[row] as number) + slack))
+        continue;
       const isVisible = this.#isVisible(relation, row);
       if (!isVisible && (isPlain || !learns || !relation.isAlive(row))) continue;
       const salience = isPlain

@@ -97,6 +97,7 @@ class Writer {
   #wideOperation(database: DatabaseState, tenant: string): Operation {
     const prng = this.#prng;
     const [source, target] = [prng.pick(scopes), prng.pick(scopes)];
+    if (prng.chance(0.3)) return this.#memoryOperation(database, tenant);
     const kind = prng.below(20);
     if (kind < 8) return this.#commit(tenant);
     if (kind < 11) return { kind: 'forkScope', tenant, source, target, withRules: prng.chance(0.5) };
@@ -110,6 +111,45 @@ class Writer {
     if (kind < 18) return { kind: prng.pick(['deleteTenant', 'nukeTenant'] as const), tenant };
     if (kind < 19 || database.name === 'default') return { kind: 'nukeDatabase' };
     return { kind: 'deleteDatabase' };
+  }
+
+  /** What decay, consolidation and restoring log: facts by their numbers, and what comes in their place. */
+  #memoryOperation(database: DatabaseState, tenant: string): Operation {
+    const prng = this.#prng;
+    const numbers: number[] = [];
+    for (const { number, count } of database.tenants.get(tenant)?.facts.relations.values() ?? [])
+      for (let row = 0; row < count; row++) if (prng.chance(0.1)) numbers.push(number[row] as number);
+    const kind = prng.below(3);
+    const scope = prng.pick([{ kind: 'all' }, { kind: 'unscoped' }, { kind: 'scope', scope: 's' }] as const);
+    const [first] = numbers;
+    if (kind === 0 || first === undefined)
+      return { kind: 'decay', tenant, scope, facts: numbers, answer: null };
+    const createdAt = this.#time - prng.below(day);
+    if (kind === 1) {
+      const facts = Array.from({ length: prng.below(5) }, () => ({ ...this.#fact(), createdAt }));
+      return { kind: 'restore', tenant, summary: first, facts, answer: null };
+    }
+    const value = { value: 'a', createdAt, metadata: { deep: [1] } };
+    const summary = {
+      predicate: prng.pick(['p_summary', 's_summary']),
+      args: [prng.pick(['a', 'b', 'é']), '1'],
+      truthVal: prng.chance(0.8),
+      scope: prng.pick(scopes),
+      metadata: { importance: 1 },
+      from: 'p',
+      position: 1,
+      count: 1,
+      first: createdAt,
+      last: createdAt,
+    };
+    return {
+      kind: 'consolidate',
+      tenant,
+      retract: numbers,
+      summaries: [summary],
+      values: [value],
+      answer: null,
+    };
   }
 
   #commit(tenant: string): Operation {

@@ -27,7 +27,7 @@ export async function countVisible(context: BrowseContext, view: ScopeChoice): P
   const { tenant, reader, pacer } = context;
   const isVisible = visibleIn(context, view);
   let count = 0;
-  for (const relation of [...tenant.facts.relations.values()]) {
+  for (const relation of tenant.facts.relations.values()) {
     const isOpen = relation.validFrom === null && relation.validUntil === null;
     const live = isOpen && reader.overlay === null ? relation.liveIn(reader.generation) : null;
     if (live !== null && view.kind === 'all') {

@@ -63,6 +63,7 @@ export async function proveGoals(
     }
     proved.push(found);
   }
+  await seen.conclusions?.takeIn();
   if (builder !== null) await noteConcluded(seen, builder);
   const answers: GoalAnswer[][] = [];
   for (const found of proved) answers.push(await inOrder(seen, found));
@@ -144,15 +145,18 @@ export class GoalProofs {
     if (step === null || this.#graph === null || this.#builder === null)
       return window.takeProof([storedEntry(literal, window.seen.view)]);
     const proof = await this.#canonical(this.#builder, step);
-    const refused = proof === null ? 'budget' : await window.takeProof(proof.entries);
+    const refused =
+      proof === null ? (window.refusal(literal) ?? 'budget') : await window.takeProof(proof.entries);
     if (refused === null) {
       this.#graph.noteProved(proof?.premises ?? []);
       return null;
     }
     this.refused.push({ step, reason: refused });
-    if (!window.isOpenTo(literal) || this.#searched >= mostSearched) return refused;
+    if (window.refusal(literal) !== null || this.#searched >= mostSearched) return refused;
+    const { premise } = present(this.#builder.proved[step], 'it is proved');
+    if ((await this.#graph.leastNew(premise)) > window.budget.room) return refused;
     this.#searched++;
-    const other = await this.#graph.smallest(present(this.#builder.proved[step], 'it is proved').premise);
+    const other = await this.#graph.smallest(premise);
     if (other === null) return refused;
     const isRefused = await window.takeProof(other.entries);
     if (isRefused === null) this.#graph.noteProved(other.premises);
@@ -224,6 +228,25 @@ class WayGraph {
     for (const premise of premises) this.#proved.add(stepKey(premise));
   }
 
+  /** Every proof of the premise has at least so many atoms that the window does not have: itself and those of a way. */
+  async leastNew(premise: Premise): Promise<number> {
+    const newIn = (premises: readonly Premise[]): string[] =>
+      premises.flatMap((each) => {
+        const literal = atomOf(each);
+        const atom = literal === null ? null : renderAtom(literal);
+        return atom === null || this.#window.has(atom) ? [] : [atom];
+      });
+    let least = 0;
+    for (const part of await this.#partsOf(premise)) {
+      const counts = part.map((way) => new Set(newIn([premise, ...way.premises])).size);
+      least = Math.max(
+        least,
+        counts.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY),
+      );
+    }
+    return least;
+  }
+
   /** The smallest proof that fits among those that are looked at; null where there is none. */
   async smallest(root: Premise): Promise<Proof | null> {
     const found = await this.#around(root);
@@ -240,8 +263,8 @@ class WayGraph {
     for (const at of used)
       for (const [part, way] of (proved.get(at)?.ways ?? []).entries())
         for (const premise of nodes[at]?.parts?.[part]?.[way] ?? []) used.add(premise);
-    const roundOf = (at: number): number => proved.get(at)?.round ?? 0;
-    const order = [...used].sort((left, right) => roundOf(left) - roundOf(right) || left - right);
+    const heightOf = (at: number): number => proved.get(at)?.height ?? 0;
+    const order = [...used].sort((left, right) => heightOf(left) - heightOf(right) || left - right);
     const entries: ProofEntry[] = [];
     for (const at of order) {
       const { premise, parts } = present(found[at], 'a node is known');
@@ -283,7 +306,7 @@ class WayGraph {
       const atom = literal === null ? null : renderAtom(literal);
       const isDone = this.#proved.has(stepKey(premise));
       let parts: readonly (readonly Way[])[] | null = [];
-      if (literal !== null && !isDone && !this.#window.isOpenTo(literal)) parts = null;
+      if (literal !== null && !isDone && this.#window.refusal(literal) !== null) parts = null;
       else if (!isDone && conclusions >= mostConclusions) parts = null;
       else if (!isDone) parts = await this.#partsOf(premise);
       if (parts !== null && parts.length > 0) conclusions++;

@@ -48,6 +48,7 @@ export async function proveInferred(
     }
     for (const atom of await concludedAmong(seen, builder, stored)) alsoConcluded.add(atom);
   }
+  await seen.conclusions?.takeIn();
   return inferred;
 }
 

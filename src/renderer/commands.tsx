@@ -6,6 +6,7 @@ import {
   IconDatabase,
   IconDatabaseCog,
   IconFlask,
+  IconFrame,
   IconGitFork,
   IconHelpCircle,
   IconListSearch,
@@ -22,6 +23,7 @@ import { useDatabases, usePredicates, useRules, useScopes } from './api/queries.
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
+import { contextSearchOf } from './features/context/context-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
@@ -238,6 +240,25 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
+/** What an agent would be given: the window that was chosen last. */
+function useContextCommands(): Command[] {
+  const navigate = useNavigate();
+  const chosen = JSON.stringify(useLastSearch('/context'));
+  return useMemo(() => {
+    const search = contextSearchOf(JSON.parse(chosen) as Record<string, unknown>);
+    return [
+      {
+        id: 'go.context',
+        title: 'Context: what an agent would be given',
+        group: 'Go to',
+        keys: 'Alt+4',
+        icon: <IconFrame {...small} />,
+        run: () => void navigate({ to: '/context', search }),
+      },
+    ];
+  }, [navigate, chosen]);
+}
+
 /** Every other database by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
@@ -265,6 +286,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
   const scopes = useScopes();
   const tools = useToolCommands();
+  const context = useContextCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
   const explaining = useExplainingCommands();
@@ -285,6 +307,15 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
         run: () => goTo({ ...space, scope }),
       }),
     );
-    return [...tools, ...scopeTools, ...memory, ...explaining, ...knowledge, ...databases, ...scopeCommands];
-  }, [tools, scopeTools, memory, explaining, knowledge, databases, scopeNames, space, goTo]);
+    return [
+      ...tools,
+      ...context,
+      ...scopeTools,
+      ...memory,
+      ...explaining,
+      ...knowledge,
+      ...databases,
+      ...scopeCommands,
+    ];
+  }, [tools, context, scopeTools, memory, explaining, knowledge, databases, scopeNames, space, goTo]);
 }

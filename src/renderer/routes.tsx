@@ -22,6 +22,7 @@ import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
 import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
+import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
 import { RetractDialog } from './features/facts/retract-dialog.tsx';
@@ -40,6 +41,9 @@ const AdminView = lazy(async () => ({
   default: (await import('./features/admin/admin-view.tsx')).AdminView,
 }));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
+const ContextView = lazy(async () => ({
+  default: (await import('./features/context/context-view.tsx')).ContextView,
+}));
 const RulesView = lazy(async () => ({
   default: (await import('./features/rules/rules-view.tsx')).RulesView,
 }));
@@ -190,6 +194,31 @@ const askRoute = createRoute({
   },
 });
 
+const contextRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/context',
+  validateSearch: contextSearchOf,
+  component: function Context() {
+    const search = contextRoute.useSearch();
+    const navigate = contextRoute.useNavigate();
+    const { space } = useSession();
+    const goTo = useGoTo();
+    return (
+      <ContextView
+        search={search}
+        onSearch={(next) => {
+          // The form writes the address a moment later, when one may be on the way to another view.
+          if (router.latestLocation.pathname === '/context') void navigate({ search: next, replace: true });
+        }}
+        onScope={(scope) => goTo({ ...space, scope })}
+        renderRetract={(fact, onClose, onRetracted) => (
+          <RetractDialog fact={fact} onClose={onClose} onRetracted={onRetracted} />
+        )}
+      />
+    );
+  },
+});
+
 const proofRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/proof',
@@ -315,6 +344,7 @@ export const router = createRouter({
     factsRoute,
     rulesRoute,
     askRoute,
+    contextRoute,
     proofRoute,
     whyNotRoute,
     traceRoute,

@@ -40,15 +40,15 @@ export interface SearchLimits {
 
 const choicesBetweenBreaths = 64;
 
-/** The way of each part of a node, by their places, and the round in which the node is proved: after its premises. */
+/** The way of each part of a node, by their places, and its height: one more than its premises' where it is an atom. */
 export interface Proved {
   readonly ways: readonly number[];
-  readonly round: number;
+  readonly height: number;
 }
 
 /**
- * What can be proved by the nodes that are allowed, and in which ways: those of the first round in which all their
- * premises are proved, of these the first.
+ * What can be proved by the nodes that are allowed, each after its premises: at its least height, and of each part in
+ * the first way that gives that.
  */
 export async function provable(
   nodes: readonly ProofNode[],
@@ -62,12 +62,20 @@ export async function provable(
     if ((node & 0xff) === 0xff) await breathe();
     if (parts !== null && isAllowed(node) && waits.enter(node, parts)) ready.push(node);
   }
-  for (let round = 0; ready.length > 0; round++) {
-    const found = ready.map((node): [number, number[]] => [node, waysProved(nodes[node], proved)]);
-    for (const [node, ways] of found) proved.set(node, { ways, round });
-    ready = [];
-    for (const [node] of found) ready.push(...waits.proved(node));
-    await breathe();
+  for (let height = 0; ready.length > 0; height++) {
+    // Aggregates are as high as what they rest on, and wait for nothing else.
+    const risen: number[] = [];
+    while (ready.length > 0) {
+      const found = ready.map((node): [number, number[]] => [node, waysProved(nodes[node], proved)]);
+      ready = [];
+      for (const [node, ways] of found) proved.set(node, { ways, height });
+      for (const [node] of found)
+        for (const next of waits.proved(node))
+          if (nodes[next]?.atom === null) ready.push(next);
+          else risen.push(next);
+      await breathe();
+    }
+    ready = risen;
   }
   return proved;
 }

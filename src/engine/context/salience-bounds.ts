@@ -59,7 +59,7 @@ export class RelationBounds {
   #since = new Float64Array(1);
   /** By block: 1 + the row that comes first as rendered, of the rows before that in `#leastThrough`. */
   #least = new Int32Array(1);
-  #leastThrough = new Int32Array(1);
+  #leastThrough = new Uint8Array(1);
 
   constructor(relation: StoredRelation) {
     this.#relation = relation;
@@ -67,7 +67,12 @@ export class RelationBounds {
 
   get bytes(): number {
     const { byteLength } = this.#bounds;
-    return byteLength * 2 + this.#least.byteLength * 2 + (this.#special?.byteLength ?? 0);
+    return (
+      byteLength * 2 +
+      this.#least.byteLength +
+      this.#leastThrough.byteLength +
+      (this.#special?.byteLength ?? 0)
+    );
   }
 
   /** Looks at rows up to `limit`, at most so many of them. True where all of them have been. */
@@ -166,7 +171,7 @@ export class RelationBounds {
     this.#bounds = bounds;
     this.#since = enlarged(this.#since, new Float64Array(room));
     this.#least = enlarged(this.#least, new Int32Array(room));
-    this.#leastThrough = enlarged(this.#leastThrough, new Int32Array(room));
+    this.#leastThrough = enlarged(this.#leastThrough, new Uint8Array(room));
   }
 }
 
@@ -176,7 +181,7 @@ export function isWeightedAt(metadata: StoredRelation['metadata'], row: number):
   return known !== undefined && isWeighted(known);
 }
 
-function enlarged<Column extends Float64Array | Int32Array>(from: Column, to: Column): Column {
+function enlarged<Column extends Float64Array | Int32Array | Uint8Array>(from: Column, to: Column): Column {
   to.set(from);
   return to;
 }

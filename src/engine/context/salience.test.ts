@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { activation, breakdown, keptUses, used, type Uses } from './salience.ts';
+import { Prng } from '../base/prng.ts';
+import { activation, breakdown, isWeighted, keptUses, salienceOf, used, type Uses } from './salience.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2024, 0, 1);
@@ -110,4 +111,98 @@ test('the breakdown shows what salience is made of', () => {
   expect(shown).toMatchObject({ uses: 2, lastUsedAt: now - day, importance: 1, confidence: 0.5 });
   expect(shown.activation).toBeCloseTo(active, 12);
   expect(shown.salience).toBeCloseTo((1 - (1 - active) ** 2) * 0.5, 12);
+});
+
+test('uses may be noted in any order', () => {
+  const times = [100, 50, 30, 20, 10, 9, 8, 7, 6, 5, 4].map((age) => now - age * day);
+  const late = [...times.slice(0, 5), ...times.slice(6), times[5] as number];
+  expect(usedAt(late)).toEqual(usedAt(times));
+});
+
+test('metadata weigh a fact only where they give it another importance or confidence', () => {
+  for (const metadata of [{}, { importance: 0.5, confidence: 1 }, { importance: 2 }, { source: 'x' }])
+    expect(isWeighted(metadata), JSON.stringify(metadata)).toBe(false);
+  for (const metadata of [{ importance: 0.6 }, { confidence: 0 }])
+    expect(isWeighted(metadata), JSON.stringify(metadata)).toBe(true);
+});
+
+/** Uses at random times, some of them at once, the latest at `now` or before. */
+function randomUses(prng: Prng): Uses {
+  const span = prng.pick([1, 1000, day, 30 * day, 3000 * day]);
+  const times = Array.from({ length: 1 + prng.below(30) }, () => now - prng.below(span));
+  return usedAt(times.sort((left, right) => left - right));
+}
+
+const rounds = 3000;
+/** Of a number from 0 to 1, more than rounding makes of it. */
+const rounding = 1e-12;
+
+test('whatever the uses, a further one makes a fact more salient, time less, and it stays from 0 to 1', () => {
+  const prng = new Prng(5);
+  for (let round = 0; round < rounds; round++) {
+    const uses = randomUses(prng);
+    const metadata = { importance: prng.below(101) / 100, confidence: prng.below(101) / 100 };
+    const at = now + prng.below(prng.pick([1, 1000, day, 400 * day]));
+    const before = salience(uses, metadata, at);
+    expect(before).toBeGreaterThanOrEqual(0);
+    expect(before).toBeLessThanOrEqual(1);
+    const again = used(uses, at);
+    expect(salience(again, metadata, at)).toBeGreaterThanOrEqual(before - rounding);
+    const later = at + prng.below(prng.pick([1000, day, 400 * day]));
+    expect(salience(uses, metadata, later)).toBeLessThanOrEqual(before + rounding);
+    expect(salience(again, metadata, later)).toBeLessThanOrEqual(salience(again, metadata, at) + rounding);
+  }
+});
+
+test('more importance and more confidence make a fact more salient', () => {
+  const prng = new Prng(6);
+  for (let round = 0; round < rounds; round++) {
+    const uses = randomUses(prng);
+    const [low = 0, high = 0] = [prng.below(1001) / 1000, prng.below(1001) / 1000].sort((a, b) => a - b);
+    const other = prng.below(1001) / 1000;
+    const byImportance = (importance: number) => salience(uses, { importance, confidence: other });
+    const byConfidence = (confidence: number) => salience(uses, { importance: other, confidence });
+    expect(byImportance(high)).toBeGreaterThanOrEqual(byImportance(low) - rounding);
+    expect(byConfidence(high)).toBeGreaterThanOrEqual(byConfidence(low) - rounding);
+  }
+});
+
+test('of uses at equal intervals X is within 1% of the exact sum, and never below it', () => {
+  const strength = (active: number): number => active / (1 - active);
+  for (const interval of [1000, 3_600_000, day, 40 * day])
+    for (const age of [1000, interval / 2, interval, 10 * interval, 1000 * interval])
+      for (const count of [9, 10, 20, 50, 200, 1000]) {
+        const times = Array.from({ length: count }, (_, at) => now - age - (count - 1 - at) * interval);
+        const exact = times.reduce((sum, time) => sum + (Math.max(1000, now - time) / day) ** -0.5, 0);
+        const ratio = strength(activation(usedAt(times), now)) / exact;
+        expect(ratio, `${count} uses every ${interval} ms`).toBeLessThan(1.01);
+        expect(ratio, `${count} uses every ${interval} ms`).toBeGreaterThan(1 - 1e-9);
+      }
+});
+
+test('what older uses come to lies between what they would at the age of the first and of the eighth latest', () => {
+  const prng = new Prng(8);
+  for (let round = 0; round < rounds; round++) {
+    const uses = randomUses(prng);
+    const older = uses.count - uses.latest.length;
+    const strength = (of: Uses): number => {
+      const active = activation(of, now);
+      return active / (1 - active);
+    };
+    const part = strength(uses) - strength({ ...uses, count: uses.latest.length });
+    const age = (time: number): number => Math.max(1000, now - time) / day;
+    expect(part).toBeGreaterThanOrEqual(older * age(uses.first) ** -0.5 * (1 - 1e-6) - 1e-6);
+    expect(part).toBeLessThanOrEqual(older * age(uses.latest[0] as number) ** -0.5 * (1 + 1e-6) + 1e-6);
+  }
+});
+
+test('the salience by itself is that of the breakdown', () => {
+  const prng = new Prng(9);
+  for (let round = 0; round < rounds; round++) {
+    const uses = randomUses(prng);
+    const metadata = prng.chance(0.5)
+      ? {}
+      : { importance: prng.below(11) / 10, confidence: prng.below(11) / 10 };
+    expect(salienceOf(uses, metadata, now)).toBe(breakdown(uses, metadata, now).salience);
+  }
 });

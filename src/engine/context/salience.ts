@@ -42,14 +42,18 @@ export function used(uses: Uses, time: number): Uses {
 
 /** A, 0..1, at the time `now`; uses after it do not count. */
 export function activation(uses: Uses, now: number): number {
-  const age = (time: number): number => Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
+  const { count, first, latest } = uses;
   let sum = 0;
-  for (const time of uses.latest) if (time <= now) sum += age(time) ** -0.5;
-  const older = uses.count - uses.latest.length;
-  const oldest = uses.latest[0];
+  for (const time of latest) if (time <= now) sum += ageInDays(time, now) ** -0.5;
+  const older = count - latest.length;
+  const oldest = latest[0];
   if (older > 0 && oldest !== undefined)
-    sum += (2 * older) / (Math.sqrt(age(uses.first)) + Math.sqrt(age(oldest)));
+    sum += (2 * older) / (Math.sqrt(ageInDays(first, now)) + Math.sqrt(ageInDays(oldest, now)));
   return sum / (1 + sum);
+}
+
+function ageInDays(time: number, now: number): number {
+  return Math.max(leastAgeInDays, (now - time) / dayInMilliseconds);
 }
 
 /** A number 0..1 of the metadata; anything else counts as not given. */
@@ -85,6 +89,18 @@ function weighted(active: number, { importance, confidence }: Weights): number {
 /** S, 0..1, at the time `now`. With time it only falls, but for the uses that come. */
 export function salienceOf(uses: Uses, metadata: Metadata, now: number): number {
   return weighted(activation(uses, now), weightsOf(metadata));
+}
+
+/** A of a fact that was used once, at `time`: what `activation` gives. */
+export function activationOnce(time: number, now: number): number {
+  if (time > now) return 0;
+  const sum = ageInDays(time, now) ** -0.5;
+  return sum / (1 + sum);
+}
+
+/** S of a fact of this activation; without metadata that of one whose metadata do not weigh it. */
+export function salienceAt(active: number, metadata: Metadata | undefined): number {
+  return weighted(active, metadata === undefined ? plainWeights : weightsOf(metadata));
 }
 
 export function breakdown(uses: Uses, metadata: Metadata, now: number): SalienceBreakdown {

@@ -1,7 +1,7 @@
 import type { FactStore } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { FactUses } from './fact-uses.ts';
-import { salienceOf } from './salience.ts';
+import { activationOnce, salienceAt } from './salience.ts';
 import { isWeightedAt } from './salience-bounds.ts';
 
 /**
@@ -15,10 +15,11 @@ export class Saliences {
   readonly #uses: FactUses;
   readonly #timeOf: (generation: number) => number;
   readonly #now: number;
-  #first = 0;
-  #end = 0;
+  #write = { place: -1, first: 0, end: 0 };
   #createdAt = 0;
-  #plain = { time: Number.NaN, salience: 0 };
+  #onceAt = Number.NaN;
+  #onceActive = 0;
+  #onceSalience = 0;
 
   /** `timeOf` says when a generation was made; `now` is the time that saliences are wanted of. */
   constructor(facts: FactStore, uses: FactUses, timeOf: (generation: number) => number, now: number) {
@@ -43,8 +44,11 @@ export class Saliences {
 
   /** Of any row. */
   ofSpecial(relation: StoredRelation, row: number): number {
-    const createdAt = this.#createdAtOf(relation.number[row] as number);
-    return this.#uses.salienceOf({ relation, row }, createdAt, this.#now);
+    const number = relation.number[row] as number;
+    const createdAt = this.#createdAtOf(number);
+    if (this.#uses.isNoted(number)) return this.#uses.salienceOf({ relation, row }, createdAt, this.#now);
+    this.#usedOnceAt(createdAt);
+    return salienceAt(this.#onceActive, relation.metadata.get(row));
   }
 
   /** No plain row that was born in this generation or before it is more salient; exact for one asserted in it. */
@@ -53,20 +57,20 @@ export class Saliences {
   }
 
   #createdAtOf(number: number): number {
-    if (number < this.#first || number >= this.#end) {
-      const { generation, first, end } = this.#facts.writeOf(number);
-      this.#first = first;
-      this.#end = end;
-      this.#createdAt = this.#timeOf(generation);
+    if (number < this.#write.first || number >= this.#write.end) {
+      const write = this.#facts.writeOf(number, this.#write.place);
+      this.#write = write;
+      this.#createdAt = this.#timeOf(write.generation);
     }
     return this.#createdAt;
   }
 
   #usedOnceAt(time: number): number {
-    if (this.#plain.time !== time) {
-      const salience = salienceOf({ count: 1, first: time, latest: [time] }, {}, this.#now);
-      this.#plain = { time, salience };
+    if (this.#onceAt !== time) {
+      this.#onceAt = time;
+      this.#onceActive = activationOnce(time, this.#now);
+      this.#onceSalience = salienceAt(this.#onceActive, undefined);
     }
-    return this.#plain.salience;
+    return this.#onceSalience;
   }
 }

@@ -33,10 +33,15 @@ export interface NumberedFacts {
 
 /** A write that asserted facts: those numbered from `first` to before `end`. */
 export interface AssertingWrite {
+  /** Among the writes that asserted something. */
+  readonly place: number;
   readonly generation: number;
   readonly first: number;
   readonly end: number;
 }
+
+/** So many writes are looked at one after the other before the place is searched. */
+const fewWrites = 8;
 
 /** So many changes of a fact are remembered. */
 const longestHistory = 10;
@@ -161,11 +166,16 @@ export class FactNumbers {
     return { generation: this.#generations[place] as number, first: this.#firsts[place] as number };
   }
 
-  /** The write that asserted the fact: its generation, and the numbers of its first new fact and of that after its last. */
-  writeOf(number: number): AssertingWrite {
-    const place = this.#writeOf(number);
-    const end = place + 1 < this.#writes ? (this.#firsts[place + 1] as number) : this.#count;
-    return { ...this.write(place), end };
+  /** The write that asserted the fact. It is looked for from `near` on, the place of another one, where that is given. */
+  writeOf(number: number, near = -1): AssertingWrite {
+    let place = near;
+    for (let tries = 0; tries < fewWrites; tries++, place++) {
+      if (place < 0 || place >= this.#writes || number < (this.#firsts[place] as number)) break;
+      const end = this.#endOf(place);
+      if (number < end) return { place, ...this.write(place), end };
+    }
+    place = this.#writeOf(number);
+    return { place, ...this.write(place), end: this.#endOf(place) };
   }
 
   idOf(number: number): string {
@@ -186,8 +196,12 @@ export class FactNumbers {
     const at = after(this.#generations, this.#writes, generation) - 1;
     if (at < 0 || this.#generations[at] !== generation) return -1;
     const number = (this.#firsts[at] as number) + Number(parts[2]);
-    const end = at + 1 < this.#writes ? (this.#firsts[at + 1] as number) : this.#count;
-    return number < end ? number : -1;
+    return number < this.#endOf(at) ? number : -1;
+  }
+
+  /** The number after that of the last new fact of the write with this place. */
+  #endOf(place: number): number {
+    return place + 1 < this.#writes ? (this.#firsts[place + 1] as number) : this.#count;
   }
 
   #beginWrite(generation: number, first: number): void {

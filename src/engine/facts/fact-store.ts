@@ -401,9 +401,9 @@ export class FactStore {
     return this.#numbers.assertedIn(numberOf(fact));
   }
 
-  /** The write that asserted the fact with this number, with the numbers of all that it asserted. */
-  writeOf(number: number): AssertingWrite {
-    return this.#numbers.writeOf(number);
+  /** The write that asserted the fact with this number: see `FactNumbers`. */
+  writeOf(number: number, near?: number): AssertingWrite {
+    return this.#numbers.writeOf(number, near);
   }
 
   /** When a fact that was restored was there first; null: it was not restored. See `FactNumbers.createdAtOf`. */

@@ -6,7 +6,7 @@ import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 
 /** Some things are kept of so many rows together: those whose number is the same but for so many low bits. */
-export const blockBits = 10;
+export const blockBits = 6;
 
 /**
  * The stored facts of one predicate, arity and truth value: rows in many versions.

@@ -53,7 +53,7 @@ const rowsInSlice = 1024;
 export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
   const scope = scopeNumberOf(looked.facts, wanted.view);
   const summaries = await standing(looked, scope, pacer);
-  for (const relation of [...looked.facts.relations.values()]) {
+  for (const relation of looked.facts.relations.values()) {
     const { predicate, arity, negated } = relation;
     if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) continue;
     const key = relationKey(predicate, arity, negated);
@@ -90,7 +90,7 @@ async function standing(
 ): Promise<Summaries> {
   const found = new Map<string, Standing[]>();
   const rows = new Map<StoredRelation, Set<number>>();
-  for (const relation of [...facts.relations.values()]) {
+  for (const relation of facts.relations.values()) {
     const { predicate, arity, negated } = relation;
     if (!predicate.endsWith(summarySuffix)) continue;
     const own = new Set<number>();

@@ -51,6 +51,22 @@ export class MemoryModel {
     return validUntil === null || validUntil > this.now;
   }
 
+  /** The answers to `concluded(?x)` by `concluded(?x) :- visit(?x, ?_, ?_), not one(?x)`. */
+  concluded(): string[] {
+    const holding = (predicate: string, arity: number): Set<string> =>
+      new Set(
+        this.stored()
+          .filter((fact) => fact.predicate === predicate && fact.args.length === arity)
+          .filter(({ truthVal, validFrom }) => truthVal && (validFrom ?? 0) <= this.now)
+          .map(({ args }) => args[0] as string),
+      );
+    const ones = holding('one', 1);
+    return [...holding('visit', 3)]
+      .filter((constant) => !ones.has(constant))
+      .sort(compareText)
+      .map((constant) => `concluded(${constant})`);
+  }
+
   /** An assertion that gives all of validity and metadata. */
   tell(fact: Omit<ModelFact, 'createdAt' | 'uses'>): void {
     const known = this.find(fact);

@@ -6,6 +6,7 @@ import type { Caller } from '../base/caller.ts';
 import type { Prng } from '../base/prng.ts';
 import { factSchema } from '../contract/facts.ts';
 import { explainInputSchema } from '../contract/explanation.ts';
+import { consolidateInputSchema, decayInputSchema } from '../contract/memory.ts';
 import { ruleUpdateSchema } from '../contract/rules.ts';
 import { diffInputSchema, forkInputSchema, mergeInputSchema, mergeStrategies } from '../contract/scopes.ts';
 import type { Engine } from '../engine.ts';
@@ -22,14 +23,21 @@ export interface Call {
   /** What it is: calls of the same words at the same place are the same request. */
   readonly what: string;
   readonly send: (engine: Engine, caller: Caller) => Promise<unknown>;
-  /** A `prompt` write takes its place among others in the turn of the call; a question changes nothing, tried writes too. */
-  readonly kind: 'prompt' | 'later' | 'question';
+  /**
+   * A `prompt` write takes its place among others in the turn of the call; one that is `alone` looks at the state first,
+   * so that it comes to the same only where nothing else goes on; a question changes nothing, tried writes too.
+   */
+  readonly kind: 'prompt' | 'later' | 'alone' | 'question';
 }
 
 /** What a call can be about: ids of facts and rules that were there, those of late the last ones. */
 export interface Known {
   readonly facts: readonly string[];
   readonly rules: readonly string[];
+  /** Ids of summaries, among others. */
+  readonly summaries: readonly string[];
+  /** False: uses by questions may have been lost on one side. */
+  readonly hasUses: boolean;
   /** Epoch milliseconds. */
   readonly time: number;
   /** Of the database. */
@@ -45,6 +53,7 @@ const relations = [
   ['r', 1],
   ['edge', 2],
   ['none', 0],
+  ['seen', 2],
 ] as const;
 const rules = [
   'q(?x) :- p(?x)',
@@ -64,6 +73,7 @@ export const worldQuestions = [
   'reach(?x, ?y)',
   '-p(?x)',
   'count(?n)',
+  'seen_summary(a, ?n)',
   'edge(?x, ?y), not r(?y)',
 ];
 
@@ -73,13 +83,15 @@ type Make = (prng: Prng, known: Known) => Call;
 const plainWrites: readonly Make[] = [told, told, told, told, toldMany, toldBulk, retracted, retracted, byId];
 const ruleWrites: readonly Make[] = [taught, taught, ruleChanged, ruleForgotten];
 const scopeWrites: readonly Make[] = [forked, merged, merged, merged, scopeDeleted];
+const memoryWrites: readonly Make[] = [consolidated, consolidated, restored, restored, decayed];
 const clearings: readonly Make[] = [created, created, createdTenant, tenantCleared, databaseCleared];
 const questions: readonly Make[] = [asked, asked, explained, diffed, queried];
 
 export function randomWrite(prng: Prng, known: Known): Call {
   const chance = prng.below(100);
-  if (chance < 45) return prng.pick(plainWrites)(prng, known);
-  if (chance < 60) return prng.pick(ruleWrites)(prng, known);
+  if (chance < 38) return prng.pick(plainWrites)(prng, known);
+  if (chance < 50) return prng.pick(memoryWrites)(prng, known);
+  if (chance < 62) return prng.pick(ruleWrites)(prng, known);
   if (chance < 88) return prng.pick(scopeWrites)(prng, known);
   return prng.pick(clearings)(prng, known);
 }
@@ -293,6 +305,36 @@ function merged(prng: Prng): Call {
 function scopeDeleted(prng: Prng): Call {
   const scope = prng.pick(worldScopes);
   return call(`delete scope ${scope}`, (engine, caller) => engine.deleteScope(caller, scope));
+}
+
+function consolidated(prng: Prng): Call {
+  const predicates = prng.pick([null, ['seen'], ['edge', 'seen'], ['edge']]);
+  const dryRun = prng.chance(0.15);
+  const input = consolidateInputSchema.parse({ ...viewFields(prng), predicates, minOccurrences: 2, dryRun });
+  return call(
+    `consolidate ${JSON.stringify(input)}`,
+    (engine, caller) => engine.consolidate(caller, input),
+    dryRun ? 'question' : 'prompt',
+  );
+}
+
+function restored(prng: Prng, { summaries, facts }: Known): Call {
+  const id = prng.chance(0.9) ? recent(prng, summaries, 'f1-0') : recent(prng, facts, 'f1-0');
+  return call(`restore ${id}`, (engine, caller) => engine.restore(caller, { id }));
+}
+
+/** Without uses in common there is no salience in common, and of that no order. */
+function decayed(prng: Prng, { hasUses }: Known): Call {
+  const threshold = hasUses ? prng.pick([0, 0.05, 0.9]) : 0;
+  const input = decayInputSchema.parse({ ...viewFields(prng), threshold, dryRun: prng.chance(0.15) });
+  return call(
+    `decay ${JSON.stringify(input)}`,
+    async (engine, caller) => {
+      const { atoms, ...told } = await engine.decay(caller, input);
+      return { ...told, atoms: hasUses ? atoms : [...atoms].sort() };
+    },
+    input.dryRun ? 'question' : 'alone',
+  );
 }
 
 function created(prng: Prng): Call {

@@ -72,6 +72,7 @@ export class Worlds {
   /** Ids that were given, by database. */
   readonly #facts = new Map<string, string[]>();
   readonly #rules = new Map<string, string[]>();
+  readonly #summaries = new Map<string, string[]>();
   /** What was done. */
   readonly done: string[] = [];
 
@@ -164,7 +165,9 @@ export class Worlds {
       : 0;
     const facts = this.#facts.get(database) ?? [];
     const rules = this.#rules.get(database) ?? [];
-    return { place, known: { facts, rules, time: this.#clock.now(), generation } };
+    const summaries = this.#summaries.get(database) ?? [];
+    const hasUses = !this.#mayKill;
+    return { place, known: { facts, rules, summaries, hasUses, time: this.#clock.now(), generation } };
   }
 
   #request(call: Call, place: Place): Request {
@@ -217,7 +220,10 @@ export class Worlds {
   }
 
   #noteId(database: string, id: string): void {
-    const ids = id.startsWith('f') ? this.#facts : this.#rules;
+    this.#note(id.startsWith('f') ? this.#facts : this.#rules, database, id);
+  }
+
+  #note(ids: Map<string, string[]>, database: string, id: string): void {
     const known = ids.get(database);
     if (known === undefined) ids.set(database, [id]);
     else if (!known.includes(id)) known.push(id);
@@ -415,6 +421,8 @@ export class Worlds {
         for (const { id, predicate, args } of facts)
           if (id !== null && (predicate !== 'bulk' || args[0]?.endsWith('00') === true))
             this.#noteId(database, id);
+        for (const { id, predicate } of facts)
+          if (id !== null && predicate.endsWith('_summary')) this.#note(this.#summaries, database, id);
       }
     }
   }

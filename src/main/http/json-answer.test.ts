@@ -41,6 +41,10 @@ it.each([
   [{}],
   [{ results: long.slice(0, 1000) }],
   [{ results: long.slice(0, 1001) }],
+  [{ facts: [{ a: 1 }, { metadata: { consolidated: { values: long } } }, undefined, { b: [] }] }],
+  [[long, long, 'between', long]],
+  [[...long.slice(0, 999), { long }, ...long.slice(0, 1200), { long }]],
+  [{ one: { two: { three: { four: { five: { six: { seven: long } } } } } } }],
 ])('writes in slices what JSON.stringify writes at once', async (value) => {
   expect(await sliced(value)).toBe(JSON.stringify(value));
 });

@@ -25,23 +25,37 @@ export async function jsonBytes(value: unknown): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** True where the value or one of its parts, two levels down at most, is a long array. */
-function isLarge(value: unknown, levels = 2): boolean {
-  if (Array.isArray(value)) return value.length > sliceLength;
+/** How deep long arrays are looked for: the facts that a summary stands for lie there in a list of facts. */
+const deepest = 5;
+
+/** True where the value or one of its parts, so many levels down at most, is a long array. */
+function isLarge(value: unknown, levels = deepest): boolean {
+  if (Array.isArray(value) && value.length > sliceLength) return true;
   if (levels === 0 || typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some((part) => isLarge(part, levels - 1));
+  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return parts.some((part) => isLarge(part, levels - 1));
 }
 
 /** The text of JSON.stringify(value), in pieces; `value` is made of plain objects, arrays and scalars. */
 export async function* jsonSlices(value: unknown): AsyncGenerator<string> {
-  if (Array.isArray(value) && value.length > sliceLength) {
-    for (let start = 0; start < value.length; start += sliceLength) {
-      const text = JSON.stringify(value.slice(start, start + sliceLength));
-      yield `${start === 0 ? '[' : ','}${text.slice(1, -1)}`;
-      await setImmediate();
+  if (!isLarge(value)) yield JSON.stringify(value);
+  else if (Array.isArray(value)) {
+    const items: unknown[] = value;
+    let before = '[';
+    for (let start = 0; start < items.length; ) {
+      const end = endOfSlice(items, start);
+      if (end > start) {
+        yield before + JSON.stringify(items.slice(start, end)).slice(1, -1);
+        await setImmediate();
+      } else {
+        yield before;
+        yield* jsonSlices(items[start]);
+      }
+      before = ',';
+      start = Math.max(end, start + 1);
     }
     yield ']';
-  } else if (isLarge(value)) {
+  } else {
     let before = '{';
     for (const [key, part] of Object.entries(value as object)) {
       if (part === undefined) continue;
@@ -50,5 +64,12 @@ export async function* jsonSlices(value: unknown): AsyncGenerator<string> {
       before = ',';
     }
     yield '}';
-  } else yield JSON.stringify(value);
+  }
+}
+
+/** Where the elements from `start` on end that are written in one piece: before one that is large. */
+function endOfSlice(items: readonly unknown[], start: number): number {
+  const most = Math.min(items.length, start + sliceLength);
+  for (let end = start; end < most; end++) if (isLarge(items[end])) return end;
+  return most;
 }

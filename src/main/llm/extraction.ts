@@ -5,9 +5,10 @@
  * answers is a proposal. What is not legal or not grounded is discarded with a reason, so a text that gives orders can at
  * most make the model propose facts that the text itself names.
  */
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { constantsSchema, isWellFormed, predicateSchema } from '../../engine/contract/language.ts';
-import { compareText, EngineError, parseRule, renderAtom, renderRule } from '../../engine/index.ts';
+import { compareText, EngineError, parseRule, renderAtom, renderRule, Slices } from '../../engine/index.ts';
 import type { Span } from './free-text.ts';
 import { type Grounds, groundsOf } from './grounding.ts';
 import { allInTurns } from './in-turns.ts';
@@ -114,9 +115,13 @@ export async function findFacts(
     return { part, answer };
   });
   const findings = new Findings(vocabulary);
+  const slices = new Slices(() => setImmediate());
   for (const { part, answer } of answers) {
     const grounds = groundsOf(text, part, hint);
-    for (const proposal of answer.facts) findings.takeFact(proposal, grounds);
+    for (const proposal of answer.facts) {
+      findings.takeFact(proposal, grounds);
+      await slices.breathe();
+    }
     if (wantsRules) for (const rule of answer.rules) findings.takeRule(rule);
   }
   return findings.found();

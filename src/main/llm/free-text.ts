@@ -28,28 +28,23 @@ export async function readFreeText(text: string, breathe: () => Promise<void>): 
   const facts: FactStatement[] = [];
   const rules: RuleStatement[] = [];
   const prose: Span[] = [];
-  let run: Span | null = null;
-  const endRun = (): void => {
-    if (run !== null) prose.push(run);
-    run = null;
-  };
+  let isInRun = false;
   for (const line of linesOf(text)) {
     await breathe();
     const written = withinSpace(text, line);
     if (written === null) continue;
     const statements = parseFreeTextLine(text.slice(line.start, line.end));
     if (statements === null) {
-      run = { start: (run as Span | null)?.start ?? written.start, end: written.end };
-      continue;
+      const start = (isInRun ? prose.pop()?.start : null) ?? written.start;
+      prose.push({ start, end: written.end });
     }
-    endRun();
-    for (const statement of statements) {
+    isInRun = statements === null;
+    for (const statement of statements ?? []) {
       const span = { start: line.start + statement.span.start, end: line.start + statement.span.end };
       if (statement.kind === 'fact') facts.push({ ...statement, span });
       else rules.push({ ...statement, span });
     }
   }
-  endRun();
   return { facts, rules, prose };
 }
 

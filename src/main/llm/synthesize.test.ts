@@ -303,6 +303,21 @@ describe('a wording', () => {
     expect((await synthesize(service, asked)).body.answer).toBe(answer);
   });
 
+  it('is asked for with answers of bounded length, however long the constants are', async () => {
+    const { service, inputs } = await startLanguageUnderTest(
+      planThenWord([plan(['p', '?x'])], [words('Zed, it is.')]),
+    );
+    const long = Array.from({ length: 5 }, (_, at) => `${at}${'long '.repeat(40_000)}end`);
+    for (const each of [...long, 'short'])
+      await service.call('POST', '/tell', { predicate: 'p', args: [each] });
+    await service.call('POST', '/tell', { predicate: 'q', args: ['zed'] });
+    const { status, body } = await synthesize(service, 'What is there?');
+    expect(status).toBe(200);
+    expect(body.derivation).toHaveLength(6);
+    expect(body.answer).toBe('The knowledge base proves: p(short), and more.');
+    for (const input of inputs()) expect(JSON.stringify(input).length).toBeLessThan(100_000);
+  });
+
   it('may name a constant of several words of which one is another constant', async () => {
     const { service } = await startLanguageUnderTest(
       planThenWord([plan(['lives_in', 'ann', '?where'])], [words('Ann lives in New York.')]),

@@ -84,7 +84,8 @@ describe('an answer over its size', () => {
 
 describe('other content over its size', () => {
   it('is refused with words on what to do', () => {
-    expect(() => requireFits('predicates', { a: 1 })).not.toThrow();
-    expect(() => requireFits('predicates', { a: 'x'.repeat(100) }, 50)).toThrow(EngineError);
+    expect(() => requireFits('predicates', { a: 1 }, false)).not.toThrow();
+    expect(() => requireFits('predicates', { a: 'x'.repeat(100) }, false, 50)).toThrow(EngineError);
+    expect(() => requireFits('cleanup', { a: 'x'.repeat(100) }, true, 50)).toThrow(/^the write was made/);
   });
 });

@@ -25,13 +25,19 @@ export function fitAnswer(answer: Answer, limit = maxContentCharacters): Answer 
   return rest;
 }
 
-/** Refuses content that is too large and has no pages. */
-export function requireFits(tool: string, content: unknown, limit = maxContentCharacters): void {
+/** Refuses content that is too large and has no pages; where it tells of a write, saying that this was made. */
+export function requireFits(
+  tool: string,
+  content: unknown,
+  isWritten: boolean,
+  limit = maxContentCharacters,
+): void {
   const size = JSON.stringify(content).length;
   if (size <= limit) return;
+  const done = isWritten ? 'the write was made, and is not to be repeated: ' : '';
   throw new EngineError(
     'PayloadTooLarge',
-    `the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
+    `${done}the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
   );
 }
 

@@ -6,7 +6,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { factInputSchema, type Metadata } from '../../engine/contract/facts.ts';
-import type { OperationOutput } from '../../engine/contract/operations.ts';
+import { type OperationOutput, operations } from '../../engine/contract/operations.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
@@ -126,7 +126,8 @@ async function perform<Name extends ToolOperation | 'retract'>(
 function successResult(tool: Tool, output: unknown): CallToolResult {
   const { operation } = tool;
   const content = operation === 'ask' ? fitAnswer(output as OperationOutput<'ask'>) : output;
-  requireFits(tool.listing.name, content);
+  const isTried = typeof output === 'object' && output !== null && 'dryRun' in output;
+  requireFits(tool.listing.name, content, operations[operation].kind === 'write' && !isTried);
   return {
     content: [{ type: 'text', text: textOf(operation, content) }],
     structuredContent: content as Record<string, unknown>,

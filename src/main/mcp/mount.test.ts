@@ -70,6 +70,24 @@ describe.each(kinds)('an agent over %s', (kind) => {
     for (const tool of tools) expect(tool.outputSchema).toBeDefined();
   });
 
+  it('compresses episodes, and cleans up what has ended', async () => {
+    const client = await connect(kind, freshTenant());
+    await client.listTools();
+    for (const day of [1, 2, 3])
+      await call(client, 'tell', { predicate: 'visited', args: ['alice', 'paris', `2024-01-0${day}`] });
+    await call(client, 'tell', { predicate: 'late', args: ['a'], validUntil: 1000 });
+    const tried = await call(client, 'compress', { dryRun: true, scope: ' ' });
+    expect(tried.content).toMatchObject({ dryRun: true, factsConsolidated: 3 });
+    expect(tried.text).toContain('Would put 1 summary in the place of 3 facts');
+    const compressed = await call(client, 'compress');
+    expect(compressed.content).toMatchObject({ summaries: [{ atom: 'visited_summary(alice, paris, 3)' }] });
+    expect((await call(client, 'compress')).text).toContain('Nothing to consolidate');
+    const cleaned = await call(client, 'cleanup', {});
+    expect(cleaned.content).toMatchObject({ evicted: 1, atoms: ['late(a)'], remaining: 1 });
+    expect(cleaned.text).toContain('Evicted 1 fact');
+    expect(await call(client, 'cleanup', { threshold: 2 })).toMatchObject({ isError: true });
+  });
+
   it('tells, teaches, asks, is shown the proof, and forgets', async () => {
     const client = await connect(kind, freshTenant());
     await client.listTools();

@@ -1,5 +1,6 @@
 /** A question as it is written, in an editor or an address: the same for every view that takes one. */
-import { parseBody } from '../../engine/logic/parse.ts';
+import type { Atom } from '../../engine/contract/language.ts';
+import { parseAtom, parseBody } from '../../engine/logic/parse.ts';
 import { ApiError } from './problem.ts';
 
 /** Search parameters of a view that is about one question. */
@@ -34,4 +35,25 @@ export function refuseUnreadable(text: string): void {
     if (!(error instanceof Error)) throw error;
     throw refusedQuestion('The question cannot be read', error.message, error);
   }
+}
+
+/** How many problems of one text are told. */
+export const mostProblems = 5;
+
+/** Patterns, one a line; a full stop, comma or question mark at its end is allowed. Problems name their place. */
+export function readPatterns(text: string): { patterns: Atom[]; problems: string[] } {
+  const patterns: Atom[] = [];
+  const problems: string[] = [];
+  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
+    const bare = line.trim().replace(/\)\s*[.,?]$/, ')');
+    if (bare === '' || /^[%#]/.test(bare)) continue;
+    try {
+      patterns.push(parseAtom(bare, 'goal'));
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if (problems.length < mostProblems)
+        problems.push(error.message.replace(/^goal: line 1\b/, `Line ${index + 1}`));
+    }
+  }
+  return { patterns, problems };
 }

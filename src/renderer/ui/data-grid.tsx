@@ -319,7 +319,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const edits = onEdit !== undefined && isPlain && (event.key === 'Enter' || event.key === 'F2');
-    const opens = onEdit === undefined && event.key === 'Enter';
+    const opens = onEdit === undefined && isPlain && event.key === 'Enter';
     if (next === null && !edits && !opens && event.key !== ' ') {
       onKey?.(event, active.row);
       return;

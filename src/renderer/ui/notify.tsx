@@ -2,17 +2,20 @@
 import { notifications } from '@mantine/notifications';
 import type { ShownFailure } from './notices.tsx';
 
+const closing = { closeButtonProps: { 'aria-label': 'Close the message' } };
+
 export function notifyDone(message: string): void {
-  notifications.show({ message, color: 'green', autoClose: 3_000 });
+  notifications.show({ ...closing, message, color: 'green', autoClose: 3_000 });
 }
 
 /** Says why nothing happened, where that is no failure. */
 export function notifyHint(message: string): void {
-  notifications.show({ message, color: 'gray', autoClose: 5_000 });
+  notifications.show({ ...closing, message, color: 'gray', autoClose: 5_000 });
 }
 
 export function notifyFailure(failure: ShownFailure): void {
   notifications.show({
+    ...closing,
     title: failure.title,
     message: failure.requestId === '' ? failure.detail : `${failure.detail} (request ${failure.requestId})`,
     color: 'red',

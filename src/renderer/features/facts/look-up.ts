@@ -1,15 +1,14 @@
 /** Reads what is stored for the facts that staged edits concern, each with a generation in which it was so. */
-import type { FactDetail, FactList } from '../../../engine/contract/facts.ts';
+import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { useLive } from '../../api/live.ts';
 import { ApiError } from '../../api/problem.ts';
 import type { Session } from '../../api/session.tsx';
-import { scopeFieldsOfStored } from '../../api/space.ts';
-import { renderFact } from './render-fact.ts';
+import { type ScopeChoice, scopeFieldsOfStored } from '../../api/space.ts';
+import { storedFactsOf } from '../../api/stored-facts.ts';
 import {
   type Concerned,
   concernedBy,
   contentOf,
-  identityOf,
   type FactContent,
   type Present,
   type Presents,
@@ -68,32 +67,11 @@ async function presentByIdentity(call: Call, fact: FactContent, signal?: AbortSi
   return known ?? { fact: null, generation: tried.generation };
 }
 
-/** The id of a stored fact, found in the listing of what looks like it; null where it is gone by now. */
+/** The id of a stored fact; null where it is gone by now. */
 async function idOf(call: Call, fact: FactContent, signal?: AbortSignal): Promise<string | null> {
-  const identity = identityOf(fact);
-  const { scope, unscoped } = scopeFieldsOfStored(fact.scope);
-  let cursor: string | null = null;
-  do {
-    const page: FactList = await call(
-      'listFacts',
-      {
-        query: {
-          predicate: fact.predicate,
-          q: renderFact(fact),
-          truthVal: String(fact.truthVal) as 'true' | 'false',
-          scope,
-          unscoped: unscoped === true ? 'true' : undefined,
-          limit: '1000',
-          cursor,
-        },
-      },
-      optionsOf(signal),
-    );
-    const match = page.facts.find((each) => identityOf(each) === identity);
-    if (match !== undefined) return match.id;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return null;
+  const scope: ScopeChoice = fact.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: fact.scope };
+  const [stored] = await storedFactsOf(call, fact, scope, 1, optionsOf(signal));
+  return stored?.id ?? null;
 }
 
 function optionsOf(signal: AbortSignal | undefined): { signal?: AbortSignal } {

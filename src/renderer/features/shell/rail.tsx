@@ -2,6 +2,7 @@
 import {
   IconBrain,
   IconDatabaseCog,
+  IconFrame,
   IconListSearch,
   IconRoute2,
   IconSettings,
@@ -23,6 +24,7 @@ const tools: readonly Tool[] = [
   { to: '/facts', title: 'Facts', icon: <IconTable size={20} stroke={1.6} aria-hidden /> },
   { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
+  { to: '/context', title: 'Context', icon: <IconFrame size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/memory', title: 'Memory', icon: <IconBrain size={20} stroke={1.6} aria-hidden /> },
 ];

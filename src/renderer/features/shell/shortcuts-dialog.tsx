@@ -54,7 +54,7 @@ const fixed: readonly { group: string; keys: readonly (readonly [string, string]
   {
     group: 'In an editor',
     keys: [
-      ['Mod+Enter', 'Ask, teach, save or work out'],
+      ['Mod+Enter', 'Ask, teach, save, work out or choose'],
       ['Mod+Space', 'Suggest'],
       ['F8', 'Next problem'],
     ],

@@ -4,8 +4,9 @@
  * Nothing is sent that cannot be read whole: every problem names the field it is in and its place there.
  */
 import type { Atom } from '../../../engine/contract/language.ts';
-import { parseAtom, parseProgram } from '../../../engine/logic/parse.ts';
+import { parseProgram } from '../../../engine/logic/parse.ts';
 import { renderRule } from '../../../engine/logic/print.ts';
+import { mostProblems, readPatterns } from '../../api/question-text.ts';
 import type { ScopeChoice } from '../../api/space.ts';
 import { scopeFieldsOf } from '../../api/space.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
@@ -37,8 +38,6 @@ export interface ReadChanges {
   readonly isReady: boolean;
 }
 
-const mostProblems = 5;
-
 function factOf({ predicate, args, negated }: Atom): ChangedFact {
   return { predicate, args, truthVal: !negated };
 }
@@ -54,24 +53,6 @@ function readStatements(text: string): { facts: ChangedFact[]; rules: string[]; 
   };
 }
 
-/** One pattern a line; a full stop, comma or question mark at its end is allowed. */
-function readGoals(text: string): { goals: Atom[]; problems: string[] } {
-  const goals: Atom[] = [];
-  const problems: string[] = [];
-  for (const [index, line] of text.split(/\r\n|\r|\n/).entries()) {
-    const bare = line.trim().replace(/\)\s*[.,?]$/, ')');
-    if (bare === '' || /^[%#]/.test(bare)) continue;
-    try {
-      goals.push(parseAtom(bare, 'goal'));
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      if (problems.length < mostProblems)
-        problems.push(error.message.replace(/^goal: line 1\b/, `Line ${index + 1}`));
-    }
-  }
-  return { goals, problems };
-}
-
 /** The ids of the rules to leave out, each once. */
 export function idsOf(without: string | undefined): string[] {
   const ids = (without ?? '').split(',').map((id) => id.trim());
@@ -81,7 +62,7 @@ export function idsOf(without: string | undefined): string[] {
 export function readChanges(search: WhatIfSearch): ReadChanges {
   const added = readStatements(search.add ?? '');
   const retracted = readStatements(search.retract ?? '');
-  const { goals, problems: goalProblems } = readGoals(search.goals ?? '');
+  const { patterns: goals, problems: goalProblems } = readPatterns(search.goals ?? '');
   const without = idsOf(search.without);
   const retractProblems =
     retracted.rules.length === 0

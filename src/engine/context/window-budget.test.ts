@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { type BudgetLimits, WindowBudget } from './window-budget.ts';
+
+const open: BudgetLimits = {
+  maxFacts: 10,
+  maxChars: null,
+  maxFactsPerPredicate: null,
+  predicates: null,
+  relevanceBuckets: null,
+};
+
+function bucket(name: string, predicates: string[], weight: number, maxFacts: number | null = null) {
+  return { name, predicates, weight, maxFacts };
+}
+
+const p = { predicate: 'p', charCount: 4 };
+const q = { predicate: 'q', charCount: 4 };
+
+test('what fits is taken, and nothing past maxFacts or maxChars', () => {
+  const budget = new WindowBudget({ ...open, maxFacts: 2, maxChars: 11 });
+  expect(budget.add(p)).toBeNull();
+  expect(budget.add({ predicate: 'p', charCount: 8 })).toBe('budget');
+  expect(budget.add({ predicate: 'p', charCount: 7 })).toBeNull();
+  expect(budget.isFull).toBe(true);
+  expect(budget.add(q)).toBe('budget');
+  budget.remove(p);
+  expect(budget.add(q)).toBeNull();
+});
+
+test('several entries fit together or not at all', () => {
+  const budget = new WindowBudget({ ...open, maxFactsPerPredicate: 1, predicates: ['p', 'q'] });
+  expect(budget.refusalOf([p, q])).toBeNull();
+  expect(budget.refusalOf([p, p])).toBe('predicate_cap');
+  expect(budget.refusalOf([p, p, { predicate: 'r', charCount: 4 }])).toBe('filtered');
+  const small = new WindowBudget({ ...open, maxFacts: 1 });
+  expect(small.refusalOf([p, q])).toBe('budget');
+});
+
+test('a fact counts in the first bucket that names its predicate', () => {
+  const relevanceBuckets = [bucket('a', ['p'], 1, 1), bucket('b', ['p', 'q'], 1)];
+  const budget = new WindowBudget({ ...open, relevanceBuckets });
+  expect([budget.bucketOf('p'), budget.bucketOf('q'), budget.bucketOf('r')]).toEqual([0, 1, -1]);
+  expect(budget.add(p)).toBeNull();
+  expect(budget.add(p)).toBe('bucket');
+  expect(budget.isClosed('p')).toBe(true);
+  expect(budget.isClosed('q')).toBe(false);
+});
+
+test('maxAllocation is the least of maxFacts of the bucket and max(1, floor(weight / total weight * maxFacts))', () => {
+  const relevanceBuckets = [bucket('a', ['p'], 3), bucket('b', ['q'], 6, 2), bucket('c', ['r'], 0.001)];
+  expect(new WindowBudget({ ...open, relevanceBuckets }).maxAllocations).toEqual([3, 2, 1]);
+});

@@ -1,0 +1,59 @@
+/** What is stored for an atom, found in the listing of facts: the answers of windows name atoms, not facts. */
+import type { FactList, StoredFact } from '../../engine/contract/facts.ts';
+import { renderAtom } from '../../engine/logic/print.ts';
+import type { CallOptions } from './client.ts';
+import type { Session } from './session.tsx';
+import { type ScopeChoice, scopeFieldsOf } from './space.ts';
+
+/** A ground atom, true or explicitly false. */
+export interface FactAtom {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+}
+
+function isOf(fact: StoredFact, { predicate, args, truthVal }: FactAtom): boolean {
+  return (
+    fact.predicate === predicate &&
+    fact.truthVal === truthVal &&
+    fact.args.length === args.length &&
+    fact.args.every((arg, index) => arg === args[index])
+  );
+}
+
+/**
+ * The stored facts of an atom, by code point of their scope, of all scopes or one; at most `most`. The listing is read
+ * as far as is needed, since it also has what only looks like the atom. Errors: those of `call`.
+ */
+export async function storedFactsOf(
+  call: Session['call'],
+  atom: FactAtom,
+  scope: ScopeChoice,
+  most: number,
+  options: CallOptions = {},
+): Promise<StoredFact[]> {
+  const { predicate, args, truthVal } = atom;
+  const { scope: name, unscoped } = scopeFieldsOf(scope);
+  const found: StoredFact[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: FactList = await call(
+      'listFacts',
+      {
+        query: {
+          predicate,
+          q: renderAtom({ predicate, args: [...args], negated: !truthVal }),
+          truthVal: String(truthVal) as 'true' | 'false',
+          scope: name,
+          unscoped: unscoped === true ? 'true' : undefined,
+          limit: '1000',
+          cursor,
+        },
+      },
+      options,
+    );
+    found.push(...page.facts.filter((fact) => isOf(fact, atom)));
+    cursor = page.nextCursor;
+  } while (cursor !== null && found.length < most);
+  return found.slice(0, most);
+}

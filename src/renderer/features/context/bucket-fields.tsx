@@ -1,0 +1,142 @@
+/** The buckets of a window: shares of its facts for some predicates, filled in this order. */
+import { ActionIcon, Button, NumberInput, TagsInput, TextInput, Tooltip } from '@mantine/core';
+import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
+import { BarField } from './bar-field.tsx';
+import { type BucketDraft, newBucket } from './buckets.ts';
+import styles from './context.module.css';
+import { predicatesOf } from './read-form.ts';
+import { weightStops } from './stops.ts';
+
+interface BucketFieldsProps {
+  buckets: readonly BucketDraft[];
+  onBuckets: (buckets: readonly BucketDraft[]) => void;
+  /** Names of the predicates there are. */
+  predicates: readonly string[];
+  /** By the path in the request, as `relevanceBuckets.0.name`. */
+  problems: Readonly<Record<string, string>>;
+}
+
+interface BucketProps extends Pick<BucketFieldsProps, 'predicates' | 'problems'> {
+  bucket: BucketDraft;
+  index: number;
+  onBucket: (bucket: BucketDraft) => void;
+  onUp: () => void;
+  onRemove: () => void;
+}
+
+function problemOf(problems: Readonly<Record<string, string>>, path: string): string | undefined {
+  // A predicate that is wrong has a path of its own below the list.
+  const found = Object.keys(problems).find((key) => key === path || key.startsWith(`${path}.`));
+  return found === undefined ? undefined : problems[found];
+}
+
+function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove }: BucketProps) {
+  const path = `relevanceBuckets.${index}`;
+  const called = bucket.name === '' ? `bucket ${index + 1}` : bucket.name;
+  const change = (part: Partial<BucketDraft>) => onBucket({ ...bucket, ...part });
+  return (
+    <li className={styles.bucket}>
+      <div className={styles.bucketHead}>
+        <TextInput
+          className={styles.grow ?? ''}
+          aria-label={`Name of bucket ${index + 1}`}
+          placeholder="Name"
+          value={bucket.name}
+          error={problemOf(problems, `${path}.name`)}
+          onChange={(event) => change({ name: event.currentTarget.value })}
+        />
+        <Tooltip label="Fill it earlier">
+          <ActionIcon aria-label={`Fill ${called} earlier`} disabled={index === 0} onClick={onUp}>
+            <IconArrowUp size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Remove the bucket">
+          <ActionIcon aria-label={`Remove ${called}`} onClick={onRemove}>
+            <IconX size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </div>
+      <TagsInput
+        size="xs"
+        aria-label={`Predicates of ${called}`}
+        placeholder={bucket.predicates.length === 0 ? 'Predicates' : ''}
+        data={[...predicates]}
+        value={[...bucket.predicates]}
+        splitChars={[',', ' ']}
+        maxDropdownHeight={220}
+        error={problemOf(problems, `${path}.predicates`)}
+        onChange={(names) => change({ predicates: predicatesOf(names.join(',')) })}
+      />
+      <BarField
+        label="Weight"
+        name={`Weight of ${called}`}
+        value={String(bucket.weight)}
+        stops={weightStops}
+        fallback={1}
+        decimals={3}
+        error={problemOf(problems, `${path}.weight`)}
+        onValue={(value) => change({ weight: value === '' ? 1 : Number(value) })}
+      />
+      <div className={styles.barField}>
+        <span className={styles.label}>At most</span>
+        <span className={styles.grow} />
+        <NumberInput
+          className={styles.number ?? ''}
+          aria-label={`Most facts of ${called}`}
+          hideControls
+          allowNegative={false}
+          allowDecimal={false}
+          thousandSeparator=","
+          placeholder="its share"
+          value={bucket.maxFacts ?? ''}
+          error={problemOf(problems, `${path}.maxFacts`)}
+          onChange={(value) => change({ maxFacts: value === '' ? null : Number(value) })}
+        />
+      </div>
+    </li>
+  );
+}
+
+function swapped(buckets: readonly BucketDraft[], index: number): BucketDraft[] {
+  const next = [...buckets];
+  const moved = next.splice(index, 1);
+  next.splice(index - 1, 0, ...moved);
+  return next;
+}
+
+export function BucketFields({ buckets, onBuckets, predicates, problems }: BucketFieldsProps) {
+  return (
+    <>
+      {buckets.length > 0 && (
+        <ol className={styles.buckets} aria-label="Buckets">
+          {buckets.map((bucket, index) => (
+            <Bucket
+              // A bucket is its place: its name is being typed.
+              key={`bucket ${index + 1}`}
+              bucket={bucket}
+              index={index}
+              predicates={predicates}
+              problems={problems}
+              onBucket={(next) => onBuckets(buckets.map((each, at) => (at === index ? next : each)))}
+              onUp={() => onBuckets(swapped(buckets, index))}
+              onRemove={() => onBuckets(buckets.filter((_, at) => at !== index))}
+            />
+          ))}
+        </ol>
+      )}
+      <Button
+        variant="subtle"
+        className={styles.addBucket ?? ''}
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => onBuckets([...buckets, newBucket(buckets)])}
+      >
+        Bucket
+      </Button>
+      {problems['relevanceBuckets'] !== undefined && (
+        <p className={styles.problem} role="status">
+          {problems['relevanceBuckets']}
+        </p>
+      )}
+    </>
+  );
+}

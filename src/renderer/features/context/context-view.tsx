@@ -1,0 +1,136 @@
+/**
+ * The Context view: how a window is chosen on the left, and on the right what an agent would be given.
+ *
+ * The window follows the form while it is changed; when the knowledge moves on it stays, and a banner says so.
+ */
+import { Button } from '@mantine/core';
+import { IconFrame } from '@tabler/icons-react';
+import { useEffect, useEffectEvent, useRef } from 'react';
+import type { ScopeChoice } from '../../api/space.ts';
+import { useIsOld } from '../../api/use-run.ts';
+import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { AgeBanner, Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { Running } from '../../ui/running.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { type ContextSearch, isSameChoice } from './context-search.ts';
+import type { RenderRetract } from './contradiction-list.tsx';
+import { FormPane } from './form-pane.tsx';
+import { type Form, useForm } from './use-form.ts';
+import { type SessionWork, useSessionWork } from './use-session-work.ts';
+import { useWindow } from './use-window.ts';
+import { WindowPane } from './window-pane.tsx';
+
+interface ContextViewProps {
+  search: ContextSearch;
+  onSearch: (search: ContextSearch) => void;
+  onScope: (scope: ScopeChoice) => void;
+  /** The question before a fact is retracted. */
+  renderRetract: RenderRetract;
+}
+
+interface ShownProps extends Omit<ContextViewProps, 'onScope'> {
+  form: Form;
+  run: ReturnType<typeof useWindow>;
+  session: SessionWork;
+}
+
+/** How long after a write of this view's own its changes are expected to come back, in milliseconds. */
+const echoMs = 2_000;
+
+/** Chooses the window again while changes that this view made come back; returns what to call when it makes one. */
+function useOwnChanges(isOld: boolean, again: () => void): () => void {
+  const until = useRef(0);
+  const onOld = useEffectEvent(() => {
+    if (performance.now() < until.current) again();
+  });
+  useEffect(() => {
+    if (isOld) onOld();
+  }, [isOld]);
+  return () => {
+    until.current = performance.now() + echoMs;
+    again();
+  };
+}
+
+function Shown({ search, onSearch, renderRetract, form, run, session }: ShownProps) {
+  const { result, failure, runningSince, cancelledAfter } = run.state;
+  const isOld = useIsOld(result);
+  const onOwnChange = useOwnChanges(isOld, run.again);
+  if (failure !== null) return <PaneProblem failure={failure} onRetry={run.again} />;
+  if (result === null && runningSince !== null)
+    return <Running what="Choosing what is worth reading" since={runningSince} onCancel={run.cancel} />;
+  if (result === null)
+    return (
+      <EmptyState
+        icon={<IconFrame size={30} stroke={1.3} aria-hidden />}
+        title={cancelledAfter === null ? 'The form cannot be read' : 'Cancelled'}
+        actions={
+          cancelledAfter === null ? undefined : (
+            <Button variant="default" onClick={run.again}>
+              Choose again
+            </Button>
+          )
+        }
+      >
+        {cancelledAfter === null
+          ? 'What is wrong stands at its fields. The window is chosen once it is mended.'
+          : 'The window was given up.'}
+      </EmptyState>
+    );
+  const isUnreadable = form.read.request === null && !isSameChoice(form.fields, result.fields);
+  const banner = isUnreadable ? (
+    <Banner>The form cannot be read as it stands. This is the window of before.</Banner>
+  ) : (
+    isOld && (
+      <AgeBanner action="Choose again" onAgain={run.again}>
+        The knowledge has moved on since this window was chosen. It is shown as it was.
+      </AgeBanner>
+    )
+  );
+  return (
+    <BusyFrame isBusy={runningSince !== null} banner={banner}>
+      <WindowPane
+        chosen={result}
+        search={search}
+        onLook={(part) => onSearch({ ...search, ...part })}
+        session={session}
+        onKeepBoth={(keepBoth) => form.submit({ resolve: keepBoth ? 'false' : undefined })}
+        onRetracted={onOwnChange}
+        renderRetract={renderRetract}
+      />
+    </BusyFrame>
+  );
+}
+
+export function ContextView(props: ContextViewProps) {
+  const { search, onSearch, onScope } = props;
+  const form = useForm(search, onSearch);
+  const run = useWindow(search);
+  const session = useSessionWork(form.fields.session, form.read.request, () => {
+    const { session: name } = form.fields;
+    onSearch({ ...search, session: name, part: 'session' });
+  });
+  const panes: Pane[] = [
+    {
+      id: 'form',
+      size: '36%',
+      least: '320px',
+      content: (
+        <FormPane
+          form={form}
+          session={session}
+          run={run.state}
+          onScope={onScope}
+          onCancel={run.cancel}
+          onAgain={run.again}
+        />
+      ),
+    },
+    {
+      id: 'window',
+      least: '360px',
+      content: <Shown {...props} form={form} run={run} session={session} />,
+    },
+  ];
+  return <Split id="context" orientation="horizontal" label="Resize" panes={panes} />;
+}

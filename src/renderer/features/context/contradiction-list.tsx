@@ -1,0 +1,190 @@
+/** The contradictions of the window: both sides with their saliences, the one an agent is given, and what to do. */
+import { Button } from '@mantine/core';
+import { IconScale, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { keyOf } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeKey } from '../../api/space.ts';
+import { storedFactsOf } from '../../api/stored-facts.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatRelative } from '../../ui/format.ts';
+import { ProofLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { Meter, Tag } from '../../ui/tags.tsx';
+import styles from './context.module.css';
+import { type ContradictionRow, contradictionRows, givenInWords } from './contradictions.ts';
+import type { ChosenWindow } from './use-window.ts';
+
+/** How one fact is retracted, with what that would take away; comes from the view of facts. */
+export type RenderRetract = (fact: StoredFact, onClose: () => void, onRetracted: () => void) => ReactNode;
+
+/** The stored facts of a side that are shown; there can be one in each scope. */
+const mostStored = 20;
+
+const columns: Column<ContradictionRow>[] = [
+  {
+    id: 'atom',
+    title: 'Both true and false',
+    width: 220,
+    grow: 3,
+    cell: ({ positive }) => (
+      <span title={positive}>
+        <CodeText isLine text={positive} />
+      </span>
+    ),
+  },
+  {
+    id: 'positive',
+    title: 'True',
+    width: 108,
+    cell: ({ contradiction }) => <Meter value={contradiction.positiveSalience} />,
+  },
+  {
+    id: 'negative',
+    title: 'False',
+    width: 108,
+    cell: ({ contradiction }) => <Meter value={contradiction.negativeSalience} />,
+  },
+  {
+    id: 'given',
+    title: 'An agent is given',
+    width: 206,
+    cell: (row) => <Tag tone={row.given === 'both' ? 'warn' : 'plain'}>{givenInWords(row)}</Tag>,
+  },
+];
+
+interface SideProps {
+  row: ContradictionRow;
+  side: 'positive' | 'negative';
+  onRetract: (fact: StoredFact) => void;
+}
+
+function Stored({ facts, onRetract }: { facts: readonly StoredFact[]; onRetract: SideProps['onRetract'] }) {
+  return (
+    <ul className={styles.plainList}>
+      {facts.map((fact) => (
+        <li key={fact.id} className={styles.storedSide}>
+          <span className={styles.grow}>
+            {fact.scope === null ? 'no scope' : `scope ${fact.scope}`}
+            <span className="dim"> · asserted {formatRelative(fact.createdAt, Date.now())}</span>
+          </span>
+          <Button
+            variant="default"
+            size="compact-xs"
+            leftSection={<IconTrash size={13} aria-hidden />}
+            onClick={() => onRetract(fact)}
+          >
+            Retract…
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Side({ row, side, onRetract }: SideProps) {
+  const { call, endpoint, space } = useSession();
+  const { scope } = space;
+  const isTrue = side === 'positive';
+  const atom = isTrue ? row.positive : row.negative;
+  const { predicate, args, positiveSalience, negativeSalience } = row.contradiction;
+  const stored = useQuery({
+    queryKey: keyOf('facts', endpoint, 'of side', atom, scopeKey(scope)),
+    queryFn: ({ signal }) =>
+      storedFactsOf(call, { predicate, args, truthVal: isTrue }, scope, mostStored, { signal }),
+  });
+  const isGiven = row.given === side || row.given === 'both';
+  return (
+    <section className={styles.side} aria-label={isTrue ? 'True' : 'False'}>
+      <div className={styles.sideHead}>
+        <strong>{isTrue ? 'True' : 'False'}</strong>
+        <Meter value={isTrue ? positiveSalience : negativeSalience} />
+        {isGiven && <Tag tone="good">in the window</Tag>}
+        {row.weaker === side && <Tag tone="bad">weaker side</Tag>}
+      </div>
+      <CodeText text={atom} />
+      {stored.error !== null && <ProblemNotice failure={failureOf(stored.error)} />}
+      {stored.data !== undefined && stored.data.length > 0 && (
+        <Stored facts={stored.data} onRetract={onRetract} />
+      )}
+      {stored.data?.length === 0 && (
+        <p className="dim">It is not stored, it follows: retract what it rests on, or change the rule.</p>
+      )}
+      <div className={styles.links}>
+        <ProofLink question={atom}>Why</ProofLink>
+        {stored.data !== undefined && stored.data.length > 0 && (
+          <WhatIfLink changes={{ retract: `${atom}.` }}>What if it were retracted</WhatIfLink>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface ContradictionListProps {
+  chosen: ChosenWindow;
+  /** The contradiction that is looked at, by either atom. */
+  fact: string | undefined;
+  onFact: (fact: string | undefined) => void;
+  onKeepBoth: (keepBoth: boolean) => void;
+  /** What was retracted is gone: the window is to be chosen again. */
+  onRetracted: () => void;
+  renderRetract: RenderRetract;
+}
+
+function Sides({ row, ...props }: ContradictionListProps & { row: ContradictionRow }) {
+  const [retracted, setRetracted] = useState<StoredFact | null>(null);
+  const keepsBoth = props.chosen.fields.resolve === 'false';
+  return (
+    <PaneFrame
+      tone="panel"
+      label="Side by side"
+      title="Side by side"
+      actions={
+        <Button variant="default" onClick={() => props.onKeepBoth(!keepsBoth)}>
+          {keepsBoth ? 'Keep the more salient sides only' : 'Keep both sides of all'}
+        </Button>
+      }
+    >
+      <div className={styles.sides}>
+        <Side row={row} side="positive" onRetract={setRetracted} />
+        <Side row={row} side="negative" onRetract={setRetracted} />
+      </div>
+      {retracted !== null && props.renderRetract(retracted, () => setRetracted(null), props.onRetracted)}
+    </PaneFrame>
+  );
+}
+
+export function ContradictionList(props: ContradictionListProps) {
+  const { chosen, fact, onFact } = props;
+  const rows = useMemo(() => contradictionRows(chosen.window), [chosen]);
+  const found = rows.findIndex(({ positive, negative }) => fact === positive || fact === negative);
+  const selected = found < 0 ? 0 : found;
+  const row = rows[selected];
+  if (row === undefined)
+    return (
+      <EmptyState icon={<IconScale size={30} stroke={1.3} aria-hidden />} title="No contradictions">
+        Nothing that this window can see is known both as true and as false.
+      </EmptyState>
+    );
+  const list = (
+    <DataGrid
+      label="Contradictions"
+      columns={columns}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={(index) => onFact(rows[index]?.positive)}
+    />
+  );
+  const panes: Pane[] = [
+    { id: 'list', least: '110px', content: list },
+    { id: 'sides', size: '52%', least: '140px', content: <Sides key={row.positive} {...props} row={row} /> },
+  ];
+  return <Split id="context-contradictions" orientation="vertical" label="Resize" panes={panes} />;
+}

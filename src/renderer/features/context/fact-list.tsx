@@ -1,0 +1,261 @@
+/** The facts of a window in the order in which an agent reads them, the line of the budget, and what was left out. */
+import { Anchor, SegmentedControl, Select } from '@mantine/core';
+import { IconScissors } from '@tabler/icons-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { omissionReasons, type OmissionReason } from '../../../engine/contract/context.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { Meter, Tag } from '../../ui/tags.tsx';
+import type { RowFilter } from './context-search.ts';
+import styles from './context.module.css';
+import { RowDetail } from './row-detail.tsx';
+import type { ChosenWindow } from './use-window.ts';
+import { reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
+import { categoryWords, reasonWords } from './words.ts';
+
+/** Where the budget ended, in words. */
+function cutInWords({ window, request }: ChosenWindow): string {
+  const facts = `${formatCount(window.totalFactsIncluded)} of ${formatAmount(request.maxFacts ?? 0, 'fact')}`;
+  const chars = request.maxChars ?? null;
+  return chars === null
+    ? `The budget ends here: ${facts}`
+    : `The budget ends here: ${facts}, ${formatCount(window.totalCharCount)} of ${formatAmount(chars, 'character')}`;
+}
+
+function WhyLink({ atom }: { atom: string }) {
+  return (
+    <Anchor
+      size="xs"
+      tabIndex={-1}
+      aria-label={`Why ${atom}`}
+      // The row is left, not chosen: choosing it would write another address at the same time.
+      onClick={(event) => event.stopPropagation()}
+      renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
+    >
+      Why
+    </Anchor>
+  );
+}
+
+/** How it came to be there: stored, or by a rule. */
+function Provenance({ row }: { row: WindowRow }) {
+  if (row.kind !== 'entry') return null;
+  const { provenance } = row.entry;
+  return provenance === null ? (
+    <span className="dim">stored</span>
+  ) : (
+    <span title={`${provenance.rule}, from ${provenance.premises.join(', ')}`}>derived</span>
+  );
+}
+
+function Standing({ row }: { row: WindowRow }) {
+  if (row.kind === 'cut') return null;
+  const { word, meaning, tone } =
+    row.kind === 'entry' ? categoryWords[row.entry.category] : reasonWords[row.reason];
+  return (
+    <span title={meaning}>
+      <Tag tone={tone}>{word}</Tag>
+    </span>
+  );
+}
+
+function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
+  const isScoped = chosen.window.entries.some(({ scope }) => scope !== null);
+  const columns: (Column<WindowRow> | null)[] = [
+    {
+      id: 'place',
+      title: '#',
+      width: 48,
+      align: 'end',
+      cell: (row) =>
+        row.kind === 'entry' ? <span className="dim number">{formatCount(row.place)}</span> : null,
+    },
+    {
+      id: 'fact',
+      title: 'Fact',
+      width: 240,
+      grow: 3,
+      cell: (row) =>
+        row.kind === 'cut' ? (
+          <span className={styles.cutText}>
+            <IconScissors size={14} aria-hidden /> {cutInWords(chosen)}
+          </span>
+        ) : (
+          <span title={row.atom}>
+            <CodeText isLine text={row.atom} />
+          </span>
+        ),
+    },
+    { id: 'standing', title: 'Category', width: 116, cell: (row) => <Standing row={row} /> },
+    {
+      id: 'salience',
+      title: 'Salience',
+      width: 104,
+      cell: (row) =>
+        row.kind === 'cut' ? null : (
+          <Meter value={row.kind === 'entry' ? row.entry.salience : row.salience} />
+        ),
+    },
+    {
+      id: 'chars',
+      title: 'Chars',
+      width: 64,
+      align: 'end',
+      cell: (row) =>
+        row.kind === 'entry' ? <span className="number">{formatCount(row.entry.charCount)}</span> : null,
+    },
+    isScoped
+      ? {
+          id: 'scope',
+          title: 'Scope',
+          width: 100,
+          cell: (row) =>
+            row.kind === 'entry' ? (row.entry.scope ?? <span className="dim">none</span>) : null,
+        }
+      : null,
+    { id: 'origin', title: 'Origin', width: 72, cell: (row) => <Provenance row={row} /> },
+    {
+      id: 'why',
+      title: 'Proof',
+      width: 60,
+      cell: (row) => (row.kind === 'cut' ? null : <WhyLink atom={row.atom} />),
+    },
+  ];
+  return columns.filter((column) => column !== null);
+}
+
+interface FiltersProps {
+  chosen: ChosenWindow;
+  counts: ReadonlyMap<OmissionReason, number>;
+  rows: RowFilter | undefined;
+  onRows: (rows: RowFilter | undefined) => void;
+  reason: OmissionReason | null;
+  onReason: (reason: OmissionReason | null) => void;
+}
+
+function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }: FiltersProps) {
+  const omitted = window.omitted?.length ?? 0;
+  const isPart = window.omittedComplete === false;
+  return (
+    <div className={styles.filters}>
+      <SegmentedControl
+        aria-label="Which rows"
+        value={rows ?? 'all'}
+        onChange={(value) => onRows(value === 'in' || value === 'out' ? value : undefined)}
+        data={[
+          { value: 'all', label: 'All' },
+          { value: 'in', label: `In the window (${formatCount(window.entries.length)})` },
+          { value: 'out', label: `Left out (${formatCount(omitted)}${isPart ? '+' : ''})` },
+        ]}
+      />
+      {rows !== 'in' && counts.size > 1 && (
+        <Select
+          className={styles.reason ?? ''}
+          aria-label="Why left out"
+          placeholder="For any reason"
+          clearable
+          value={reason}
+          data={[...counts].map(([name, count]) => ({
+            value: name,
+            label: `${reasonWords[name].word} (${formatCount(count)})`,
+          }))}
+          onChange={(name) => onReason(omissionReasons.find((known) => known === name) ?? null)}
+        />
+      )}
+      {isPart && <span className="dim">More was left out than is listed.</span>}
+    </div>
+  );
+}
+
+/** In place of rows where there are none. */
+function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: RowFilter | undefined }) {
+  if (rows === 'out')
+    return <EmptyState title="Nothing was left out">All that the window could hold is in it.</EmptyState>;
+  return (
+    <EmptyState title="The window is empty">
+      {window.totalFactsAvailable === 0
+        ? 'Nothing is known here. Tell some facts, or choose another scope.'
+        : 'Nothing that is known fits: look at what was left out, and why.'}
+    </EmptyState>
+  );
+}
+
+interface FactListProps {
+  chosen: ChosenWindow;
+  rows: RowFilter | undefined;
+  onRows: (rows: RowFilter | undefined) => void;
+  /** The row that is looked at, by its atom. */
+  fact: string | undefined;
+  onFact: (fact: string | undefined) => void;
+}
+
+export function FactList({ chosen, rows: filter, onRows, fact, onFact }: FactListProps) {
+  const navigate = useNavigate();
+  const [reason, setReason] = useState<OmissionReason | null>(null);
+  // Another window may have left nothing out for it: then it narrows nothing.
+  const counts = useMemo(() => reasonCounts(chosen.window), [chosen]);
+  const wanted = reason !== null && counts.has(reason) ? reason : null;
+  const rows = useMemo(() => windowRows(chosen.window, filter, wanted), [chosen, filter, wanted]);
+  const columns = useMemo(() => columnsOf(chosen), [chosen]);
+  const [place, setPlace] = useState<number | null>(null);
+  const isFact = (row: WindowRow | undefined) => row !== undefined && row.kind !== 'cut' && row.atom === fact;
+  // A duplicate that was left out has the same atom as the fact that is in the window: the row that was chosen counts.
+  const selected = place !== null && isFact(rows[place]) ? place : rows.findIndex(isFact);
+  const shown = rows[selected];
+
+  const list = (
+    <div className={styles.facts}>
+      <Filters
+        chosen={chosen}
+        counts={counts}
+        rows={filter}
+        onRows={onRows}
+        reason={wanted}
+        onReason={setReason}
+      />
+      <div className={styles.grid}>
+        {rows.length === 0 ? (
+          <NoRows chosen={chosen} rows={filter} />
+        ) : (
+          <DataGrid
+            label="Facts of the window"
+            columns={columns}
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            selected={selected < 0 ? null : selected}
+            onSelect={(index) => {
+              const row = rows[index];
+              setPlace(index);
+              onFact(row === undefined || row.kind === 'cut' ? undefined : row.atom);
+            }}
+            onOpen={(index) => {
+              const row = rows[index];
+              if (row !== undefined && row.kind !== 'cut')
+                void navigate({ to: '/proof', search: { question: row.atom } });
+            }}
+            rowClass={(row) =>
+              row.kind === 'cut' ? styles.cut : row.kind === 'omitted' ? styles.omitted : undefined
+            }
+          />
+        )}
+      </div>
+    </div>
+  );
+  const detail = shown === undefined || shown.kind === 'cut' ? null : shown;
+  // Always panes, of one or two: the grid keeps its focus when the detail comes.
+  const panes: Pane[] = [{ id: 'list', least: '140px', content: list }];
+  if (detail !== null)
+    panes.push({
+      id: 'detail',
+      size: '38%',
+      least: '110px',
+      content: (
+        <RowDetail key={`${selected} ${detail.atom}`} row={detail} onClose={() => onFact(undefined)} />
+      ),
+    });
+  return <Split id="context-facts" orientation="vertical" label="Resize" panes={panes} />;
+}

@@ -1,0 +1,275 @@
+/** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
+import { Button, Select, Switch, TagsInput } from '@mantine/core';
+import { IconEraser, IconRefresh } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useEffectEvent, useId, useMemo, useState } from 'react';
+import { usePredicates, useScopes } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { allScopes, type ScopeChoice, scopeKey, scopeLabel } from '../../api/space.ts';
+import type { RunState } from '../../api/use-run.ts';
+import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { matchesKeys } from '../../ui/keys.ts';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { CancelledNote, RunningActions } from '../../ui/running.tsx';
+import { isMac, Keys } from '../../ui/tags.tsx';
+import { BarField } from './bar-field.tsx';
+import { BucketFields } from './bucket-fields.tsx';
+import { bucketsText, readBuckets } from './buckets.ts';
+import type { WindowFields } from './context-search.ts';
+import styles from './context.module.css';
+import { defaultMaxFacts, predicatesOf } from './read-form.ts';
+import { SessionFields } from './session-fields.tsx';
+import { charStops, factStops } from './stops.ts';
+import type { Form } from './use-form.ts';
+import type { SessionWork } from './use-session-work.ts';
+
+function Section({ title, hint, children }: { title: string; hint?: ReactNode; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section className={styles.section} aria-labelledby={id}>
+      <h2 id={id} className={styles.heading}>
+        {title}
+      </h2>
+      {children}
+      {hint !== undefined && <p className={`dim ${styles.hint}`}>{hint}</p>}
+    </section>
+  );
+}
+
+/** The scope is that of the whole workbench; here it can be chosen too. */
+function ScopeField({ onScope }: { onScope: (scope: ScopeChoice) => void }) {
+  const { scope } = useSession().space;
+  const names = useScopes();
+  const choices: readonly ScopeChoice[] = [
+    allScopes,
+    { kind: 'unscoped' },
+    ...[...new Set([...names, ...(scope.kind === 'named' ? [scope.name] : [])])].map(
+      (name): ScopeChoice => ({ kind: 'named', name }),
+    ),
+  ];
+  return (
+    <Select
+      label="Scope"
+      allowDeselect={false}
+      searchable={choices.length > 8}
+      value={scopeKey(scope)}
+      data={choices.map((choice) => ({ value: scopeKey(choice), label: scopeLabel(choice) }))}
+      onChange={(key) => {
+        const chosen = choices.find((choice) => scopeKey(choice) === key);
+        if (chosen !== undefined) onScope(chosen);
+      }}
+    />
+  );
+}
+
+function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) => void }) {
+  const { fields, read, change } = form;
+  return (
+    <Section
+      title="Goals"
+      hint="Patterns, one a line: the proofs of their answers come first. With none, the most salient facts."
+    >
+      <div className={styles.editor}>
+        <LazyCodeEditor
+          label="Goals"
+          placeholder="ancestor(ada, ?who)"
+          value={fields.goals ?? ''}
+          onChange={(goals) => change({ goals })}
+          onSubmit={(goals) => onSubmit({ goals })}
+          lines={[2, 8]}
+        />
+      </div>
+      {read.goalProblems.length > 0 && (
+        <ul className={styles.problems} role="status">
+          {read.goalProblems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function Budget({ form: { fields, read, change } }: { form: Form }) {
+  return (
+    <Section title="Budget">
+      <BarField
+        label="Facts"
+        value={fields.facts ?? ''}
+        stops={factStops}
+        fallback={defaultMaxFacts}
+        error={read.problems['maxFacts']}
+        onValue={(facts) => change({ facts })}
+      />
+      <BarField
+        label="Characters"
+        value={fields.chars ?? ''}
+        stops={charStops}
+        fallback={null}
+        error={read.problems['maxChars']}
+        onValue={(chars) => change({ chars })}
+      />
+      <BarField
+        label="Per predicate"
+        value={fields.cap ?? ''}
+        stops={factStops}
+        fallback={null}
+        error={read.problems['maxFactsPerPredicate']}
+        onValue={(cap) => change({ cap })}
+      />
+    </Section>
+  );
+}
+
+interface WhichProps {
+  form: Form;
+  predicates: readonly string[];
+  onScope: (scope: ScopeChoice) => void;
+}
+
+function Which({ form: { fields, read, change }, predicates, onScope }: WhichProps) {
+  const wrong = Object.keys(read.problems).find((path) => path.split('.')[0] === 'predicates');
+  return (
+    <Section title="Which facts">
+      <ScopeField onScope={onScope} />
+      <TagsInput
+        size="xs"
+        label="Only these predicates"
+        placeholder={(fields.predicates ?? '') === '' ? 'All' : ''}
+        data={[...predicates]}
+        value={predicatesOf(fields.predicates)}
+        splitChars={[',', ' ']}
+        maxDropdownHeight={220}
+        error={wrong === undefined ? undefined : read.problems[wrong]}
+        onChange={(names) => change({ predicates: predicatesOf(names.join(',')).join(',') })}
+      />
+      <Switch
+        label="Conclusions too"
+        checked={fields.inferred === 'true'}
+        onChange={(event) => change({ inferred: event.currentTarget.checked ? 'true' : undefined })}
+      />
+      <Switch
+        label="Of a contradiction only the more salient side"
+        checked={fields.resolve !== 'false'}
+        onChange={(event) => change({ resolve: event.currentTarget.checked ? undefined : 'false' })}
+      />
+    </Section>
+  );
+}
+
+/** How long a window may take before its cancel comes up: most are there before, and nothing is to flicker. */
+const longMs = 400;
+
+/** True once the work that began at `since` takes long. */
+function useIsLong(since: number | null): boolean {
+  const [longSince, setLongSince] = useState<number | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setLongSince(since), longMs);
+    return () => clearTimeout(timer);
+  }, [since]);
+  return since !== null && longSince === since;
+}
+
+/** Chooses again by Mod+Enter, wherever the focus is in the view; a dialog over it has keys of its own. */
+function useSubmitKey(onSubmit: () => void): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const isInDialog = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;
+    if (event.defaultPrevented || isInDialog || !matchesKeys(event, 'Mod+Enter', isMac)) return;
+    event.preventDefault();
+    onSubmit();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
+}
+
+interface FormPaneProps {
+  form: Form;
+  session: SessionWork;
+  run: Pick<RunState<unknown>, 'runningSince' | 'cancelledAfter'>;
+  onScope: (scope: ScopeChoice) => void;
+  onCancel: () => void;
+  onAgain: () => void;
+}
+
+function FormActions({ form, formId, run, onCancel }: FormPaneProps & { formId: string }) {
+  const isLong = useIsLong(run.runningSince);
+  return (
+    <>
+      {run.cancelledAfter !== null && <CancelledNote after={run.cancelledAfter} />}
+      <Button variant="default" leftSection={<IconEraser size={14} aria-hidden />} onClick={form.clear}>
+        Clear
+      </Button>
+      {run.runningSince === null || !isLong ? (
+        <Button
+          variant="default"
+          leftSection={<IconRefresh size={14} aria-hidden />}
+          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          disabled={form.read.request === null}
+          type="submit"
+          form={formId}
+        >
+          Choose again
+        </Button>
+      ) : (
+        <RunningActions since={run.runningSince} onCancel={onCancel} />
+      )}
+    </>
+  );
+}
+
+export function FormPane(props: FormPaneProps) {
+  const { form, session, onScope, onAgain } = props;
+  const { fields, read, change } = form;
+  const formId = useId();
+  const known = usePredicates().data;
+  const predicates = useMemo(() => [...new Set((known ?? []).map(({ name }) => name))], [known]);
+
+  function onSubmit(part: WindowFields = {}): void {
+    if (form.submit(part) === 'same') onAgain();
+  }
+  useSubmitKey(() => onSubmit());
+
+  return (
+    <PaneFrame
+      label="Form"
+      tone="panel"
+      title={<PaneTitle isWhole>Context</PaneTitle>}
+      actions={<FormActions {...props} formId={formId} />}
+    >
+      <form
+        id={formId}
+        className={styles.form}
+        aria-label="How the window is chosen"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        <Goals form={form} onSubmit={onSubmit} />
+        <Budget form={form} />
+        <Which form={form} predicates={predicates} onScope={onScope} />
+        <Section title="Buckets" hint="Shares of the window by weight, filled in this order.">
+          <BucketFields
+            buckets={readBuckets(fields.buckets) ?? []}
+            onBuckets={(buckets) => change({ buckets: bucketsText(buckets) })}
+            predicates={predicates}
+            problems={read.problems}
+          />
+        </Section>
+        <Section title="Session">
+          <SessionFields
+            session={fields.session}
+            onSession={(name) => change({ session: name })}
+            problem={
+              (fields.session ?? '').length > 256 ? 'a session id has at most 256 characters' : undefined
+            }
+            work={session}
+            isReadable={read.request !== null}
+          />
+        </Section>
+      </form>
+    </PaneFrame>
+  );
+}

@@ -1,0 +1,164 @@
+/** The window that was kept beside the one that is shown: what went, what came, where the rest stands. */
+import { Button, Switch } from '@mantine/core';
+import { IconEqual, IconMinus, IconPin, IconPlus } from '@tabler/icons-react';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useSession } from '../../api/session.tsx';
+import { scopeKey } from '../../api/space.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import { Meter, Tag, type Tone } from '../../ui/tags.tsx';
+import { type ComparedRow, compareWindows, differingFields } from './compare-windows.ts';
+import styles from './context.module.css';
+import type { KeptWindow } from './kept-window.ts';
+import type { ChosenWindow } from './use-window.ts';
+
+const words: Readonly<Record<ComparedRow['change'], { readonly word: string; readonly tone: Tone }>> = {
+  gone: { word: 'only pinned', tone: 'bad' },
+  new: { word: 'only now', tone: 'good' },
+  both: { word: 'in both', tone: 'plain' },
+};
+
+const icons = {
+  gone: <IconMinus size={12} stroke={2.4} aria-hidden />,
+  new: <IconPlus size={12} stroke={2.4} aria-hidden />,
+  both: <IconEqual size={12} aria-hidden />,
+} as const;
+
+function placeInWords({ before, now }: ComparedRow): string {
+  if (before === now) return `${formatCount(now ?? 0)}`;
+  return `${before === null ? '–' : formatCount(before)} → ${now === null ? '–' : formatCount(now)}`;
+}
+
+const columns: Column<ComparedRow>[] = [
+  {
+    id: 'change',
+    title: 'Change',
+    width: 124,
+    cell: ({ change }) => (
+      <Tag tone={words[change].tone}>
+        {icons[change]}
+        {words[change].word}
+      </Tag>
+    ),
+  },
+  {
+    id: 'fact',
+    title: 'Fact',
+    width: 220,
+    grow: 3,
+    cell: ({ atom }) => (
+      <span title={atom}>
+        <CodeText isLine text={atom} />
+      </span>
+    ),
+  },
+  {
+    id: 'place',
+    title: 'Place',
+    width: 96,
+    cell: (row) => <span className="number">{placeInWords(row)}</span>,
+  },
+  { id: 'salience', title: 'Salience', width: 108, cell: ({ entry }) => <Meter value={entry.salience} /> },
+];
+
+/** By what the two were chosen differently. */
+function differenceInWords(kept: KeptWindow, shown: ChosenWindow, isSameScope: boolean): string {
+  const names = [...differingFields(kept.fields, shown.fields), ...(isSameScope ? [] : ['scope'])];
+  const generations =
+    kept.window.knowledgeGeneration === shown.window.knowledgeGeneration
+      ? []
+      : [
+          `generation ${formatCount(kept.window.knowledgeGeneration)} → ${formatCount(shown.window.knowledgeGeneration)}`,
+        ];
+  const form = names.length === 0 ? 'the same form' : `other ${names.join(', ')}`;
+  return [form, ...generations].join(' · ');
+}
+
+interface KeptComparisonProps {
+  kept: KeptWindow | null;
+  shown: ChosenWindow;
+  onKeep: (chosen: ChosenWindow | null) => void;
+}
+
+function Bar({
+  kept,
+  shown,
+  rows,
+  children,
+}: KeptComparisonProps & { kept: KeptWindow; rows: readonly ComparedRow[]; children: ReactNode }) {
+  const { scope } = useSession().space;
+  const count = (change: ComparedRow['change']) => rows.filter((row) => row.change === change).length;
+  return (
+    <div className={styles.filters}>
+      <span role="status">
+        <strong>
+          {formatCount(count('gone'))} only pinned, {formatCount(count('new'))} only now
+        </strong>
+        <span className="dim">
+          {' '}
+          · {formatCount(count('both'))} in both ·{' '}
+          {differenceInWords(kept, shown, kept.scope === scopeKey(scope))}
+        </span>
+      </span>
+      <span className={styles.grow} />
+      {children}
+    </div>
+  );
+}
+
+export function KeptComparison(props: KeptComparisonProps) {
+  const { kept, shown, onKeep } = props;
+  const [withSame, setWithSame] = useState(false);
+  const [selected, setSelected] = useState<number | null>(null);
+  const rows = useMemo(() => (kept === null ? [] : compareWindows(kept.window, shown.window)), [kept, shown]);
+  if (kept === null)
+    return (
+      <EmptyState
+        icon={<IconPin size={30} stroke={1.3} aria-hidden />}
+        title="No window is pinned"
+        actions={
+          <Button variant="default" onClick={() => onKeep(shown)}>
+            Pin this window
+          </Button>
+        }
+      >
+        Pin the window that is shown, change the form, and see what differs.
+      </EmptyState>
+    );
+  const listed = withSame ? rows : rows.filter(({ change }) => change !== 'both');
+  return (
+    <div className={styles.facts}>
+      <Bar {...props} kept={kept} rows={rows}>
+        <Switch
+          label="Show what is in both"
+          checked={withSame}
+          onChange={(event) => setWithSame(event.currentTarget.checked)}
+        />
+        <Button variant="default" onClick={() => onKeep(shown)}>
+          Pin this one instead
+        </Button>
+        <Button variant="default" onClick={() => onKeep(null)}>
+          Unpin
+        </Button>
+      </Bar>
+      <div className={styles.grid}>
+        {listed.length === 0 ? (
+          <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same facts">
+            {`Both windows have the same ${formatAmount(shown.window.entries.length, 'fact')}.`}
+          </EmptyState>
+        ) : (
+          <DataGrid
+            label="Pinned and shown window"
+            columns={columns}
+            count={listed.length}
+            rowAt={(index) => listed[index]}
+            selected={selected}
+            onSelect={setSelected}
+          />
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * The form read into what POST /context/optimize takes, and what keeps it from being read, by field.
+ *
+ * The schema of the operation itself does the checking, so that the form refuses what the service would.
+ */
+import { optimizeInputSchema } from '../../../engine/contract/context.ts';
+import type { OperationRequest } from '../../../engine/contract/operations.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import { readPatterns } from '../../api/question-text.ts';
+import { scopeFieldsOf, type ScopeChoice } from '../../api/space.ts';
+import { readBuckets } from './buckets.ts';
+import type { WindowFields } from './context-search.ts';
+
+export type WindowRequest = OperationRequest<'optimizeContext'>['body'];
+type DiffRequest = OperationRequest<'diffContext'>['body'];
+
+export interface ReadForm {
+  /** null where the form cannot be read. */
+  readonly request: WindowRequest | null;
+  readonly goalProblems: readonly string[];
+  /** Sentences by the path of the field in the request, as `relevanceBuckets.0.name`. */
+  readonly problems: Readonly<Record<string, string>>;
+}
+
+export const defaultMaxFacts = 100;
+/** For choosing a window, in milliseconds. */
+const timeoutMs = 30_000;
+
+/** A whole number as it is typed; what is none becomes what the schema refuses. */
+function numberOf(text: string | undefined): number | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : 0;
+}
+
+/** The predicates of a list by commas, each once. */
+export function predicatesOf(text: string | undefined): string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim());
+  return [...new Set(names.filter((name) => name !== ''))];
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [N in Name]: Value });
+}
+
+function goalsOf(patterns: ReturnType<typeof readPatterns>['patterns']) {
+  return patterns.map(({ predicate, args, negated }) => ({
+    predicate,
+    args,
+    ...(negated ? { negated } : {}),
+  }));
+}
+
+/** Reads the form; the session is no part of the request, since looking at a window must not change what it keeps. */
+export function readForm(fields: WindowFields, scope: ScopeChoice): ReadForm {
+  const { patterns, problems: goalProblems } = readPatterns(fields.goals ?? '');
+  const buckets = readBuckets(fields.buckets);
+  const predicates = predicatesOf(fields.predicates);
+  const request: WindowRequest = {
+    maxFacts: numberOf(fields.facts) ?? defaultMaxFacts,
+    ...given('maxChars', numberOf(fields.chars)),
+    ...(patterns.length === 0 ? {} : { goals: goalsOf(patterns) }),
+    ...(buckets === null || buckets.length === 0
+      ? {}
+      : { relevanceBuckets: buckets.map((bucket) => ({ ...bucket, predicates: [...bucket.predicates] })) }),
+    ...(predicates.length === 0 ? {} : { predicates }),
+    ...given('maxFactsPerPredicate', numberOf(fields.cap)),
+    ...(fields.inferred === 'true' ? { includeInferred: true } : {}),
+    ...(fields.resolve === 'false' ? { autoResolveContradictions: false } : {}),
+    ...scopeFieldsOf(scope),
+  };
+  const checked = validate(optimizeInputSchema, request);
+  const problems: Record<string, string> = {};
+  if (!checked.ok) for (const { path, message } of checked.errors) problems[path] ??= message;
+  if (buckets === null) problems['relevanceBuckets'] = 'the buckets of this address cannot be read';
+  const isReadable = Object.keys(problems).length === 0 && goalProblems.length === 0;
+  return { request: isReadable ? request : null, goalProblems, problems };
+}
+
+/** The request as it is sent to look at a window: with what was left out, and with time enough. */
+export function inspecting(request: WindowRequest): WindowRequest {
+  return { ...request, explainOmitted: true, timeoutMs };
+}
+
+/** What a session's window is compared by: its own parameters, or those of the form that a comparison takes. */
+export function diffRequest(sessionId: string, request: WindowRequest | null): DiffRequest {
+  if (request === null) return { sessionId };
+  const { maxFacts, goals, scope, unscoped } = request;
+  return {
+    sessionId,
+    ...given('maxFacts', maxFacts ?? undefined),
+    ...given('goals', goals ?? undefined),
+    ...given('scope', scope ?? undefined),
+    ...given('unscoped', unscoped ?? undefined),
+  };
+}

@@ -1,0 +1,177 @@
+/** One row of the window: why it is there or not, where it comes from, and what its salience is made of. */
+import { ActionIcon, Anchor, Tooltip } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { FactDetail } from '../../../engine/contract/facts.ts';
+import { parseAtom } from '../../../engine/logic/parse.ts';
+import { keyOf } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { type ScopeChoice, scopeKey } from '../../api/space.ts';
+import { storedFactsOf } from '../../api/stored-facts.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
+import { ProofLink } from '../../ui/knowledge-links.tsx';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { Meter, Tag } from '../../ui/tags.tsx';
+import styles from './context.module.css';
+import type { WindowRow } from './window-rows.ts';
+import { categoryWords, reasonWords } from './words.ts';
+
+export type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
+
+/** The scope that the row's fact is stored in; that of the view where the window does not say. */
+function scopeOf(row: FactRow, scope: ScopeChoice): ScopeChoice {
+  if (row.kind === 'omitted') return scope;
+  return row.entry.scope === null ? { kind: 'unscoped' } : { kind: 'named', name: row.entry.scope };
+}
+
+/** What is stored for the row; null where it is not stored. */
+function useStored(row: FactRow) {
+  const { call, endpoint, space } = useSession();
+  const scope = scopeOf(row, space.scope);
+  return useQuery({
+    queryKey: keyOf('facts', endpoint, 'of atom', row.atom, scopeKey(scope)),
+    queryFn: async ({ signal }): Promise<FactDetail | null> => {
+      const { predicate, args, negated } = parseAtom(row.atom);
+      const atom = { predicate, args, truthVal: !negated };
+      const [stored] = await storedFactsOf(call, atom, scope, 1, { signal });
+      const id = stored?.id ?? null;
+      return id === null ? null : call('getFact', { params: { id } }, { signal });
+    },
+    enabled: row.kind === 'omitted' || row.entry.provenance === null,
+  });
+}
+
+function Breakdown({ detail }: { detail: FactDetail }) {
+  const { activation, importance, confidence, uses, lastUsedAt } = detail.salienceBreakdown;
+  return (
+    <>
+      <dt>Activation</dt>
+      <dd className="number">
+        {activation.toFixed(3)}
+        <span className="dim">
+          {' '}
+          by {uses} {uses === 1 ? 'use' : 'uses'}
+          {lastUsedAt !== null && `, the last ${formatRelative(lastUsedAt, Date.now())}`}
+        </span>
+      </dd>
+      <dt>Importance</dt>
+      <dd className="number">{importance.toFixed(2)}</dd>
+      <dt>Confidence</dt>
+      <dd className="number">{confidence.toFixed(2)}</dd>
+    </>
+  );
+}
+
+function FactLink({ detail }: { detail: FactDetail }) {
+  const search = { predicate: detail.predicate, fact: detail.id ?? undefined };
+  return (
+    <Anchor size="xs" renderRoot={(props) => <Link to="/facts" search={search} {...props} />}>
+      Open the fact
+    </Anchor>
+  );
+}
+
+function Derivation({ rule, premises }: { rule: string; premises: readonly string[] }) {
+  return (
+    <>
+      <dt>Concluded by</dt>
+      <dd>
+        <CodeText text={rule} />
+      </dd>
+      <dt>From</dt>
+      <dd>
+        <ul className={styles.plainList}>
+          {premises.map((premise) => (
+            <li key={premise}>
+              <Link to="/proof" search={{ question: premise }} className={styles.atomLink ?? ''}>
+                <CodeText text={premise} />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </dd>
+    </>
+  );
+}
+
+function Metadata({ metadata }: { metadata: FactDetail['metadata'] }) {
+  const pairs = Object.entries(metadata);
+  if (pairs.length === 0) return null;
+  return (
+    <>
+      <dt>Metadata</dt>
+      <dd className="mono">
+        {pairs
+          .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+          .join(', ')}
+      </dd>
+    </>
+  );
+}
+
+function Figures({ row, detail }: { row: FactRow; detail: FactDetail | null | undefined }) {
+  const entry = row.kind === 'entry' ? row.entry : null;
+  const known = entry ?? detail ?? null;
+  return (
+    <dl className={styles.pairs}>
+      <dt>Salience</dt>
+      <dd>
+        <Meter value={entry?.salience ?? (row.kind === 'omitted' ? row.salience : 0)} />
+        {entry !== null && entry.provenance !== null && (
+          <span className="dim"> the least of the stored facts in its proof</span>
+        )}
+      </dd>
+      {detail !== null && detail !== undefined && <Breakdown detail={detail} />}
+      {entry !== null && entry.provenance !== null && <Derivation {...entry.provenance} />}
+      {known !== null && (
+        <>
+          <dt>Valid</dt>
+          <dd>{formatValidity(known.validFrom, known.validUntil)}</dd>
+          <dt>Since</dt>
+          <dd title={formatTime(known.createdAt)}>{formatRelative(known.createdAt, Date.now())}</dd>
+          <Metadata metadata={known.metadata} />
+        </>
+      )}
+    </dl>
+  );
+}
+
+export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void }) {
+  const stored = useStored(row);
+  const { word, meaning, tone } =
+    row.kind === 'entry' ? categoryWords[row.entry.category] : reasonWords[row.reason];
+  const detail = stored.data;
+  return (
+    <PaneFrame
+      title={row.kind === 'entry' ? `Fact ${row.place} of the window` : 'Left out'}
+      tone="panel"
+      label="Detail"
+      actions={
+        <Tooltip label="Close">
+          <ActionIcon aria-label="Close the detail" onClick={onClose}>
+            <IconX size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      }
+    >
+      <div className={styles.detail}>
+        <div className={styles.atom}>
+          <CodeText text={row.atom} />
+          <CopyButton text={row.atom} label="Copy the atom" />
+          <ProofLink question={row.atom}>Why</ProofLink>
+          {detail !== null && detail !== undefined && <FactLink detail={detail} />}
+        </div>
+        <p className={styles.meaning}>
+          <Tag tone={tone}>{word}</Tag> {meaning}
+        </p>
+        {stored.error !== null && <ProblemNotice failure={failureOf(stored.error)} />}
+        <Figures row={row} detail={detail} />
+      </div>
+    </PaneFrame>
+  );
+}

@@ -1,0 +1,89 @@
+/** What is done with a session: its window kept, compared, forgotten. What was found belongs to the session's name. */
+import { useState } from 'react';
+import type { ContextWindow, WindowDiff } from '../../../engine/contract/context.ts';
+import { useSession } from '../../api/session.tsx';
+import { type RunState, useRun } from '../../api/use-run.ts';
+import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
+import { failureOf, isCancelled } from '../../api/problem.ts';
+import { diffRequest, type WindowRequest } from './read-form.ts';
+
+/** A comparison with the session it is of. */
+export interface SessionDiff {
+  readonly session: string;
+  readonly diff: WindowDiff;
+}
+
+export interface SessionWork {
+  readonly diff: RunState<SessionDiff>;
+  readonly keeping: RunState<ContextWindow>;
+  readonly clearing: RunState<string>;
+  /** Whether a comparison takes the goals, facts and scope of the form, not those of the kept window. */
+  readonly isByForm: boolean;
+  readonly setIsByForm: (isByForm: boolean) => void;
+  readonly keep: () => void;
+  readonly compare: () => void;
+  readonly cancelCompare: () => void;
+  readonly clear: () => void;
+}
+
+/** Tells of a failure away from where one looks, and passes it on. */
+async function told<Result>(work: Promise<Result>, done: (result: Result) => string): Promise<Result> {
+  try {
+    const result = await work;
+    notifyDone(done(result));
+    return result;
+  } catch (error) {
+    if (!isCancelled(error)) notifyFailure(failureOf(error));
+    throw error;
+  }
+}
+
+/** `onCompare`: a comparison begins. */
+export function useSessionWork(
+  session: string | undefined,
+  request: WindowRequest | null,
+  onCompare: () => void,
+): SessionWork {
+  const { call } = useSession();
+  const comparing = useRun<SessionDiff>();
+  const keeping = useRun<ContextWindow>();
+  const clearing = useRun<string>();
+  const [isByForm, setIsByForm] = useState(false);
+
+  function keep(): void {
+    if (session === undefined || request === null) return;
+    keeping.start((signal) =>
+      told(
+        call('optimizeContext', { body: { ...request, sessionId: session } }, { signal }),
+        ({ totalFactsIncluded }) => `Session '${session}' keeps a window of ${totalFactsIncluded} facts`,
+      ),
+    );
+  }
+
+  function compare(): void {
+    if (session === undefined) return;
+    onCompare();
+    const body = diffRequest(session, isByForm ? request : null);
+    comparing.start(async (signal) => ({ session, diff: await call('diffContext', { body }, { signal }) }));
+  }
+
+  function clear(): void {
+    if (session === undefined) return;
+    clearing.start((signal) =>
+      told(call('clearContextSession', { body: { sessionId: session } }, { signal }), (answer) => answer),
+    );
+    comparing.clear();
+  }
+
+  return {
+    diff: comparing.state,
+    keeping: keeping.state,
+    clearing: clearing.state,
+    isByForm,
+    setIsByForm,
+    keep,
+    compare,
+    cancelCompare: comparing.cancel,
+    clear,
+  };
+}

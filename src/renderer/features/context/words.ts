@@ -1,0 +1,53 @@
+/** What categories and reasons are called, and what they mean. */
+import type { OmissionReason } from '../../../engine/contract/context.ts';
+import type { Category } from '../../../engine/contract/memory.ts';
+import type { Tone } from '../../ui/tags.tsx';
+
+interface Word {
+  readonly word: string;
+  readonly meaning: string;
+  readonly tone: Tone;
+}
+
+export const categoryWords: Readonly<Record<Category, Word>> = {
+  goal_relevant: { word: 'goal', tone: 'good', meaning: 'An answer to a goal, or a premise of its proof.' },
+  related: {
+    word: 'related',
+    tone: 'derived',
+    meaning: 'It shares a constant with the answers to the goals or their proofs.',
+  },
+  inferred: { word: 'inferred', tone: 'computed', meaning: 'It is not stored, it follows from rules.' },
+  consolidated: {
+    word: 'consolidated',
+    tone: 'computed',
+    meaning: 'It sums up facts that it took the place of.',
+  },
+  ephemeral: { word: 'ephemeral', tone: 'warn', meaning: 'Its validity has an end.' },
+  recent: { word: 'recent', tone: 'plain', meaning: 'It was asserted in the last five minutes.' },
+  asserted: { word: 'asserted', tone: 'plain', meaning: 'It is stored.' },
+};
+
+export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
+  budget: {
+    word: 'over budget',
+    tone: 'warn',
+    meaning: 'The facts or characters of the window were used up before it.',
+  },
+  bucket: { word: 'bucket full', tone: 'warn', meaning: 'Its bucket had no room left.' },
+  predicate_cap: {
+    word: 'predicate cap',
+    tone: 'warn',
+    meaning: 'As many facts of its predicate as are wanted are there.',
+  },
+  duplicate: {
+    word: 'duplicate',
+    tone: 'plain',
+    meaning: 'The same atom counts already: from another scope, or stored and derived.',
+  },
+  contradiction: {
+    word: 'weaker side',
+    tone: 'bad',
+    meaning: 'The same atom is also known with the other truth value, with more salience.',
+  },
+  filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among those that are wanted.' },
+};
