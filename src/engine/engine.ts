@@ -74,6 +74,7 @@ import type {
 } from './contract/scopes.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import type { Caller } from './base/caller.ts';
+import type { Keys } from './keys.ts';
 
 /**
  * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
@@ -177,6 +178,7 @@ export interface Engine {
   createTenant(caller: Caller, database: string, name: string): Promise<CreatedTenant>;
   deleteTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
   nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
+  readonly keys: Keys;
   /** Writes a snapshot of the present state, and lets go of what of the log it covers. */
   snapshot(): Promise<SnapshotTaken>;
   /**
