@@ -23,11 +23,11 @@ beforeAll(async () => {
     version: '1.0.0',
     uptimeMs: () => 1,
     get language(): never {
-      throw new EngineError('NotReady', 'the service is starting: try again soon');
+      return notStarted();
     },
     authentication: new Authentication({
       settings: parseConfig({ API_KEY: 'a-key' }),
-      keys: () => state.engine,
+      keys: notStarted,
       isLoopback: () => true,
       now: () => 0,
     }),
@@ -95,3 +95,7 @@ it('answers health, readiness and metrics all the same', async () => {
   expect(metrics.status).toBe(200);
   expect((await fetch(`${address}/metrics`)).status).toBe(401);
 });
+
+function notStarted(): never {
+  throw new EngineError('NotReady', 'the service is starting: try again soon');
+}
