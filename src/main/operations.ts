@@ -11,6 +11,7 @@ import type {
   OperationOutput,
   Operations,
 } from '../engine/contract/operations.ts';
+import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
 import type { Pending } from '../engine/contract/transactions.ts';
 import type { Authentication } from './auth/authentication.ts';
 import type { Language } from './llm/language.ts';
@@ -98,16 +99,24 @@ export function createHandlers(service: ServiceState): Handlers {
     createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
     deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
     nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
-    authenticationStatus: () => service.authentication.status(),
-    bootstrap: (caller, { body }) => service.authentication.bootstrap(caller, body),
-    createKey: (caller, { body }) => service.authentication.createKey(caller, body),
-    listKeys: (caller) => service.authentication.listKeys(caller),
-    updateKey: (caller, { params, body }) => service.authentication.updateKey(caller, params.id, body),
-    revokeKey: (caller, { params }) => service.authentication.revokeKey(caller, params.id),
-    whoami: (caller) => service.authentication.whoami(caller),
+    ...authenticationHandlers(service),
     takeSnapshot: () => service.engine.snapshot(),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
     events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),
+  };
+}
+
+function authenticationHandlers({
+  authentication,
+}: ServiceState): Pick<Handlers, keyof typeof authenticationOperations> {
+  return {
+    authenticationStatus: () => authentication.status(),
+    bootstrap: (caller, { body }) => authentication.bootstrap(caller, body),
+    createKey: (caller, { body }) => authentication.createKey(caller, body),
+    listKeys: (caller) => authentication.listKeys(caller),
+    updateKey: (caller, { params, body }) => authentication.updateKey(caller, params.id, body),
+    revokeKey: (caller, { params }) => authentication.revokeKey(caller, params.id),
+    whoami: (caller) => authentication.whoami(caller),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EngineError } from '../../engine/index.ts';
+import type { EngineError } from '../../engine/index.ts';
 import { Tries } from './tries.ts';
 
 function tries() {
