@@ -107,16 +107,16 @@ export function createHandlers(service: ServiceState): Handlers {
   };
 }
 
-function authenticationHandlers({
-  authentication,
-}: ServiceState): Pick<Handlers, keyof typeof authenticationOperations> {
+function authenticationHandlers(
+  service: ServiceState,
+): Pick<Handlers, keyof typeof authenticationOperations> {
   return {
-    authenticationStatus: () => authentication.status(),
-    bootstrap: (caller, { body }) => authentication.bootstrap(caller, body),
-    createKey: (caller, { body }) => authentication.createKey(caller, body),
-    listKeys: (caller) => authentication.listKeys(caller),
-    updateKey: (caller, { params, body }) => authentication.updateKey(caller, params.id, body),
-    revokeKey: (caller, { params }) => authentication.revokeKey(caller, params.id),
-    whoami: (caller) => authentication.whoami(caller),
+    authenticationStatus: () => service.authentication.status(),
+    bootstrap: (caller, { body }) => service.authentication.bootstrap(caller, body),
+    createKey: (caller, { body }) => service.authentication.createKey(caller, body),
+    listKeys: (caller) => service.authentication.listKeys(caller),
+    updateKey: (caller, { params, body }) => service.authentication.updateKey(caller, params.id, body),
+    revokeKey: (caller, { params }) => service.authentication.revokeKey(caller, params.id),
+    whoami: (caller) => service.authentication.whoami(caller),
   };
 }
