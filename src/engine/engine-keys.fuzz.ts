@@ -19,7 +19,10 @@ const names = ['a', 'b', 'c'];
 /** The name that stands for all others there are. */
 const others = '*';
 
-type Restrictions = Pick<KeyView, 'databases' | 'tenants'>;
+interface Restrictions {
+  readonly databases: readonly string[];
+  readonly tenants: readonly string[];
+}
 
 function letsThrough(restriction: readonly string[]): Set<string> {
   return new Set(restriction.length === 0 ? [...names, others] : restriction);
