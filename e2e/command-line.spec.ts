@@ -171,3 +171,34 @@ test('refuses a damaged snapshot, naming file and offset, and changes nothing', 
     await service.dispose();
   }
 });
+
+test('--reset-admin revokes all admin keys while the service is stopped, says so and exits 0', async () => {
+  const service = new ServiceProcess({ AUTH_ENABLED: 'true', SERVICE_ADMIN_PASS: 'a password of the test' });
+  const body = JSON.stringify({ username: 'admin', password: 'a password of the test' });
+  const headers = { 'content-type': 'application/json' };
+  const bootstrap = () => fetch(`${service.url}/auth/bootstrap`, { method: 'POST', headers, body });
+  const isRequired = async () => {
+    const status = (await (await fetch(`${service.url}/auth/status`)).json()) as Record<string, unknown>;
+    return status['bootstrapRequired'];
+  };
+  try {
+    await service.start();
+    const { key } = (await (await bootstrap()).json()) as { key: string };
+    expect((await service.run(['tell', 'p(a)'], '', { API_KEY: key })).code).toBe(0);
+    const refused = await service.run(['--reset-admin']);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain('in use');
+    await service.kill();
+    const reset = await service.run(['--reset-admin']);
+    expect(reset.code).toBe(0);
+    expect(reset.stdout).toContain('1 admin key was revoked');
+    await service.start();
+    expect(await isRequired()).toBe(true);
+    expect((await service.run(['ask', 'p(?x)'], '', { API_KEY: key })).code).toBe(4);
+    expect((await bootstrap()).status).toBe(201);
+    expect(await isRequired()).toBe(false);
+    expect(service.log + reset.stdout).not.toContain(key);
+  } finally {
+    await service.dispose();
+  }
+});

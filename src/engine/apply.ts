@@ -6,7 +6,8 @@ import { deleteScope, forkScope, mergeScopes } from './apply-scopes.ts';
 import { retractAll, storeFacts } from './apply-facts.ts';
 import type { Prepared, Slice } from './apply-slices.ts';
 import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
-import { type Operation, operationVersion } from './operation.ts';
+import { applyToKeys, isKeyOperation } from './apply-keys.ts';
+import { type KeyOperation, type Operation, operationVersion } from './operation.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { type Draft, newDraft, type Report } from './report.ts';
 import { DatabaseState, type State } from './state.ts';
@@ -59,6 +60,12 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
       const draft = newDraft(createDatabase(state, operation.name, record.time), null);
       return { ...draft, outcome: outcomeOf(operation, record, draft) };
     };
+  if (isKeyOperation(operation))
+    return () => {
+      const draft = newDraft(state.database(record.database), null);
+      draft.keys = applyToKeys(state.keys, operation, record.time);
+      return { ...draft, outcome: outcomeOf(operation, record, draft) };
+    };
   const database = state.database(record.database);
   const tenant = 'tenant' in operation ? operation.tenant : null;
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
@@ -75,7 +82,7 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
 function* preparedIn(
   state: State,
   database: DatabaseState,
-  operation: Exclude<Operation, { kind: 'createDatabase' }>,
+  operation: Exclude<Operation, KeyOperation | { kind: 'createDatabase' }>,
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {

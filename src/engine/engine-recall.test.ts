@@ -62,6 +62,7 @@ test('an entry says what the fact is, with its category and the length of its at
   });
   expect(facts.map(({ category }) => category)).toEqual(['ephemeral', 'recent', 'asserted']);
   expect(facts[2]).toEqual({
+    id: 'f1-0',
     predicate: 'p',
     args: ['old', 'x, y'],
     negated: false,

@@ -74,8 +74,12 @@ import type {
   ScopeList,
 } from './contract/scopes.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
+import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
 import type { Caller } from './base/caller.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
+import type { KeptKey } from './key-store.ts';
+import type { KeyToKeep } from './operation.ts';
+import type { OutcomeKey } from './outcome.ts';
 
 /**
  * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
@@ -116,6 +120,41 @@ export interface TransactionWrites {
   teach(rule: RuleInput): Promise<Pending>;
   updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
   forgetRule(id: string): Promise<Pending>;
+}
+
+/**
+ * The keys of the service. Hashes alone: what a key looks like, and whether what somebody shows is one, is for others to
+ * say. Writes refuse with Forbidden a key that the caller's restrictions do not cover, before or after.
+ */
+export interface KeysOfService {
+  /** True where there is a key of the role admin, though it has expired: the bootstrap is closed. */
+  readonly hasAdmin: boolean;
+  /** The key of this id as it is now; null: it was revoked, or there never was one. */
+  find(id: string): KeptKey | null;
+  /** The keys that begin so, expired ones too. */
+  withPrefix(prefix: string): readonly KeptKey[];
+  hasExpired(key: KeptKey): boolean;
+  /** Remembers that the key was used now. It is observed: a crash forgets what came after the last snapshot. */
+  noteUse(id: string): void;
+  /** Those that the caller covers, the first made first. */
+  list(caller: Caller): KeyList;
+  /**
+   * Makes a key that ends `lifeMs` after it is made, null: never. `isFirst`: refuses with Conflict where there is an
+   * admin key. Refuses with Conflict what was made by an earlier request of the same idempotency key, too: the key was
+   * shown then, and nobody knows it any more.
+   */
+  create(
+    caller: Caller,
+    key: Omit<KeyToKeep, 'id' | 'expiresAt'>,
+    lifeMs: number | null,
+    isFirst?: boolean,
+  ): Promise<OutcomeKey>;
+  /** Refuses with NotFound where there is no such key. */
+  update(caller: Caller, id: string, input: UpdateKeyInput): Promise<KeyView>;
+  /** Refuses with NotFound where there is no such key. */
+  revoke(caller: Caller, id: string): Promise<RevokedKey>;
+  /** Revokes all admin keys; answers which those were. Nobody is asked: for whoever has the folder. */
+  resetAdmin(caller: Caller): Promise<readonly OutcomeKey[]>;
 }
 
 /**
@@ -191,6 +230,7 @@ export interface Engine {
   createTenant(caller: Caller, database: string, name: string): Promise<CreatedTenant>;
   deleteTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
   nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
+  readonly keys: KeysOfService;
   /** Writes a snapshot of the present state, and lets go of what of the log it covers. */
   snapshot(): Promise<SnapshotTaken>;
   /**

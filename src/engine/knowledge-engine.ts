@@ -69,6 +69,7 @@ import type { Change, Engine, EngineCounters, TransactionWrites } from './engine
 import { explain } from './explain.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
 import { markOf } from './idempotency.ts';
+import { Keys } from './keys.ts';
 import { memoryStats } from './memory-stats.ts';
 import { recall } from './recall.ts';
 import { summarize } from './context-summary.ts';
@@ -149,6 +150,7 @@ export class KnowledgeEngine implements Engine {
   readonly #writer: Writer;
   readonly #transactions: Transactions;
   readonly #databases: Databases;
+  readonly keys: Keys;
   readonly #snapshots: Snapshots;
   readonly #windows: Windows;
   readonly #decay: DecaySchedule | null;
@@ -171,6 +173,7 @@ export class KnowledgeEngine implements Engine {
       },
     });
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
+    this.keys = new Keys(state, this.#writer, clock);
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
     this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
     const { decayIntervalMs, onBug } = parts;

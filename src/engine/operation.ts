@@ -1,3 +1,4 @@
+import type { KeyRole } from './contract/authentication.ts';
 import type { Metadata } from './contract/facts.ts';
 import type { Rule } from './contract/language.ts';
 import type { Consolidated, ConsolidatedValue, Decayed, Restored } from './contract/memory.ts';
@@ -43,7 +44,35 @@ export type Operation =
   /** `nuke`: it remains, without its facts. */
   | { readonly kind: 'deleteTenant' | 'nukeTenant'; readonly tenant: string }
   /** Its facts and rules go; `delete`: the database itself too. */
-  | { readonly kind: 'deleteDatabase' | 'nukeDatabase' };
+  | { readonly kind: 'deleteDatabase' | 'nukeDatabase' }
+  | KeyOperation;
+
+/** What is done to keys. They belong to no database: the one that the record names is `default`. */
+export type KeyOperation =
+  | { readonly kind: 'createKey'; readonly key: KeyToKeep }
+  | { readonly kind: 'updateKey'; readonly id: string; readonly change: KeyChange }
+  | { readonly kind: 'revokeKey'; readonly id: string }
+  /** All that have the role admin. */
+  | { readonly kind: 'revokeAdminKeys' };
+
+/** A key as it is kept: never the key itself. */
+export interface KeyToKeep {
+  readonly id: string;
+  /** How it begins. */
+  readonly prefix: string;
+  /** SHA-256 of the key, 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly role: KeyRole;
+  /** Empty: no restriction. */
+  readonly databases: readonly string[];
+  readonly tenants: readonly string[];
+  readonly description: string | null;
+  /** Epoch milliseconds; null: never. */
+  readonly expiresAt: number | null;
+}
+
+/** What is absent stays as it was. */
+export type KeyChange = Partial<Pick<KeyToKeep, 'databases' | 'tenants' | 'description' | 'expiresAt'>>;
 
 export type RuleOperation = Extract<Operation, { kind: 'teach' | 'updateRule' | 'forgetRule' }>;
 

@@ -5,6 +5,7 @@ import type { Operation } from './operation.ts';
 import type { MergedCounts, Outcome } from './outcome.ts';
 import type { Draft } from './report.ts';
 import { conflictsNow } from './scope-diff.ts';
+import { outcomeKey } from './key-store.ts';
 import type { LogRecord } from './storage/codec.ts';
 
 /** What the operation came to, by what is reported of it. */
@@ -28,6 +29,11 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
       const { id, text, changedIn } = kept;
       return { kind: 'rule', id, rule: text, status, changedIn, generation };
     }
+    case 'createKey':
+    case 'updateKey':
+    case 'revokeKey':
+    case 'revokeAdminKeys':
+      return { kind: 'keys', keys: draft.keys.map(outcomeKey) };
     case 'createDatabase':
     case 'createTenant':
       return { kind: 'created', createdAt: record.time };

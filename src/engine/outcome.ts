@@ -1,4 +1,5 @@
 import type { Cleared, CreatedTenant } from './contract/administration.ts';
+import type { KeyView } from './contract/authentication.ts';
 import type { MergeConflict, Merged } from './contract/scopes.ts';
 import type { Consolidate, Decay, Restore } from './operation.ts';
 
@@ -35,6 +36,8 @@ export type Outcome =
       readonly generation: number;
     }
   | { readonly kind: 'created'; readonly createdAt: number }
+  /** The keys that were made, changed or revoked, without what would let anybody in. */
+  | { readonly kind: 'keys'; readonly keys: readonly OutcomeKey[] }
   | {
       readonly kind: 'cleared';
       readonly facts: number;
@@ -68,6 +71,9 @@ export type Outcome =
   | { readonly kind: 'restored'; readonly answer: Restore['answer']; readonly generation: number }
   /** There was nothing to write, and nothing was logged. */
   | { readonly kind: 'nothing'; readonly generation: number };
+
+/** A key as answers tell of it. */
+export type OutcomeKey = Omit<KeyView, 'lastUsedAt'>;
 
 export type MergedCounts = Pick<Merged, 'added' | 'updated' | 'deleted' | 'kept' | 'resolved'>;
 

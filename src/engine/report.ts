@@ -1,6 +1,7 @@
 import type { ChangeKind } from './contract/administration.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
+import type { KeptKey } from './key-store.ts';
 import type { MergePlan } from './merge-plan.ts';
 import type { Outcome } from './outcome.ts';
 import { DatabaseState, type TenantState } from './state.ts';
@@ -49,6 +50,8 @@ export interface Report {
   readonly cleared: Cleared | null;
   /** What became of a whole scope; null: the write was about none. */
   readonly scope: ScopeChange | null;
+  /** The keys that were made or changed, as they are, or revoked, as they were. */
+  readonly keys: readonly KeptKey[];
   /** What its answer is made of. */
   readonly outcome: Outcome;
   /** True: the request was answered before. Nothing was changed now, and nothing but `outcome` tells of what was then. */
@@ -72,6 +75,7 @@ export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[K
   changes: FactChange[];
   touched: Set<string>;
   rules: RuleChange[];
+  keys: KeptKey[];
   /** null: as it follows from the rest. */
   outcome: Outcome | null;
 };
@@ -101,6 +105,7 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     touched: new Set(),
     rules: [],
     scope: null,
+    keys: [],
     cleared: null,
     outcome: null,
     isRepeated: false,

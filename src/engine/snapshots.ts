@@ -165,11 +165,11 @@ export class Snapshots {
     return state.sequence > (log.snapshot()?.sequence ?? 0) || this.#uses !== this.#usesVersion();
   }
 
-  /** Moves with every use of a fact that is noted. */
+  /** Moves with every use of a fact or a key that is noted. */
   #usesVersion(): number {
     let version = 0;
     for (const { tenants } of this.#host.state.databases.values())
       for (const { uses } of tenants.values()) version += uses.version;
-    return version;
+    return version + this.#host.state.keys.usesVersion;
   }
 }

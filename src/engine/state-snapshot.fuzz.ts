@@ -8,6 +8,7 @@ import { present } from './base/assert.ts';
 import { Prng } from './base/prng.ts';
 import type { FactIdentity, FactPattern, FactStore, FactToStore } from './facts/fact-store.ts';
 import { keyRememberedFor } from './idempotency.ts';
+import type { KeyStore } from './key-store.ts';
 import { parseRule } from './logic/parse.ts';
 import { type Operation, operationVersion } from './operation.ts';
 import { type DatabaseState, State } from './state.ts';
@@ -45,7 +46,9 @@ class Writer {
     const operation: Operation =
       names.length === 0 || prng.chance(0.02)
         ? { kind: 'createDatabase', name: names.length === 0 ? 'default' : `database ${sequence}` }
-        : this.#operation(present(this.#state.databases.get(database), 'a database has its name'));
+        : prng.chance(0.1)
+          ? this.#keyOperation(sequence)
+          : this.#operation(present(this.#state.databases.get(database), 'a database has its name'));
     return {
       sequence: sequence + 1,
       time: this.#time,
@@ -86,6 +89,25 @@ class Writer {
     const { id } = prng.pick(rules);
     if (kind === 8) return { kind: 'updateRule', id, rule: { ...rule, rule: null, scope: null } };
     return { kind: 'forgetRule', id };
+  }
+
+  #keyOperation(sequence: number): Operation {
+    const prng = this.#prng;
+    const keys = [...this.#state.keys.all()];
+    const names = (): string[] => (prng.chance(0.5) ? [] : ['one', `two ${prng.below(9)}`]);
+    const expiresAt = prng.chance(0.5) ? null : this.#time + prng.below(day);
+    const role = prng.pick(['admin', 'writer', 'reader', 'replica'] as const);
+    const rest = {
+      databases: names(),
+      tenants: names(),
+      description: prng.chance(0.5) ? null : 'é',
+      expiresAt,
+    };
+    const key = { id: `key ${sequence}`, prefix: `cor_${prng.below(3)}`, hash: `${sequence}`, role, ...rest };
+    if (keys.length === 0 || prng.chance(0.5)) return { kind: 'createKey', key };
+    const { id } = prng.pick(keys);
+    if (prng.chance(0.5)) return { kind: 'updateKey', id, change: prng.chance(0.5) ? rest : { expiresAt } };
+    return prng.chance(0.8) ? { kind: 'revokeKey', id } : { kind: 'revokeAdminKeys' };
   }
 
   #mark(sequence: number): NonNullable<LogRecord['idempotency']> {
@@ -230,11 +252,20 @@ function everything(state: State, withDead: boolean): unknown {
       boundaries: boundariesAfter(facts, state.time),
     })),
   }));
-  const { sequence, time, goneDatabases, idempotency } = state;
+  const { sequence, time, goneDatabases, idempotency, keys } = state;
   // Those that are a day old are forgotten sooner or later.
   const outcomes = [...idempotency.all()].filter((kept) => kept.time > time - keyRememberedFor);
-  const told = { sequence, time, databases, gone: [...goneDatabases], outcomes };
+  const told = { sequence, time, databases, gone: [...goneDatabases], outcomes, keys: keysOf(keys) };
   return JSON.parse(JSON.stringify(told));
+}
+
+function keysOf(keys: KeyStore): unknown {
+  const kept = Array.from(keys.all(), (key) => ({
+    ...key,
+    lastUsedAt: keys.lastUsedAt(key.id),
+    isFound: keys.withPrefix(key.prefix).includes(key),
+  }));
+  return { kept, size: keys.size, hasAdmin: keys.hasAdmin };
 }
 
 function factsOf(database: DatabaseState, facts: FactStore) {
@@ -299,8 +330,9 @@ function boundariesAfter(facts: FactStore, time: number): string[] {
   return told.sort();
 }
 
-/** A question of somebody used facts. */
-function noteUses({ databases, time }: State, prng: Prng): void {
+/** A question of somebody used facts, and their key. */
+function noteUses({ databases, keys, time }: State, prng: Prng): void {
+  for (const { id } of keys.all()) if (prng.chance(0.3)) keys.noteUse(id, time);
   for (const { tenants } of databases.values())
     for (const { facts, uses } of tenants.values())
       for (const relation of facts.relations.values())

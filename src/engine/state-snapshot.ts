@@ -5,6 +5,7 @@ import { FactUses } from './context/fact-uses.ts';
 import type { PinnedFacts } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import type { KeptOutcome, KeptOutcomes } from './idempotency.ts';
+import type { KeptKey } from './key-store.ts';
 import { ColumnReader, ColumnWriter } from './snapshot/columns.ts';
 import { readFacts, writeFacts } from './snapshot/facts-in-columns.ts';
 import { NeededGenerations, readGenerations } from './snapshot/generations-in-columns.ts';
@@ -21,7 +22,7 @@ import { StartupError } from './storage/startup-error.ts';
  *
  * It is pinned in one turn, between two records, and written afterwards in slices while records go on being applied;
  * what is written is the state of the pinned turn all the same. The first section holds what is logged, the second
- * what is observed: uses of facts, and how often rules concluded something. A reader of the first needs nothing of
+ * what is observed: uses of facts and keys, and how often rules concluded something. A reader of the first needs nothing of
  * the second.
  */
 export interface PinnedState {
@@ -41,7 +42,9 @@ export interface RestoredState {
 }
 
 /** Moves with every change of what is written. A newer one is refused. */
-const contentVersion = 2;
+const contentVersion = 3;
+/** The first that has keys. */
+const versionWithKeys = 3;
 
 interface StateHead {
   readonly version: number;
@@ -88,6 +91,8 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
   const gone = [...state.goneDatabases];
   const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length, gone };
   const outcomes = [...state.idempotency.all()];
+  const keys = [...state.keys.all()];
+  const keyUses = state.keys.uses();
   return {
     sequence,
     time,
@@ -96,9 +101,10 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
         await pause();
         if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is not wanted any more');
       });
-      for await (const bytes of writeState(head, databases, outcomes, slices))
+      for await (const bytes of writeState(head, { databases, outcomes, keys }, slices))
         yield { section: 'state', bytes };
-      for await (const bytes of writeObserved(databases, slices)) yield { section: 'observed', bytes };
+      for await (const bytes of writeObserved(databases, keyUses, slices))
+        yield { section: 'observed', bytes };
     },
     release: () => {
       for (const { tenants } of databases)
@@ -126,6 +132,8 @@ export async function readState(
   const state = new State();
   for (const [name, generation] of head.gone) state.goneDatabases.set(name, generation);
   await readOutcomes(columns, state.idempotency);
+  if (head.version >= versionWithKeys)
+    await columns.texts((text) => state.keys.put(JSON.parse(decoder.decode(text)) as KeptKey));
   for (let count = 0; count < head.databases; count++) {
     const database = await readDatabase(columns, head.time, slices);
     state.databases.set(database.name, database);
@@ -160,13 +168,21 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
 
 async function* writeState(
   head: StateHead,
-  databases: readonly PinnedDatabase[],
-  outcomes: readonly KeptOutcome[],
+  {
+    databases,
+    outcomes,
+    keys,
+  }: {
+    readonly databases: readonly PinnedDatabase[];
+    readonly outcomes: readonly KeptOutcome[];
+    readonly keys: readonly KeptKey[];
+  },
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
   const columns = new ColumnWriter(slices);
   yield* columns.json(head);
   yield* columns.texts(utf8Of(outcomes));
+  yield* columns.texts(utf8Of(keys));
   for (const database of databases) {
     yield* columns.json(database.head);
     yield* writeRules(database.rules, columns);
@@ -177,8 +193,8 @@ async function* writeState(
   }
 }
 
-function* utf8Of(outcomes: readonly KeptOutcome[]): Generator<Uint8Array> {
-  for (const kept of outcomes) yield encoder.encode(JSON.stringify(kept));
+function* utf8Of(list: readonly (KeptOutcome | KeptKey)[]): Generator<Uint8Array> {
+  for (const kept of list) yield encoder.encode(JSON.stringify(kept));
 }
 
 function readOutcomes(columns: ColumnReader, outcomes: KeptOutcomes): Promise<void> {
@@ -205,6 +221,7 @@ async function readDatabase(columns: ColumnReader, time: number, slices: Slices)
 
 async function* writeObserved(
   databases: readonly PinnedDatabase[],
+  keyUses: readonly (readonly [string, number])[],
   slices: Slices,
 ): AsyncGenerator<Uint8Array> {
   const columns = new ColumnWriter(slices);
@@ -212,6 +229,7 @@ async function* writeObserved(
     yield* columns.json(observed);
     for (const { uses, facts } of tenants) yield* writeUses(uses, facts.count, columns, slices);
   }
+  yield* columns.json(keyUses);
 }
 
 async function readObserved(
@@ -227,5 +245,8 @@ async function readObserved(
     tallies.set(database, new Map(fired.map(([rule, count]) => [rule, { fired: count }])));
     for (const { uses } of database.tenants.values()) await readUses(columns, uses, slices);
   }
+  // Snapshots of a version without keys end here.
+  if (await columns.isAtEnd()) return tallies;
+  for (const [id, time] of (await columns.json()) as [string, number][]) state.keys.noteUse(id, time);
   return tallies;
 }

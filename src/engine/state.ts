@@ -4,9 +4,10 @@ import { type FactRow, FactStore } from './facts/fact-store.ts';
 import { Generations } from './facts/generations.ts';
 import { RuleStore } from './facts/rule-store.ts';
 import { KeptOutcomes } from './idempotency.ts';
+import { KeyStore } from './key-store.ts';
 
 /**
- * The state of the service: databases, their rules and tenants, and how far the log has been applied.
+ * The state of the service: databases, their rules and tenants, keys, and how far the log has been applied.
  *
  * It is a fold of the log. `apply` alone changes it; what is observed (`FactUses`) `apply` may write and never reads.
  */
@@ -83,6 +84,7 @@ export class State {
   /** The last generation of databases that were deleted, by name. */
   readonly goneDatabases = new Map<string, number>();
   readonly idempotency = new KeptOutcomes();
+  readonly keys = new KeyStore();
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;

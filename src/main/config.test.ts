@@ -116,7 +116,6 @@ describe('the configuration', () => {
   it.each([
     [{ REPLICATION_MODE: 'FOLLOWER' }, 'LEADER_URL'],
     [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
-    [{ AUTH_ENABLED: 'true' }, 'AUTH_ENABLED'],
     [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12' }, 'TLS_ENABLED'],
     [{ ENCRYPTION_KEY: 'ab'.repeat(32) }, 'ENCRYPTION_KEY'],
     [{ REPLICATION_MODE: 'FOLLOWER', LEADER_URL: 'http://a.example' }, 'REPLICATION_MODE'],

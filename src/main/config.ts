@@ -4,7 +4,7 @@
  * The table below is the one list; the parser, the `Config` type and `--help` are loops over it. A bad value
  * stops the start and names the variable, what it got (of a secret only the length) and what it takes. An
  * empty value counts as not set. What this version cannot honour yet is refused where running on without it
- * would be unsafe (authentication, TLS, encryption, following), and named in a warning otherwise.
+ * would be unsafe (TLS, encryption, following), and named in a warning otherwise.
  */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +51,10 @@ function variable<Value>(
 }
 
 const day = 86_400_000;
+
+/** Of the bootstrap where SERVICE_ADMIN_PASS is not set: everybody knows it. */
+export const defaultAdminPassword = 'corollary-admin';
+
 const defaultOrigins = ['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'];
 
 const variables = {
@@ -100,7 +104,7 @@ const variables = {
     'API_KEY',
     nullable(apiKey),
     null,
-    'One key that every call needs, as Authorization: Bearer or X-API-Key',
+    'One admin key, shown as Authorization: Bearer or X-API-Key; alone, every call needs it',
     'none: open',
   ),
   authEnabled: variable('AUTH_ENABLED', flag, false, 'Keys with roles and restrictions'),
@@ -108,7 +112,7 @@ const variables = {
   serviceAdminPass: variable(
     'SERVICE_ADMIN_PASS',
     secret(text),
-    'corollary-admin',
+    defaultAdminPassword,
     'Password of the bootstrap',
   ),
   apiKeyDefaultExpiryDays: variable(
@@ -313,10 +317,6 @@ function contradictions(config: Config): string[] {
 /** Running on without these would promise a protection that is not there. */
 function notInThisVersion(config: Config): string[] {
   const asked: readonly [boolean, string][] = [
-    [
-      config.authEnabled,
-      'AUTH_ENABLED: this version has no keys with roles yet; API_KEY sets one key for all',
-    ],
     [config.tlsEnabled, 'TLS_ENABLED: this version has no TLS yet; put a proxy in front that has'],
     [config.encryptionKey !== null, 'ENCRYPTION_KEY: this version does not encrypt its files yet; unset it'],
     [config.replicationMode === 'FOLLOWER', 'REPLICATION_MODE: this version cannot follow yet; unset it'],

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { jsonSchemaOf } from '../engine/contract/json-schema.ts';
 import { operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
-import { checkInput, checkParams, requireCoverage, requirePermission } from './dispatch.ts';
+import { checkInput, checkParams, requireCoverage, requirePermission, saysDryRun } from './dispatch.ts';
 import { anonymous, type Identity } from './identity.ts';
 
 const reader: Identity = { ...anonymous, role: 'reader' };
 const writer: Identity = { ...anonymous, role: 'writer' };
+const replica: Identity = { ...anonymous, role: 'replica' };
 
 describe('permission', () => {
   it.each(Object.entries<OperationSpec>(operations))('of %s follows its role', (_name, spec) => {
@@ -18,7 +20,43 @@ describe('permission', () => {
       }
     };
     const rank = ['public', 'reader', 'writer', 'admin'].indexOf(spec.role);
-    expect([allowed(reader), allowed(writer), allowed(anonymous)]).toEqual([rank <= 1, rank <= 2, true]);
+    const expected = [rank <= 1 || spec.dryRun !== undefined, rank <= 2, true, spec.role === 'public'];
+    expect([allowed(reader), allowed(writer), allowed(anonymous), allowed(replica)]).toEqual(expected);
+    if (allowed(reader)) expect(requirePermission(reader, spec)).toBe(rank <= 1 ? 'call' : 'dryRun');
+  });
+
+  it('knows every operation of the table that takes dryRun', () => {
+    for (const [name, spec] of Object.entries<OperationSpec>(operations)) {
+      const takes = (part: OperationSpec['body']): boolean =>
+        part !== undefined && Object.keys(jsonSchemaOf(part, 'input')['properties'] ?? {}).includes('dryRun');
+      const place = takes(spec.body) ? 'body' : takes(spec.query) ? 'query' : undefined;
+      expect(spec.kind === 'write' ? spec.dryRun : place, name).toBe(place);
+    }
+  });
+
+  it('sees a dry run where it is said, and only there', () => {
+    const { retract, ask } = operations;
+    expect(saysDryRun(retract, { body: { dryRun: true } })).toBe(true);
+    for (const dryRun of [false, null, 'true', 1, undefined])
+      expect(saysDryRun(retract, { body: { dryRun } })).toBe(false);
+    for (const body of [undefined, null, [true], 'dryRun']) expect(saysDryRun(retract, { body })).toBe(false);
+    expect(saysDryRun(retract, { query: { dryRun: 'true' }, body: {} })).toBe(false);
+    expect(saysDryRun({ ...retract, dryRun: 'query' }, { query: { dryRun: 'true' } })).toBe(true);
+    expect(saysDryRun({ ...retract, dryRun: 'query' }, { query: { dryRun: true } })).toBe(true);
+    expect(saysDryRun(ask, { body: { dryRun: true } })).toBe(false);
+  });
+
+  it('of what is for replicas needs a replica or an admin without restrictions', () => {
+    const spec = { role: 'replica' } as const;
+    for (const identity of [replica, anonymous]) {
+      expect(requirePermission(identity, spec)).toBe('call');
+      expect(() => requirePermission({ ...identity, databases: ['d'] }, spec)).toThrow(
+        'without restrictions',
+      );
+      expect(() => requirePermission({ ...identity, tenants: ['t'] }, spec)).toThrow('without restrictions');
+    }
+    for (const identity of [reader, writer])
+      expect(() => requirePermission(identity, spec)).toThrow('the role replica');
   });
 
   it('keeps a credential restricted to tenants from changing rules, and from nothing else', () => {

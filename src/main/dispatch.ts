@@ -6,7 +6,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type OperationName, operations } from '../engine/contract/operations.ts';
-import type { OperationSpec } from '../engine/contract/operation-spec.ts';
+import type { OperationSpec, Role } from '../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
 import { pendingSchema } from '../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';
@@ -45,6 +45,7 @@ export interface CheckedInput {
 export function createDispatcher(handlers: Handlers, options: DispatchOptions): Dispatcher {
   return {
     async run(name, caller, input) {
+      authorize(operations[name], caller, input);
       const handler = handlers[name] as (caller: Caller, input: CheckedInput) => unknown;
       const start = performance.now();
       try {
@@ -55,20 +56,51 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
         options.onCall(name, performance.now() - start);
       }
     },
-    stream: (name, caller, lastEventId) => handlers[name](caller, lastEventId),
+    stream: (name, caller, lastEventId) => {
+      authorize(operations[name], caller, {});
+      return handlers[name](caller, lastEventId);
+    },
   };
+}
+
+/**
+ * What every call passes, whatever the surface it came by has looked at already: a surface refuses early, in the order
+ * of the contract, and here nothing is forgotten.
+ */
+function authorize(spec: OperationSpec, caller: Caller, input: CheckedInput): void {
+  if (spec.role === 'public') return;
+  if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
+    throw insufficientRole(caller, spec);
+  requireCoverage(caller, {
+    database: spec.database ? caller.database : null,
+    tenant: spec.tenant ? caller.tenant : null,
+  });
+  if (spec.pathNames === undefined) return;
+  const { name, id } = input.params as { readonly name: string; readonly id?: string };
+  requireCoverage(caller, { database: name, tenant: id ?? null });
 }
 
 const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
 
-/** Refuses with Forbidden what the role, or a restriction to tenants, does not allow. */
-export function requirePermission(identity: Identity, spec: OperationSpec): void {
-  if (ranks[identity.role] < ranks[spec.role])
+/** What of an operation says who may call it. */
+type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun'>;
+
+/**
+ * Refuses with Forbidden what the role, or a restriction, does not allow. `dryRun`: the call is allowed where it
+ * changes nothing, which is for `saysDryRun` to tell.
+ */
+export function requirePermission(identity: Identity, spec: Permission): 'call' | 'dryRun' {
+  const hasRole = covers(identity.role, spec.role);
+  if (!hasRole && (spec.dryRun === undefined || !covers(identity.role, 'reader')))
+    throw insufficientRole(identity, spec);
+  const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
+  if (spec.role === 'replica' && isRestricted)
     throw new EngineError(
       'Forbidden',
-      `this needs the role ${spec.role}; the credential is a ${identity.role}`,
+      'a replica has everything: this needs a credential without restrictions',
     );
   if (spec.changesRules === true) requireRuleChange(identity);
+  return hasRole ? 'call' : 'dryRun';
 }
 
 /** Refuses with Forbidden a credential that may not change rules. */
@@ -80,12 +112,37 @@ export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void 
     );
 }
 
-/** Refuses with Forbidden a database or tenant outside the credential, whether it exists or not. */
+function covers(role: Identity['role'], needed: Role): boolean {
+  if (needed === 'public') return true;
+  if (needed === 'replica') return role === 'replica' || role === 'admin';
+  return role !== 'replica' && ranks[role] >= ranks[needed];
+}
+
+/** The refusal of a call that the role does not allow. */
+export function insufficientRole({ role }: Pick<Identity, 'role'>, spec: Permission): EngineError {
+  const dry = spec.dryRun !== undefined && role === 'reader' ? ', or dryRun: true' : '';
+  return new EngineError('Forbidden', `this needs the role ${spec.role}${dry}; the credential is a ${role}`);
+}
+
+/** True where the input, as it came or checked, asks for a dry run in the place where the operation takes that. */
+export function saysDryRun(spec: Permission, input: CheckedInput): boolean {
+  const part = spec.dryRun === undefined ? undefined : input[spec.dryRun];
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return false;
+  const { dryRun } = part as { readonly dryRun?: unknown };
+  // In a query string that was not checked yet all is text.
+  return dryRun === true || (spec.dryRun === 'query' && dryRun === 'true');
+}
+
+/** Refuses with Forbidden a database or tenant outside the credential, whether it exists or not; null: there is none. */
 export function requireCoverage(
   identity: Identity,
-  place: { database: string; tenant: string | null },
+  place: { database: string | null; tenant: string | null },
 ): void {
-  if (identity.databases.length > 0 && !identity.databases.includes(place.database))
+  if (
+    place.database !== null &&
+    identity.databases.length > 0 &&
+    !identity.databases.includes(place.database)
+  )
     throw new EngineError('Forbidden', 'the credential does not cover this database');
   if (place.tenant !== null && identity.tenants.length > 0 && !identity.tenants.includes(place.tenant))
     throw new EngineError('Forbidden', 'the credential does not cover this tenant');

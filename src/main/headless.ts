@@ -42,6 +42,8 @@ async function main(): Promise<number> {
     case 'serve':
       // Nothing that is still pending may keep a service that has ended.
       return process.exit(await serve());
+    case 'reset-admin':
+      return resetAdmin();
     default:
       return talk(command);
   }
@@ -53,6 +55,14 @@ function talk(command: Command): Promise<number> {
     endpointFile: endpointFileOf(process.env),
     apiKey: process.env['API_KEY'] || null,
   });
+}
+
+async function resetAdmin(): Promise<number> {
+  const config = parseConfig(process.env);
+  const log = loggerFor(config);
+  const { resetAdminKeys } = await import('./reset-admin.ts');
+  for (const line of await resetAdminKeys(config, (message) => log.warn(message))) print(line);
+  return 0;
 }
 
 let isServing = false;

@@ -39,6 +39,8 @@ export interface McpHost {
    * Refuses with an EngineError; an answer is of the operation's output schema.
    */
   perform(name: OperationName, caller: Caller, body: unknown): Promise<unknown>;
+  /** False once the credential was revoked, has expired, or does not cover what the connection was opened for. */
+  holds(credential: string | null, binding: Binding): boolean;
   onToolCall(call: ToolCall): void;
   /** Called with +1 and -1 as SSE streams open and close. */
   onSubscribers(change: 1 | -1): void;

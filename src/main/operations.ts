@@ -11,13 +11,17 @@ import type {
   OperationOutput,
   Operations,
 } from '../engine/contract/operations.ts';
+import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
 import type { Pending } from '../engine/contract/transactions.ts';
+import type { Authentication } from './auth/authentication.ts';
 import type { Language } from './llm/language.ts';
 import type { Caller, Change, Engine, TransactionWrites } from '../engine/index.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
   readonly engine: Engine;
+  /** Who may call. */
+  readonly authentication: Authentication;
   /** Natural language, in and out. */
   readonly language: Language;
   readonly version: string;
@@ -95,9 +99,24 @@ export function createHandlers(service: ServiceState): Handlers {
     createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
     deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
     nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
+    ...authenticationHandlers(service),
     takeSnapshot: () => service.engine.snapshot(),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
     events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),
+  };
+}
+
+function authenticationHandlers(
+  service: ServiceState,
+): Pick<Handlers, keyof typeof authenticationOperations> {
+  return {
+    authenticationStatus: () => service.authentication.status(),
+    bootstrap: (caller, { body }) => service.authentication.bootstrap(caller, body),
+    createKey: (caller, { body }) => service.authentication.createKey(caller, body),
+    listKeys: (caller) => service.authentication.listKeys(caller),
+    updateKey: (caller, { params, body }) => service.authentication.updateKey(caller, params.id, body),
+    revokeKey: (caller, { params }) => service.authentication.revokeKey(caller, params.id),
+    whoami: (caller) => service.authentication.whoami(caller),
   };
 }

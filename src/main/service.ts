@@ -12,10 +12,17 @@ import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
 import { operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
-import { type Engine, EngineError, openEngine } from '../engine/index.ts';
-import { createAuthenticator } from './auth/api-key.ts';
-import type { Config } from './config.ts';
-import { checkInput, createDispatcher, type Dispatcher, requirePermission } from './dispatch.ts';
+import { type Engine, EngineError, openEngine, present } from '../engine/index.ts';
+import { Authentication } from './auth/authentication.ts';
+import { type Config, defaultAdminPassword } from './config.ts';
+import {
+  checkInput,
+  createDispatcher,
+  type Dispatcher,
+  insufficientRole,
+  requirePermission,
+  saysDryRun,
+} from './dispatch.ts';
 import { removeEndpoint, writeEndpoint } from './endpoint-file.ts';
 import type { Activity } from './http/activity.ts';
 import { createHttpApp, type HttpApp } from './http/app.ts';
@@ -76,6 +83,7 @@ class RunningService implements Service, ServiceState {
   readonly #startedAt = Date.now();
   readonly #installation = findInstallation();
   readonly #metrics: Metrics;
+  readonly authentication: Authentication;
   readonly language: Language;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
@@ -89,6 +97,12 @@ class RunningService implements Service, ServiceState {
   constructor(config: Config, { log, checkOutputs = false }: ServiceOptions) {
     this.#config = config;
     this.#log = log;
+    this.authentication = new Authentication({
+      settings: config,
+      keys: () => this.engine.keys,
+      isLoopback: isLoopbackAddress,
+      now: () => performance.now(),
+    });
     const specs: OperationSpec[] = Object.values(operations);
     this.#metrics = createMetrics(
       {
@@ -167,7 +181,9 @@ class RunningService implements Service, ServiceState {
         hasDatabase: (name) => this.engine.hasDatabase(name),
         remembers: (caller) => this.engine.remembers(caller),
         abandon: (caller) => this.engine.abandon(caller),
-        authenticate: createAuthenticator(this.#config.apiKey),
+        authenticate: (headers) => this.authentication.authenticate(headers),
+        holds: (caller) => this.authentication.holds(caller),
+        admitTry: (address) => this.authentication.admitTry(address),
       },
       [(app) => mountMcp(app, this.#mcpHost())],
     );
@@ -180,10 +196,21 @@ class RunningService implements Service, ServiceState {
     const bound = app.server.address() as AddressInfo;
     this.port = bound.port;
     this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
-    if (this.#config.apiKey === null && !isLoopbackAddress(bound.address))
+    if (!isLoopbackAddress(bound.address)) this.#warnOfOpenness(bound.address);
+  }
+
+  /** The service listens beyond this machine. */
+  #warnOfOpenness(address: string): void {
+    const { mode } = this.authentication;
+    if (mode === 'disabled')
       this.#log.warn(
-        { address: bound.address },
-        'authentication is off and the service listens beyond this machine: set API_KEY, or HOST=127.0.0.1',
+        { address },
+        'authentication is off and the service listens beyond this machine: set AUTH_ENABLED or API_KEY, or HOST=127.0.0.1',
+      );
+    if (mode === 'rbac' && this.#config.serviceAdminPass === defaultAdminPassword)
+      this.#log.warn(
+        { address },
+        'the bootstrap has the built-in password and the service listens beyond this machine: set SERVICE_ADMIN_PASS',
       );
   }
 
@@ -248,13 +275,17 @@ class RunningService implements Service, ServiceState {
       logger: this.#log,
       callerOf: (request, bound) => {
         const named = bound ?? namedPlace(request);
-        if (request.identity !== null) requireCovered(request.identity, named);
+        const { database, tenant } = named;
+        const identity = present(request.identity, 'the credential was looked at');
+        requireCovered(identity, { database, tenant: tenant ?? 'default' });
         const place = checkedPlace(named, false);
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },
       perform: async (name, caller, body) => {
-        requirePermission(caller, operations[name]);
+        const spec: OperationSpec = operations[name];
+        if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, { body }))
+          throw insufficientRole(caller, spec);
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
         const input = checkInput(name, { body });
@@ -266,6 +297,7 @@ class RunningService implements Service, ServiceState {
           task.done();
         }
       },
+      holds: (credential, binding) => this.authentication.holds({ credential, ...binding }),
       onToolCall: ({ requestId, tool, client, outcome, elapsedMs }) => {
         this.#metrics.toolCallDone(tool, outcome, elapsedMs);
         this.#log.info({ requestId, tool, client, outcome, elapsedMs: Math.round(elapsedMs) }, 'tool call');

@@ -4,7 +4,7 @@
 export interface Caller {
   /** Id of the credential, or null where the caller is anonymous. */
   readonly credential: string | null;
-  readonly role: 'reader' | 'writer' | 'admin';
+  readonly role: 'reader' | 'writer' | 'admin' | 'replica';
   /** Databases and tenants the credential is restricted to; empty: no restriction. */
   readonly databases: readonly string[];
   readonly tenants: readonly string[];
@@ -23,6 +23,8 @@ export interface Caller {
    */
   readonly ifMatch?: readonly string[] | '*';
   readonly requestId: string;
+  /** Address of the other end of the connection; absent: none is known. */
+  readonly peer?: string;
   /** Aborts when the client has gone: its question is cancelled, its writes are not. */
   readonly signal: AbortSignal;
 }

@@ -14,11 +14,15 @@ export const operationTags = [
   'context',
   'language',
   'databases',
+  'authentication',
   'service',
 ] as const;
 
-/** What a credential must at least be. `public` needs none. */
-export type Role = 'public' | 'reader' | 'writer' | 'admin';
+/**
+ * What a credential must at least be. `public` needs none; an admin may what a writer may, and a writer what a reader
+ * may; `replica` is for keys of that role and for admins, and for none that is restricted.
+ */
+export type Role = 'public' | 'reader' | 'writer' | 'admin' | 'replica';
 
 /** How an operation appears as an MCP tool; `description` says when to use which, with an example. */
 export interface ToolSpec {
@@ -30,7 +34,7 @@ export interface ToolSpec {
 }
 
 export interface OperationSpec {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   /** Further paths that do the same. */
   aliases?: readonly string[];
@@ -56,6 +60,13 @@ export interface OperationSpec {
   ifMatch?: true;
   /** True: it changes rules, which a credential restricted to tenants may not. */
   changesRules?: boolean;
+  /** Where `dryRun` is said: a reader may call the operation so, whatever its role. */
+  dryRun?: 'body' | 'query';
+  /**
+   * True: the body holds a secret that could be guessed at. Tries are counted by address, and an Idempotency-Key is
+   * ignored, since a digest of the body must be kept nowhere.
+   */
+  guessable?: true;
   params?: z.ZodType;
   query?: z.ZodType;
   /** Parameters of the query string that are lists: they may be repeated. */

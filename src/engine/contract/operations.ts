@@ -16,6 +16,7 @@ import { databaseOperations } from './operations/databases.ts';
 import { memoryOperations } from './operations/memory.ts';
 import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
+import { authenticationOperations } from './operations/authentication.ts';
 import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
@@ -28,6 +29,7 @@ export const operations = {
   ...contextOperations,
   ...extractionOperations,
   ...databaseOperations,
+  ...authenticationOperations,
   ...serviceOperations,
 } as const satisfies Record<string, OperationSpec>;
 

@@ -56,7 +56,7 @@ const mostSets = 20_000;
 
 export function salienceOf(fact: UsedFact, now: number): number {
   let sum = 0;
-  for (const use of fact.uses) sum += Math.max((now - use) / day, 1000 / day) ** -0.5;
+  for (const use of fact.uses) sum += 1 / Math.sqrt(Math.max((now - use) / day, 1000 / day));
   const activation = sum / (1 + sum);
   return (1 - (1 - activation) ** (2 * (fact.importance ?? 0.5))) * (fact.confidence ?? 1);
 }

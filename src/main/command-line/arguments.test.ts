@@ -26,6 +26,13 @@ it('takes a text that starts with a minus for a text', () => {
 it('prefers help and version to everything', () => {
   expect(parseArguments(['ask', '--help']).name).toBe('help');
   expect(parseArguments(['-v']).name).toBe('version');
+  expect(parseArguments(['--reset-admin', '--help']).name).toBe('help');
+});
+
+it('takes --reset-admin alone', () => {
+  expect(parseArguments(['--reset-admin']).name).toBe('reset-admin');
+  expect(() => parseArguments(['serve', '--reset-admin'])).toThrow('stands alone');
+  expect(() => parseArguments(['reset-admin'])).toThrow('no command');
 });
 
 it.each([[['frobnicate']], [['ask', '--nope']], [['ask', '-x']], [['serve', 'x']], [['ask', '--url']]])(

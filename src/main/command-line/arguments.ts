@@ -10,7 +10,7 @@ export const commandNames = ['serve', 'ask', 'tell', 'teach', 'status', 'sample'
 export type CommandName = (typeof commandNames)[number];
 
 export interface Command {
-  readonly name: CommandName | 'help' | 'version';
+  readonly name: CommandName | 'help' | 'version' | 'reset-admin';
   /** What stands after the command, joined by spaces where it is text. */
   readonly words: readonly string[];
   /** Address of the service; null: the one the endpoint file names. */
@@ -29,8 +29,11 @@ export class UsageError extends Error {}
 export function parseArguments(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv);
   const [first, ...words] = positionals;
-  const name = values.help ? 'help' : values.version ? 'version' : (first ?? 'serve');
-  if (!isCommandName(name) && name !== 'help' && name !== 'version')
+  const option = optionCommands.find((each) => values[each]);
+  if (option === 'reset-admin' && first !== undefined)
+    throw new UsageError('--reset-admin stands alone: it does one thing to the folder and ends');
+  const name = option ?? first ?? 'serve';
+  if (name !== option && !isCommandName(name) && name !== 'help' && name !== 'version')
     throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
   if (name === 'serve' && words.length > 0)
     throw new UsageError('serve takes no arguments: it is configured by environment variables (see --help)');
@@ -63,6 +66,7 @@ function parse(argv: readonly string[]) {
         scope: { type: 'string' },
         json: { type: 'boolean', default: false },
         proof: { type: 'boolean', default: false },
+        'reset-admin': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
       },
@@ -71,6 +75,9 @@ function parse(argv: readonly string[]) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
+
+/** What is asked for by an option in place of a command; the first goes before the others. */
+const optionCommands = ['help', 'version', 'reset-admin'] as const;
 
 function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);

@@ -21,10 +21,13 @@ Options of the commands that talk to a running service:
   --json                the service's answer as JSON
   API_KEY in the environment is shown to the service.
 
+  --reset-admin         with the service stopped: revokes all admin keys, so that the
+                        next start has the bootstrap open; reads the environment as serve
+
   --help, --version
 
 Exit codes: 0 done; ask: 1 when nothing holds; 2 wrong use or configuration; 3 no service reached;
-4 the service refused. serve: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 log damaged.
+4 the service refused. serve, --reset-admin: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 log damaged.
 
 Environment (an empty value counts as not set):
 

@@ -57,6 +57,7 @@ export function createAdmission(host: HttpHost): Admission {
     admit,
     install(app) {
       app.decorateRequest('identity', null);
+      app.decorateRequest('onlyDryRun', false);
       app.decorateRequest('startedAt', 0);
       app.addHook('onRoute', ({ method, url }) => {
         routes.add(typeof method === 'string' ? [method] : method, url);

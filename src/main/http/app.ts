@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
+import { requirePermission } from '../dispatch.ts';
 import { Activity } from './activity.ts';
 import { createAdmission } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
@@ -76,7 +77,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
       scope.addHook('onRequest', (request, _reply, done) => {
-        guard.identify(request);
+        requirePermission(guard.identify(request), { role: 'reader' });
         requireJson(request.raw);
         done();
       });

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who the credential makes the caller; null until it was looked at, and on what needs none. */
     identity: Identity | null;
+    /** True: the role allows the operation only where it changes nothing. */
+    onlyDryRun: boolean;
     /** When the head of the request was read, on the clock of `performance`. */
     startedAt: number;
   }
@@ -60,6 +62,7 @@ export function callerFor(
   transaction: string | null = null,
 ): Caller {
   const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
+  const peer = peerOf(request);
   return {
     ...identity,
     ...place,
@@ -67,8 +70,14 @@ export function callerFor(
     transaction,
     idempotency: null,
     requestId: request.id,
+    ...(peer === undefined ? {} : { peer }),
     signal,
   };
+}
+
+/** The address of the other end of the connection; undefined where it has closed. */
+export function peerOf(request: FastifyRequest): string | undefined {
+  return request.raw.socket.remoteAddress;
 }
 
 /** The transaction that the request is to be part of; null where it names none. */

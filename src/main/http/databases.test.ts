@@ -154,6 +154,9 @@ describe('a restricted credential', () => {
       get language(): never {
         throw new Error('nothing here is about language');
       },
+      get authentication(): never {
+        throw new Error('nothing here is about keys');
+      },
       version: '0.0.0',
       uptimeMs: () => 0,
       readiness: () => never(),
@@ -171,6 +174,8 @@ describe('a restricted credential', () => {
       abandon: (caller) => engine.abandon(caller),
       authenticate: (headers) =>
         headers['x-api-key'] === 'reader' ? { ...limited, role: 'reader' } : limited,
+      holds: () => true,
+      admitTry: () => {},
     });
     await http.app.listen({ host: '127.0.0.1', port: 0 });
     address = `http://127.0.0.1:${(http.app.server.address() as AddressInfo).port}`;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
+import { requirePermission } from '../dispatch.ts';
 import { hasBody } from './body.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
@@ -21,7 +22,7 @@ export function addDescription(app: FastifyInstance, host: HttpHost, guard: Guar
 }
 
 function admit(guard: Guard, request: FastifyRequest): void {
-  guard.identify(request);
+  requirePermission(guard.identify(request), { role: 'reader' });
   const [unknown] = Object.keys(parseQuery(request.raw.url ?? ''));
   if (unknown !== undefined)
     throw new EngineError('ValidationException', `${unknown}: unknown query parameter`, {

@@ -2,7 +2,7 @@
  * `GET /events`: the changes of a tenant as server-sent events.
  *
  * The engine bounds what a slow subscriber can leave waiting and tells it with a `reset`; here a connection that
- * takes nothing at all for a while is closed. A comment now and then keeps proxies from closing an idle stream.
+ * takes nothing at all for a while is closed, and so is one whose credential does not stand any more. A comment now and then keeps proxies from closing an idle stream.
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -13,6 +13,8 @@ import type { HttpHost } from './host.ts';
 
 const heartbeatMs = 15_000;
 const stuckMs = 60_000;
+/** How often it is looked whether the credential still stands. */
+const lookMs = 250;
 
 export async function streamEvents(
   host: HttpHost,
@@ -25,9 +27,10 @@ export async function streamEvents(
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const lastEventId = request.headers['last-event-id'];
   const task = activity.startStream();
+  const caller = callerFor(request, place, task.signal);
   const changes = host.dispatcher.stream(
     'events',
-    callerFor(request, place, task.signal),
+    caller,
     typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
   );
   reply.hijack();
@@ -40,9 +43,14 @@ export async function streamEvents(
   const heartbeat = setInterval(() => {
     if (!raw.writableNeedDrain) raw.write(':\n\n');
   }, heartbeatMs);
+  const watch = setInterval(() => {
+    if (!host.holds(caller)) task.cancel();
+  }, lookMs);
   host.metrics.eventSubscribers(1);
   try {
     for await (const change of changes) {
+      // Between two looks, too, nothing is told to who has no right to it any more.
+      if (!host.holds(caller)) break;
       if (!raw.write(frameOf(change))) await drained(raw, task);
       if (task.signal.aborted) break;
     }
@@ -50,6 +58,7 @@ export async function streamEvents(
     if (!task.signal.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
   } finally {
     clearInterval(heartbeat);
+    clearInterval(watch);
     host.metrics.eventSubscribers(-1);
     task.done();
     raw.end();

@@ -48,4 +48,8 @@ export interface HttpHost {
   abandon(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */
   authenticate(headers: IncomingHttpHeaders): Identity;
+  /** False once the caller's credential was revoked, has expired, or does not cover the caller's place any more. */
+  holds(caller: Caller): boolean;
+  /** Refuses with RateLimited an address that has used up its tries of a secret. */
+  admitTry(address: string): void;
 }

@@ -53,4 +53,7 @@ export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } =
   extract: { text: 'Carol is the mother of Dave.', assert: true },
   synthesize: { question: 'Who is a grandparent of Dave?' },
   createDatabase: { name: 'family' },
+  bootstrap: { username: 'admin', password: 'the value of SERVICE_ADMIN_PASS' },
+  createKey: { role: 'reader', databases: ['family'], description: 'the dashboard', expiresInDays: 90 },
+  updateKey: { expiresAt: 'never' },
 };

@@ -9,7 +9,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
-import { type CheckedInput, checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
+import {
+  type CheckedInput,
+  checkLongInput,
+  checkParams,
+  insufficientRole,
+  requirePermission,
+  saysDryRun,
+} from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
@@ -20,6 +27,7 @@ import {
   type NamedPlace,
   namedPlace,
   namedTransaction,
+  peerOf,
   type Place,
   requireCovered,
 } from './caller.ts';
@@ -70,17 +78,19 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
 }
 
 function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, request: FastifyRequest): void {
-  if (spec.role === 'public') request.identity = nobody;
-  else {
+  if (spec.role === 'public') {
+    request.identity = nobody;
+    if (spec.guessable === true) host.admitTry(peerOf(request) ?? '');
+  } else {
     const identity = guard.identify(request);
-    requirePermission(identity, spec);
+    request.onlyDryRun = requirePermission(identity, spec) === 'dryRun';
     const covered = namedBy(spec, request);
     if (covered !== null) requireCovered(identity, covered);
   }
   try {
     requireJson(request.raw);
   } catch (error) {
-    throw takingTransaction(host, spec, request, error);
+    throw takingTransaction(host, spec, request, request.onlyDryRun ? notToTry(spec, request) : error);
   }
 }
 
@@ -145,7 +155,7 @@ interface Call {
 /** Reads and checks the request, in the order in which it can be refused. */
 async function callOf(host: HttpHost, name: OperationName, request: FastifyRequest): Promise<Call> {
   const spec: OperationSpec = operations[name];
-  const bytes = await bytesOf(host, request);
+  const bytes = await (request.onlyDryRun ? bytesToTry(host, spec, request) : bytesOf(host, request));
   const params = checkParams(name, request.params);
   const place = placeOf(spec, request);
   const conditions = await conditionsOf(spec, request, place, bytes);
@@ -219,9 +229,13 @@ async function conditionsOf(
   const { method, headers } = request;
   const url = request.raw.url ?? '';
   return {
-    idempotency: spec.kind === 'write' ? await idempotencyOf({ method, url, headers }, place, body) : null,
+    idempotency: takesKey(spec) ? await idempotencyOf({ method, url, headers }, place, body) : null,
     ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
   };
+}
+
+function takesKey(spec: OperationSpec): boolean {
+  return spec.kind === 'write' && spec.guessable !== true;
 }
 
 function statusOf(name: OperationName, output: unknown): number {
@@ -261,6 +275,36 @@ function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, para
 async function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer | null> {
   const takesNone = request.method === 'GET' || request.method === 'HEAD';
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
+}
+
+/**
+ * The body of a call that the role allows as a dry run alone. Refuses with Forbidden where it is none, or cannot be
+ * read, before anything else is said about it.
+ */
+async function bytesToTry(
+  host: HttpHost,
+  spec: OperationSpec,
+  request: FastifyRequest,
+): Promise<Buffer | null> {
+  if (spec.dryRun === 'query') {
+    const query = parseQuery(request.raw.url ?? '', spec.lists);
+    if (!saysDryRun(spec, { query })) throw notToTry(spec, request);
+    return bytesOf(host, request);
+  }
+  let bytes: Buffer | null;
+  let body: unknown;
+  try {
+    bytes = await bytesOf(host, request);
+    body = await bodyOf(request, bytes);
+  } catch (error) {
+    throw error instanceof EngineError ? notToTry(spec, request) : error;
+  }
+  if (!saysDryRun(spec, { body })) throw notToTry(spec, request);
+  return bytes;
+}
+
+function notToTry(spec: OperationSpec, request: FastifyRequest): EngineError {
+  return insufficientRole(present(request.identity, 'the credential was looked at'), spec);
 }
 
 async function bodyOf(request: FastifyRequest, bytes: Buffer | null): Promise<unknown> {

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { EngineError } from '../../engine/index.ts';
-import { createAuthenticator } from '../auth/api-key.ts';
+import { Authentication } from '../auth/authentication.ts';
 import { parseConfig } from '../config.ts';
 import { createDispatcher } from '../dispatch.ts';
 import { findInstallation } from '../installation.ts';
@@ -23,8 +23,14 @@ beforeAll(async () => {
     version: '1.0.0',
     uptimeMs: () => 1,
     get language(): never {
-      throw new EngineError('NotReady', 'the service is starting: try again soon');
+      return notStarted();
     },
+    authentication: new Authentication({
+      settings: parseConfig({ API_KEY: 'a-key' }),
+      keys: notStarted,
+      isLoopback: () => true,
+      now: () => 0,
+    }),
     readiness: () => {
       const subsystems = {
         engine: 'off',
@@ -47,7 +53,9 @@ beforeAll(async () => {
     hasDatabase: () => state.engine,
     remembers: () => state.engine,
     abandon: () => false,
-    authenticate: createAuthenticator('a-key'),
+    authenticate: (headers) => state.authentication.authenticate(headers),
+    holds: () => state.engine,
+    admitTry: () => {},
   });
   await http.app.listen({ host: '127.0.0.1', port: 0 });
   address = `http://127.0.0.1:${(http.app.server.address() as AddressInfo).port}`;
@@ -87,3 +95,7 @@ it('answers health, readiness and metrics all the same', async () => {
   expect(metrics.status).toBe(200);
   expect((await fetch(`${address}/metrics`)).status).toBe(401);
 });
+
+function notStarted(): never {
+  throw new EngineError('NotReady', 'the service is starting: try again soon');
+}

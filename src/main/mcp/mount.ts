@@ -11,14 +11,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { createContexts } from './connection.ts';
-import { defaultLimits, type SessionLimits, Sessions } from './sessions.ts';
+import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
+
+/** How often it is looked whether the credentials of open sessions still stand. */
+const lookMs = 250;
 
 export const streamablePath = '/mcp';
 export const ssePath = '/mcp/sse';
 
-/** Mounts the routes. Sessions end, and their streams with them, when the app begins to close. */
+/**
+ * Mounts the routes. Sessions end, and their streams with them, when the app begins to close, and when their credential
+ * does not stand any more.
+ */
 export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLimits = defaultLimits): void {
   const contexts = createContexts();
   const streamable: StreamableEndpoint = {
@@ -42,8 +48,17 @@ export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLim
       host.logger.error({ err: error }, 'ending idle MCP sessions failed');
     });
   }, sweepEveryMs).unref();
+  const isOver = ({ credential, binding }: Session): boolean => !host.holds(credential, binding);
+  const watch = setInterval(() => {
+    Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOver)]).catch(
+      (error: unknown) => {
+        host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
+      },
+    );
+  }, lookMs).unref();
   app.addHook('preClose', async () => {
     clearInterval(sweeper);
+    clearInterval(watch);
     await Promise.all([streamable.sessions.closeAll(), sse.sessions.closeAll()]);
   });
 }

@@ -93,7 +93,12 @@ export class Sessions<Kind extends Transport> {
 
   /** Ends the sessions that have been idle too long. */
   async sweep(now: number): Promise<void> {
-    const ended = [...this.#open.values()].filter((session) => session.idleFor(now) >= this.#limits.idleMs);
+    await this.endWhere((session) => session.idleFor(now) >= this.#limits.idleMs);
+  }
+
+  /** Ends those of which that is said, their calls and streams with them. */
+  async endWhere(isOver: (session: Session<Kind>) => boolean): Promise<void> {
+    const ended = [...this.#open.values()].filter(isOver);
     await Promise.all(ended.map((session) => session.server.close()));
   }
 

@@ -61,6 +61,7 @@ export const scopeOperations = {
     database: true,
     role: 'writer',
     kind: 'write',
+    dryRun: 'body',
     body: mergeInputSchema,
     longList: resolutionsList,
     output: mergedSchema,

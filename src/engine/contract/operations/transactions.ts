@@ -30,6 +30,7 @@ export const transactionOperations = {
     database: true,
     role: 'writer',
     kind: 'write',
+    dryRun: 'body',
     params: transactionParams,
     body: commitInputSchema,
     output: committedSchema,

@@ -1,0 +1,157 @@
+import type { Caller } from './base/caller.ts';
+import type { Clock } from './base/clock.ts';
+import { EngineError } from './base/errors.ts';
+import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
+import type { KeysOfService } from './engine.ts';
+import { type KeptKey, outcomeKey } from './key-store.ts';
+import type { KeyChange, KeyToKeep, Operation } from './operation.ts';
+import { outcomeAs, type OutcomeKey } from './outcome.ts';
+import type { Report } from './report.ts';
+import type { Writer } from './retract.ts';
+import type { State } from './state.ts';
+
+/**
+ * Keys as things of their own: made, listed, changed, revoked, found by how they begin.
+ *
+ * A key can be made, changed or revoked only by a caller whose restrictions cover it, before and after; lists show
+ * those that are covered. Every write is a barrier, checked on the keys as they are when it is logged.
+ */
+export class Keys implements KeysOfService {
+  readonly #state: State;
+  readonly #writer: Writer;
+  readonly #clock: Clock;
+
+  constructor(state: State, writer: Writer, clock: Clock) {
+    this.#state = state;
+    this.#writer = writer;
+    this.#clock = clock;
+  }
+
+  get hasAdmin(): boolean {
+    return this.#state.keys.hasAdmin;
+  }
+
+  find(id: string): KeptKey | null {
+    return this.#state.keys.get(id) ?? null;
+  }
+
+  withPrefix(prefix: string): readonly KeptKey[] {
+    return this.#state.keys.withPrefix(prefix);
+  }
+
+  hasExpired({ expiresAt }: KeptKey): boolean {
+    return expiresAt !== null && this.#now() >= expiresAt;
+  }
+
+  noteUse(id: string): void {
+    this.#state.keys.noteUse(id, this.#now());
+  }
+
+  list(caller: Caller): KeyList {
+    this.#writer.live.refuseClosed();
+    const covered = [...this.#state.keys.all()].filter((key) => coversKey(caller, key));
+    return { keys: covered.map((key) => this.#viewOf(outcomeKey(key))) };
+  }
+
+  async create(
+    caller: Caller,
+    key: Omit<KeyToKeep, 'id' | 'expiresAt'>,
+    lifeMs: number | null,
+    isFirst = false,
+  ): Promise<OutcomeKey> {
+    requireCoversKey(caller, key);
+    const id = crypto.randomUUID();
+    const report = await this.#write(caller, (time) => {
+      if (isFirst && this.hasAdmin)
+        throw new EngineError('Conflict', 'the bootstrap was done: there is an admin key');
+      const expiresAt = lifeMs === null ? null : time + Math.max(1, Math.round(lifeMs));
+      return { kind: 'createKey', key: { id, ...key, expiresAt } };
+    });
+    const made = onlyKey(report);
+    if (report.isRepeated)
+      throw new EngineError(
+        'Conflict',
+        `the first request with this Idempotency-Key made the key ${made.id}, which was shown then and cannot be shown again: revoke it and make another`,
+      );
+    return made;
+  }
+
+  async update(caller: Caller, id: string, input: UpdateKeyInput): Promise<KeyView> {
+    const { databases, tenants, description, expiresAt } = input;
+    const change: KeyChange = {
+      ...(databases === null ? {} : { databases }),
+      ...(tenants === null ? {} : { tenants }),
+      ...(description === null ? {} : { description }),
+      ...(expiresAt === null ? {} : { expiresAt: expiresAt === 'never' ? null : expiresAt }),
+    };
+    const report = await this.#write(caller, () => {
+      const key = this.#covered(caller, id);
+      requireCoversKey(caller, { ...key, ...change });
+      return { kind: 'updateKey', id, change };
+    });
+    return this.#viewOf(onlyKey(report));
+  }
+
+  async revoke(caller: Caller, id: string): Promise<RevokedKey> {
+    await this.#write(caller, () => {
+      this.#covered(caller, id);
+      return { kind: 'revokeKey', id };
+    });
+    return { id, status: 'revoked' };
+  }
+
+  async resetAdmin(caller: Caller): Promise<readonly OutcomeKey[]> {
+    const report = await this.#write(caller, () => ({ kind: 'revokeAdminKeys' }));
+    return outcomeAs(report.outcome, 'keys').keys;
+  }
+
+  #write(caller: Caller, decide: (time: number) => Operation): Promise<Report> {
+    const operation = async (time: number) => ({ operation: decide(time) });
+    return this.#writer.write({ caller, database: 'default', operation });
+  }
+
+  /** The key, where the caller may touch it. Refuses with NotFound or Forbidden. */
+  #covered(caller: Caller, id: string): KeptKey {
+    const key = this.find(id);
+    if (key === null)
+      throw new EngineError('NotFound', 'there is no key of this id: GET /auth/keys lists them');
+    requireCoversKey(caller, key);
+    return key;
+  }
+
+  #viewOf(key: OutcomeKey): KeyView {
+    return { ...key, lastUsedAt: this.#state.keys.lastUsedAt(key.id) };
+  }
+
+  /** A clock that was put back brings no key back. */
+  #now(): number {
+    return Math.max(this.#clock.now(), this.#state.time);
+  }
+}
+
+type Restrictions = Pick<KeyToKeep, 'databases' | 'tenants'>;
+
+function coversKey(caller: Restrictions, key: Restrictions): boolean {
+  return coversAll(caller.databases, key.databases) && coversAll(caller.tenants, key.tenants);
+}
+
+/** Empty lists mean no restriction. */
+function coversAll(restriction: readonly string[], names: readonly string[]): boolean {
+  if (restriction.length === 0) return true;
+  const covered = new Set(restriction);
+  return names.length > 0 && names.every((name) => covered.has(name));
+}
+
+function requireCoversKey(caller: Restrictions, key: Restrictions): void {
+  if (!coversKey(caller, key))
+    throw new EngineError(
+      'Forbidden',
+      'the key is, or would be, good for more than the credential: its databases and tenants must be among those of the credential',
+    );
+}
+
+function onlyKey({ outcome }: Report): OutcomeKey {
+  const [key] = outcomeAs(outcome, 'keys').keys;
+  if (key === undefined) throw new Error('assertion failed: the write was about one key');
+  return key;
+}

@@ -1,0 +1,214 @@
+/**
+ * Who calls, by the headers of a request; and how one becomes somebody: the bootstrap and keys.
+ *
+ * There are three modes: off, one key for all (`API_KEY`), or keys with roles. `authenticate` is the one way from a
+ * credential to an identity, and `holds` says whether an identity that was given out still stands. Secrets are
+ * compared by their hashes in constant time, so that neither length nor content shows in the time a refusal takes,
+ * and are never in an error, an identity, a record or a log line.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type {
+  AuthenticationMode,
+  AuthenticationStatus,
+  BootstrapInput,
+  CreatedKey,
+  CreateKeyInput,
+  KeyList,
+  KeyView,
+  RevokedKey,
+  UpdateKeyInput,
+  WhoAmI,
+} from '../../engine/contract/authentication.ts';
+import { type Caller, type Engine, EngineError, type KeptKey } from '../../engine/index.ts';
+import { type Config, defaultAdminPassword } from '../config.ts';
+import { anonymous, type Identity } from '../identity.ts';
+import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
+import { Tries } from './tries.ts';
+
+export type AuthenticationSettings = Pick<
+  Config,
+  'apiKey' | 'authEnabled' | 'serviceAdminUser' | 'serviceAdminPass' | 'apiKeyDefaultExpiryDays'
+>;
+
+export interface AuthenticationParts {
+  readonly settings: AuthenticationSettings;
+  /** The keys there are. Refuses with NotReady until the log was read. */
+  readonly keys: () => Engine['keys'];
+  /** Whether a peer's address is one of this machine alone. */
+  readonly isLoopback: (address: string) => boolean;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** Whoever shows `API_KEY`. */
+const apiKeyAdmin: Identity = { credential: 'api-key', role: 'admin', databases: [], tenants: [] };
+
+const dayMs = 86_400_000;
+
+export class Authentication {
+  readonly mode: AuthenticationMode;
+  readonly #settings: AuthenticationSettings;
+  readonly #keys: () => Engine['keys'];
+  readonly #isLoopback: (address: string) => boolean;
+  readonly #apiKeyHash: Buffer | null;
+  readonly #tries: Tries;
+
+  constructor({ settings, keys, isLoopback, now }: AuthenticationParts) {
+    const { apiKey, authEnabled } = settings;
+    this.mode = authEnabled ? 'rbac' : apiKey === null ? 'disabled' : 'legacy';
+    this.#settings = settings;
+    this.#keys = keys;
+    this.#isLoopback = isLoopback;
+    this.#apiKeyHash = apiKey === null ? null : hashOf(apiKey);
+    this.#tries = new Tries(now);
+  }
+
+  /** Who the headers make the caller: nobody in particular where authentication is off. Refuses with Unauthenticated. */
+  authenticate(headers: IncomingHttpHeaders): Identity {
+    if (this.mode === 'disabled') return anonymous;
+    const shown = presentedKey(headers);
+    if (shown === null)
+      throw new EngineError('Unauthenticated', 'show the key as "Authorization: Bearer …" or "X-API-Key: …"');
+    const hash = hashOf(shown);
+    if (this.#apiKeyHash !== null && timingSafeEqual(hash, this.#apiKeyHash)) return apiKeyAdmin;
+    if (this.mode === 'legacy') throw invalidKey();
+    const form = formOf(shown);
+    if (form === 'mistyped')
+      throw new EngineError('Unauthenticated', 'the key is mistyped: its checksum does not fit');
+    if (form === 'foreign') throw invalidKey();
+    const key = this.#keys()
+      .withPrefix(prefixOf(shown))
+      .find((each) => timingSafeEqual(Buffer.from(each.hash, 'hex'), hash));
+    if (key === undefined) throw invalidKey();
+    if (this.#keys().hasExpired(key)) throw new EngineError('Unauthenticated', 'the key has expired');
+    this.#keys().noteUse(key.id);
+    const { id, role, databases, tenants } = key;
+    return { credential: id, role, databases, tenants };
+  }
+
+  /** False once the credential was revoked or has expired, or does not cover the place any more. */
+  holds({ credential, database, tenant }: Pick<Caller, 'credential' | 'database' | 'tenant'>): boolean {
+    const key = this.#keyOf(credential);
+    if (key === null) return true;
+    if (key === 'revoked' || this.#keys().hasExpired(key)) return false;
+    return isAmong(key.databases, database) && isAmong(key.tenants, tenant);
+  }
+
+  status(): AuthenticationStatus {
+    const { mode } = this;
+    return { mode, bootstrapRequired: mode === 'rbac' && !this.#keys().hasAdmin };
+  }
+
+  whoami({ credential, role, databases, tenants }: Caller): WhoAmI {
+    const key = this.#keyOf(credential);
+    const { prefix, description, createdAt, expiresAt } =
+      key === null || key === 'revoked' ? unknownKey : key;
+    return {
+      mode: this.mode,
+      id: credential,
+      role,
+      databases: [...databases],
+      tenants: [...tenants],
+      prefix,
+      description,
+      createdAt,
+      expiresAt,
+    };
+  }
+
+  /** Refuses with RateLimited an address that has used up its tries of the bootstrap. */
+  admitTry(address: string): void {
+    if (this.mode === 'rbac') this.#tries.admit(address);
+  }
+
+  /** The first admin key. */
+  async bootstrap(caller: Caller, { username, password }: BootstrapInput): Promise<CreatedKey> {
+    this.#requireKeys();
+    this.#tries.take(caller.peer ?? '');
+    if (this.#keys().hasAdmin)
+      throw new EngineError('Conflict', 'the bootstrap was done: there is an admin key');
+    const { serviceAdminUser, serviceAdminPass } = this.#settings;
+    const isUser = timingSafeEqual(hashOf(username), hashOf(serviceAdminUser));
+    const isPassword = timingSafeEqual(hashOf(password), hashOf(serviceAdminPass));
+    if (!isUser || !isPassword)
+      throw new EngineError('Unauthenticated', 'the user name or the password is wrong');
+    const isNear = caller.peer !== undefined && this.#isLoopback(caller.peer);
+    if (serviceAdminPass === defaultAdminPassword && !isNear)
+      throw new EngineError(
+        'Forbidden',
+        'the built-in password is taken from this machine alone: set SERVICE_ADMIN_PASS, or call from there',
+      );
+    const input = { role: 'admin', databases: [], tenants: [], description: 'bootstrap' } as const;
+    return this.#create(caller, input, null, true);
+  }
+
+  async createKey(caller: Caller, { expiresInDays, ...input }: CreateKeyInput): Promise<CreatedKey> {
+    this.#requireKeys();
+    const { role, databases, tenants, description } = input;
+    const key = { role, databases: databases ?? [], tenants: tenants ?? [], description };
+    return this.#create(caller, key, expiresInDays, false);
+  }
+
+  listKeys(caller: Caller): KeyList {
+    this.#requireKeys();
+    return this.#keys().list(caller);
+  }
+
+  async updateKey(caller: Caller, id: string, input: UpdateKeyInput): Promise<KeyView> {
+    this.#requireKeys();
+    return this.#keys().update(caller, id, input);
+  }
+
+  async revokeKey(caller: Caller, id: string): Promise<RevokedKey> {
+    this.#requireKeys();
+    return this.#keys().revoke(caller, id);
+  }
+
+  async #create(
+    caller: Caller,
+    input: Pick<KeptKey, 'role' | 'databases' | 'tenants' | 'description'>,
+    expiresInDays: number | 'never' | null,
+    isFirst: boolean,
+  ): Promise<CreatedKey> {
+    const key = newKeyText();
+    const days = expiresInDays ?? this.#settings.apiKeyDefaultExpiryDays ?? 'never';
+    const lifeMs = days === 'never' ? null : days * dayMs;
+    const kept = { ...input, prefix: prefixOf(key), hash: hashOf(key).toString('hex') };
+    return { ...(await this.#keys().create(caller, kept, lifeMs, isFirst)), key };
+  }
+
+  /** null: the credential is none of the keys. */
+  #keyOf(credential: string | null): KeptKey | 'revoked' | null {
+    // Who is anonymous has none, and is let in where authentication is off.
+    if (credential === null || credential === apiKeyAdmin.credential) return null;
+    return this.#keys().find(credential) ?? 'revoked';
+  }
+
+  #requireKeys(): void {
+    if (this.mode !== 'rbac')
+      throw new EngineError(
+        'Conflict',
+        `there are no keys: authentication is ${this.mode === 'legacy' ? 'by API_KEY' : 'off'}; AUTH_ENABLED=true turns keys on`,
+      );
+  }
+}
+
+const unknownKey = { prefix: null, description: null, createdAt: null, expiresAt: null };
+
+/** Empty lists mean no restriction. */
+function isAmong(restriction: readonly string[], name: string): boolean {
+  return restriction.length === 0 || restriction.includes(name);
+}
+
+function invalidKey(): EngineError {
+  return new EngineError('Unauthenticated', 'the key is not valid');
+}
+
+/** The key a request shows: of `Authorization: Bearer`, else of `X-API-Key`; null where it shows none. */
+function presentedKey(headers: IncomingHttpHeaders): string | null {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  const key = headers['x-api-key'];
+  return typeof key === 'string' && key !== '' ? key : null;
+}

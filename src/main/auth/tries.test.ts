@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import type { EngineError } from '../../engine/index.ts';
+import { Tries } from './tries.ts';
+
+function tries() {
+  const clock = { now: 1000 };
+  const all = new Tries(() => clock.now);
+  const taken = (address: string): boolean => {
+    try {
+      all.take(address);
+      return true;
+    } catch (error) {
+      expect((error as EngineError).code).toBe('RateLimited');
+      return false;
+    }
+  };
+  return { clock, all, taken };
+}
+
+it('refuses the sixth try in a minute from an address, each address by itself', () => {
+  const { taken } = tries();
+  expect(Array.from({ length: 7 }, () => taken('a'))).toEqual([true, true, true, true, true, false, false]);
+  expect(taken('b')).toBe(true);
+});
+
+it('takes an IPv4 address that came in by IPv6 for the same', () => {
+  const { taken } = tries();
+  for (let count = 0; count < 5; count++) taken('10.0.0.1');
+  expect(taken('::ffff:10.0.0.1')).toBe(false);
+  expect(taken('::FFFF:10.0.0.1')).toBe(false);
+});
+
+it('admits again when a minute has passed since the oldest of the five, and says when that is', () => {
+  const { clock, all, taken } = tries();
+  for (let count = 0; count < 5; count++) {
+    expect(taken('a')).toBe(true);
+    clock.now += 10_000;
+  }
+  expect(() => all.admit('a')).toThrow('try again in 10 s');
+  clock.now += 9999;
+  expect(taken('a')).toBe(false);
+  clock.now += 1;
+  expect(taken('a')).toBe(true);
+  expect(taken('a')).toBe(false);
+});
+
+it('in any minute lets no more than five through, whatever the pace', () => {
+  const { clock, taken } = tries();
+  const admitted: number[] = [];
+  for (let step = 0; step < 5000; step++) {
+    clock.now += (step * 7919) % 3001;
+    if (taken('a')) admitted.push(clock.now);
+  }
+  for (const [at, time] of admitted.entries())
+    expect(time - (admitted[at - 5] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(60_000);
+});

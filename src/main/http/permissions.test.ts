@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CreatedKey, KeyRole } from '../../engine/contract/authentication.ts';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { bodyExamples } from './openapi-examples.ts';
+
+/**
+ * Every endpoint by every role and restriction: what must come of it is worked out from the operations table. Each
+ * call has a query parameter that nothing takes, so that one that is let through is 400 and changes nothing.
+ */
+const apiKey = 'admin-of-the-test';
+const here = { database: 'mine', tenant: 'me' };
+const secret = 'zz-nobody-elses-business';
+const roles = ['reader', 'writer', 'admin', 'replica'] as const;
+
+const restrictions = {
+  'no restriction': { databases: [], tenants: [] },
+  'this database and tenant': { databases: [here.database], tenants: [here.tenant] },
+  'another database': { databases: ['theirs'], tenants: [] },
+  'another tenant': { databases: [], tenants: ['them'] },
+} as const;
+type Restriction = keyof typeof restrictions;
+
+const places: readonly (readonly [string, OperationSpec])[] = Object.values<OperationSpec>(
+  operations,
+).flatMap((spec) =>
+  [spec.path, ...(spec.aliases ?? [])].map((path) => [`${spec.method} ${path}`, spec] as const),
+);
+
+let service: ServiceUnderTest;
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  service = await startServiceUnderTest({ AUTH_ENABLED: 'true', API_KEY: apiKey });
+  const asAdmin = (method: string, path: string, body: unknown, headers = {}) =>
+    service.call<CreatedKey>(method, path, body, { headers: { 'x-api-key': apiKey, ...headers } });
+  await asAdmin('POST', '/databases', { name: here.database });
+  await asAdmin('POST', '/databases', { name: 'theirs' });
+  for (const role of roles)
+    for (const [name, restriction] of Object.entries(restrictions)) {
+      const { body } = await asAdmin('POST', '/auth/keys', { role, ...restriction });
+      keys.set(`${role} ${name}`, body.key);
+    }
+  for (const [database, tenant] of [
+    ['theirs', here.tenant],
+    [here.database, 'them'],
+  ] as const) {
+    const headers = { 'x-database': database, 'x-tenant-id': tenant };
+    for (const predicate of ['parent', 'visited', secret]) {
+      await asAdmin('POST', '/tell', { predicate, args: [secret, secret] }, headers);
+    }
+  }
+});
+
+afterAll(() => service.close());
+
+/** What a caller may do, by the contract. */
+function expected(spec: OperationSpec, role: KeyRole, restriction: Restriction, isDry: boolean): number {
+  if (spec.role === 'public') return 400;
+  const rank = { reader: 1, writer: 2, admin: 3, replica: 0 };
+  const needed = isDry && spec.dryRun !== undefined ? 'reader' : spec.role;
+  const { databases, tenants } = restrictions[restriction];
+  const isForReplicas = needed === 'replica';
+  const hasRole = isForReplicas
+    ? (role === 'admin' || role === 'replica') && databases.length + tenants.length === 0
+    : rank[role] >= rank[needed];
+  if (!hasRole) return 403;
+  if (spec.changesRules === true && tenants.length > 0) return 403;
+  const namesDatabase = spec.database || spec.pathNames !== undefined;
+  const namesTenant = spec.tenant || spec.pathNames === 'tenant';
+  if (namesDatabase && restriction === 'another database') return 403;
+  if (namesTenant && restriction === 'another tenant') return 403;
+  return 400;
+}
+
+async function statusOf(place: string, key: string | null, body: unknown): Promise<number> {
+  const [method = '', path = ''] = place.split(' ');
+  const address = path
+    .replace('/databases/:name', `/databases/${here.database}`)
+    .replace('/tenants/:id', `/tenants/${here.tenant}`)
+    .replace(/:\w+/g, 'x');
+  const takesBody = method !== 'GET' && method !== 'DELETE' && body !== undefined;
+  const { status } = await service.call(method, `${address}?matrix=1`, takesBody ? body : undefined, {
+    headers: {
+      'x-database': here.database,
+      'x-tenant-id': here.tenant,
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    },
+  });
+  return status;
+}
+
+describe.each(places)('%s', (place, spec) => {
+  it('is 401 without a key, unless it is public', async () => {
+    expect(await statusOf(place, null, {})).toBe(spec.role === 'public' ? 400 : 401);
+    expect(await statusOf(place, 'made-up', {})).toBe(spec.role === 'public' ? 400 : 401);
+  });
+
+  it('lets in whom the table lets in, and nobody else', async () => {
+    for (const isDry of spec.dryRun === undefined ? [false] : [false, true])
+      for (const role of roles)
+        for (const restriction of Object.keys(restrictions) as Restriction[]) {
+          const key = keys.get(`${role} ${restriction}`) ?? '';
+          const status = await statusOf(place, key, isDry ? { dryRun: true } : {});
+          expect(status, `${role}, ${restriction}${isDry ? ', dry' : ''}`).toBe(
+            expected(spec, role, restriction, isDry),
+          );
+        }
+  });
+});
+
+describe.each(['/metrics', '/openapi.json'])('GET %s', (path) => {
+  it('needs a credential, and is for every role but a replica', async () => {
+    expect(await statusOf(`GET ${path}`, null, undefined)).toBe(401);
+    for (const [name, key] of keys)
+      expect(await statusOf(`GET ${path}`, key, undefined), name).toBe(
+        name.startsWith('replica') ? 403 : 400,
+      );
+  });
+});
+
+describe('a key restricted to this database and tenant', () => {
+  const examples = Object.entries<OperationSpec>(operations).filter(
+    ([, { stream, pathNames, role }]) => stream === undefined && pathNames === undefined && role !== 'public',
+  );
+
+  it('is not enough to see them: they are there, for who covers them', async () => {
+    const headers = { 'x-database': 'theirs', 'x-tenant-id': here.tenant, 'x-api-key': apiKey };
+    const { body } = await service.call<unknown>('GET', '/facts', undefined, { headers });
+    expect(JSON.stringify(body)).toContain(secret);
+  });
+
+  it.each(examples)('is told nothing of others by %s', async (name, spec) => {
+    const headers = {
+      'x-database': here.database,
+      'x-tenant-id': here.tenant,
+      authorization: `Bearer ${keys.get('admin this database and tenant')}`,
+    };
+    const body = spec.body === undefined ? undefined : bodyExamples[name as OperationName];
+    const answer = await service.call<unknown>(spec.method, spec.path.replace(/:\w+/g, 'x'), body, {
+      headers,
+    });
+    expect(answer.status).not.toBe(401);
+    expect(JSON.stringify(answer.body)).not.toContain(secret);
+    if (name === 'listDatabases') expect(answer.body).toMatchObject({ databases: [{ name: 'mine' }] });
+  });
+});
