@@ -66,10 +66,10 @@ interface SeenRelation {
 }
 
 const rowsInBlock = 1 << blockBits;
-/** So many blocks are looked at first, beside those that the wanted facts would fill. */
-const blocksLookedAt = 64;
+/** So many more blocks than facts are wanted are looked at first. */
+const moreBlocks = 16;
 /** What is not wanted is dropped once there is so much of it. */
-const leastToCut = 1024;
+const leastToCut = 256;
 /** More than rounding makes of saliences that are computed of different times. */
 const slack = 1e-12;
 const rowsTakenIn = 8192;
@@ -108,9 +108,9 @@ class Choice {
     const { bounds } = blocks;
     const compare = (left: number, right: number): number =>
       (bounds[right] as number) - (bounds[left] as number) || left - right;
-    // The best blocks say what the others have to hold to be looked at: mostly few are left to be put in order.
-    const most = blocksLookedAt + Math.ceil(this.#wanted / rowsInBlock);
-    const best = await leastRows(bounds.length, most, compare, pacer);
+    // The best blocks say what the others have to hold to be looked at: mostly few are left to be put in order. Each
+    // has a fact as salient as its bound, or had one lately.
+    const best = await leastRows(bounds.length, this.#wanted + moreBlocks, compare, pacer);
     await this.#lookAtAll(blocks, best);
     await this.#cut();
     const seen = new Set(best);
