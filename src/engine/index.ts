@@ -5,6 +5,8 @@ export { EngineError, invalid } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
 export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
+export type { ExportedFact, ExportedRule } from './export-knowledge.ts';
+export type { Import } from './importing.ts';
 export { openEngine } from './open-engine.ts';
 export { asRolledBack, rollsBack } from './rolled-back.ts';
 export { compareText } from './base/text-order.ts';

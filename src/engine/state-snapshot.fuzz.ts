@@ -213,6 +213,7 @@ function everything(state: State, withDead: boolean): unknown {
     generation: database.generation,
     rules: database.rules.all(),
     gone: [...database.goneTenants],
+    imports: database.imports.saved(),
     tenants: [...database.tenants].map(([name, { facts, uses }]) => ({
       name,
       createdAt: facts.createdAt,

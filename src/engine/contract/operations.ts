@@ -16,6 +16,7 @@ import { databaseOperations } from './operations/databases.ts';
 import { memoryOperations } from './operations/memory.ts';
 import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
+import { transferOperations } from './operations/transfer.ts';
 import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
@@ -27,6 +28,7 @@ export const operations = {
   ...memoryOperations,
   ...contextOperations,
   ...extractionOperations,
+  ...transferOperations,
   ...databaseOperations,
   ...serviceOperations,
 } as const satisfies Record<string, OperationSpec>;

@@ -9,11 +9,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
-import { type CheckedInput, checkLongInput, checkParams, requirePermission } from '../dispatch.ts';
+import {
+  type CheckedInput,
+  checkLongInput,
+  checkParams,
+  requirePermission,
+  type Streaming,
+} from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
-import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
+import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
+  badHeader,
   callerFor,
   checkedPlace,
   databaseNotFound,
@@ -30,6 +37,7 @@ import { idempotencyOf, KeptAnswers } from './idempotency.ts';
 import { parseIfMatch } from './if-match.ts';
 import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
+import { sendFile, sendLines, uploadOf } from './transfer.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
@@ -78,7 +86,8 @@ function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, reque
     if (covered !== null) requireCovered(identity, covered);
   }
   try {
-    requireJson(request.raw);
+    if (spec.takes === undefined) requireJson(request.raw);
+    else mediaTypeOf(request.raw, spec.takes);
   } catch (error) {
     throw takingTransaction(host, spec, request, error);
   }
@@ -122,6 +131,8 @@ async function answerOperation(
   try {
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
     const caller = { ...callerFor(request, place, task.signal, null, transaction), ...conditions };
+    if (spec.stream !== undefined)
+      return await answerStreaming(host, name, caller, await inputOf(), task, request, reply);
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
     const output = await host.dispatcher.run(name, caller, await inputOf());
     reply.code(statusOf(name, output));
@@ -132,6 +143,25 @@ async function answerOperation(
   } catch (error) {
     throw task.signal.aborted ? afterAbort(task, error) : error;
   }
+}
+
+/** Answers with lines or a file. */
+async function answerStreaming(
+  host: HttpHost,
+  name: OperationName,
+  caller: Caller,
+  input: CheckedInput,
+  task: Task,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const spec: OperationSpec = operations[name];
+  if (spec.stream === 'file')
+    return sendFile(host, name as Streaming<'file'>, caller, input, task, request, reply);
+  const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.signal);
+  const lines = host.dispatcher.lines(name as Streaming<'lines'>, caller, input, upload);
+  const insteadOf = (error: unknown): unknown => (task.signal.aborted ? afterAbort(task, error) : error);
+  return sendLines(lines, task, request, reply, insteadOf);
 }
 
 /** What a request asks for, checked as far as its headers and its path go. */
@@ -145,7 +175,8 @@ interface Call {
 /** Reads and checks the request, in the order in which it can be refused. */
 async function callOf(host: HttpHost, name: OperationName, request: FastifyRequest): Promise<Call> {
   const spec: OperationSpec = operations[name];
-  const bytes = await bytesOf(host, request);
+  const isStreamed = spec.takes !== undefined;
+  const bytes = isStreamed ? null : await bytesOf(host, request);
   const params = checkParams(name, request.params);
   const place = placeOf(spec, request);
   const conditions = await conditionsOf(spec, request, place, bytes);
@@ -153,7 +184,8 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
     try {
       if (!isRemembered) requireDatabase(host, spec, place, params);
       const query = parseQuery(request.raw.url ?? '', spec.lists);
-      return { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
+      const body = isStreamed ? undefined : await bodyOf(request, bytes);
+      return { ...(await checkLongInput(name, { query, body })), params };
     } catch (error) {
       throw takingTransaction(host, spec, request, error);
     }
@@ -217,9 +249,17 @@ async function conditionsOf(
 ): Promise<Pick<Caller, 'idempotency' | 'ifMatch'>> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
+  if (spec.takes !== undefined && headers['idempotency-key'] !== undefined)
+    throw badHeader(
+      'Idempotency-Key',
+      'has no meaning for a body that is streamed: send it again, what is there already is unchanged',
+    );
   const url = request.raw.url ?? '';
   return {
-    idempotency: spec.kind === 'write' ? await idempotencyOf({ method, url, headers }, place, body) : null,
+    idempotency:
+      spec.kind === 'write' && spec.takes === undefined
+        ? await idempotencyOf({ method, url, headers }, place, body)
+        : null,
     ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
   };
 }
