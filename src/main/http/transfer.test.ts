@@ -1,9 +1,11 @@
-import { get } from 'node:http';
+import { get, request } from 'node:http';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FactList } from '../../engine/contract/facts.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { ImportDone, ImportUndone } from '../../engine/contract/transfer.ts';
+import { compareText } from '../../engine/index.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 
 let service: ServiceUnderTest;
@@ -64,7 +66,7 @@ async function atoms(tenant: string): Promise<unknown[]> {
       ...args,
       ...(scope === null ? [] : [`in ${scope}`]),
     ])
-    .sort();
+    .sort((left, right) => compareText(JSON.stringify(left), JSON.stringify(right)));
 }
 
 interface Exported {
@@ -272,7 +274,7 @@ it('is exempt from the body limit, and tells how far it is', async () => {
     for (let at = 0; at < 120_000; at += 1000)
       yield Buffer.from(Array.from({ length: 1000 }, (_, more) => `n,${at + more}\n`).join(''));
   })();
-  const body = ReadableStream.from(lines) as unknown as RequestInit['body'];
+  const body = Readable.from(lines) as unknown as RequestInit['body'];
   const { lines: told, done } = await imported(tenant, 'text/csv', body);
   expect(done).toMatchObject({ asserted: 120_000, failed: 0 });
   expect(told.length).toBeGreaterThan(2);
@@ -396,4 +398,38 @@ it('an export as N-Triples keeps true facts of two arguments, and counts what it
 it('an export of a tenant that does not exist is empty, and its trailer is there', async () => {
   expect(await exported(newTenant(), '?format=csv')).toMatchObject({ status: 200, body: '', omitted: '0' });
   expect((await exported(newTenant(), '?format=xml')).status).toBe(400);
+});
+
+it('a client that goes away stops its import; what was stored before stays, in whole batches', async () => {
+  const tenant = newTenant();
+  const sent = request(`${service.address}/import`, {
+    method: 'POST',
+    headers: { 'x-tenant-id': tenant, 'content-type': 'text/csv' },
+  });
+  const ended = new Promise((resolve) => sent.on('error', resolve));
+  for (let at = 0; at < 12_000; at++) sent.write(`n,${at}\n`);
+  const stored = async (): Promise<number> =>
+    (await service.call<FactList>('GET', '/facts?limit=1', undefined, { headers: { 'x-tenant-id': tenant } }))
+      .body.total;
+  await expect.poll(stored, { timeout: 10_000 }).toBe(10_000);
+  sent.destroy(new Error('gone'));
+  await ended;
+  expect((await service.call('GET', '/health')).status).toBe(200);
+  expect(await stored()).toBe(10_000);
+});
+
+it('bytes that come in any pieces make the same lines', async () => {
+  const body = Buffer.from('p,"ü\r\n""😀"\r\nq,\u2028\n"r",,\nbad"\ns');
+  const results = new Set<string>();
+  for (const size of [1, 2, 3, 5, 100]) {
+    const tenant = newTenant();
+    const pieces = async function* () {
+      for (let at = 0; at < body.length; at += size) yield body.subarray(at, at + size);
+    };
+    const stream = Readable.from(pieces()) as unknown as RequestInit['body'];
+    const { done } = await imported(tenant, 'text/csv', stream);
+    results.add(JSON.stringify([done.failed, done.errors, await atoms(tenant)]));
+  }
+  expect([...results]).toHaveLength(1);
+  expect([...results][0]).toContain('"line":5');
 });

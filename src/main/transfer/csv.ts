@@ -39,6 +39,12 @@ interface CsvRecord {
   readonly size: number;
 }
 
+const whole = { isOpen: false, problem: null };
+
+function bad(problem: string): { readonly isOpen: boolean; readonly problem: string } {
+  return { isOpen: false, problem };
+}
+
 class RecordReader {
   readonly #separator: string;
   #line = 0;
@@ -65,8 +71,8 @@ class RecordReader {
     }
     this.#size += text.length + 1;
     if (this.#size > maxLineBytes) return [this.#ended(this.#line, 'the record is too long')];
-    const found = this.#read(text);
-    return found === 'open' ? [] : [this.#ended(this.#line, found)];
+    const { isOpen: goesOn, problem: found } = this.#read(text);
+    return goesOn ? [] : [this.#ended(this.#line, found)];
   }
 
   /** The record that lacks its end; null: there is none. */
@@ -83,43 +89,43 @@ class RecordReader {
     return record;
   }
 
-  /** Reads a line of a record: what is wrong with it, null where the record is whole, or that it goes on. */
-  #read(text: string): string | null | 'open' {
+  /** Reads a line of a record: whether the record goes on, and what is wrong with it; null: nothing is. */
+  #read(text: string): { readonly isOpen: boolean; readonly problem: string | null } {
     const separator = this.#separator;
     const end = text.endsWith('\r') ? text.length - 1 : text.length;
     if (this.#quoted === null && !text.includes('"')) {
       this.#fields = (end === text.length ? text : text.slice(0, end)).split(separator);
-      return null;
+      return whole;
     }
     let at = 0;
     for (;;) {
       if (this.#quoted !== null || text.charCodeAt(at) === 0x22) {
         const after = this.#readQuoted(text, this.#quoted === null ? at + 1 : at);
-        if (after === 'open') return 'open';
+        if (after === null) return { isOpen: true, problem: null };
         at = after;
         if (at < end && text[at] !== separator)
-          return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
+          return bad('after a closing quotation mark the field ends; within it a quotation mark is doubled');
       } else {
         const next = text.indexOf(separator, at);
         const stop = next < 0 ? end : next;
         const field = text.slice(at, stop);
-        if (field.includes('"')) return 'a field with a quotation mark stands in quotation marks';
+        if (field.includes('"')) return bad('a field with a quotation mark stands in quotation marks');
         this.#fields.push(field);
         at = stop;
       }
-      if (at >= end) return null;
+      if (at >= end) return whole;
       at++;
     }
   }
 
-  /** Reads a quoted field from the place on; where it ends, or that it goes on in the next line. */
-  #readQuoted(text: string, from: number): number | 'open' {
+  /** Reads a quoted field from the place on; where it ends, null where it goes on in the next line. */
+  #readQuoted(text: string, from: number): number | null {
     const parts = (this.#quoted ??= []);
     for (let at = from; ; ) {
       const quote = text.indexOf('"', at);
       if (quote < 0) {
         parts.push(text.slice(at), '\n');
-        return 'open';
+        return null;
       }
       parts.push(text.slice(at, quote));
       if (text.charCodeAt(quote + 1) !== 0x22) {
