@@ -6,8 +6,7 @@ import { ManualClock } from './base/clock.ts';
 import { Prng } from './base/prng.ts';
 import { listFactsQuerySchema } from './contract/facts.ts';
 import type { Engine } from './engine.ts';
-import type { ExportedFact } from './export-knowledge.ts';
-import type { Import } from './importing.ts';
+import type { ExportedFact, Import } from './transfer.ts';
 import { factInput, hour, openSession, startTime, testCaller } from './testing/engine-fixtures.ts';
 
 const caller = testCaller();

@@ -76,8 +76,7 @@ import type {
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import type { Caller } from './base/caller.ts';
 import type { ImportUndone } from './contract/transfer.ts';
-import type { ExportChoice, ExportTaker } from './export-knowledge.ts';
-import type { Import } from './importing.ts';
+import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 
 /**

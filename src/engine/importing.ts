@@ -16,7 +16,7 @@ import { encodedOperation } from './encode-operation.ts';
 import { FactStore, type FactToStore } from './facts/fact-store.ts';
 import type { RuleStore } from './facts/rule-store.ts';
 import type { Operation, RuleOperation } from './operation.ts';
-import { outcomeAs } from './outcome.ts';
+import { type Outcome, outcomeAs } from './outcome.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -26,26 +26,8 @@ import {
 } from './prepare-facts.ts';
 import { checkRuleOperation, ruleToKeep } from './prepare-rules.ts';
 import type { Writer } from './retract.ts';
-import type { Decided } from './write-lane.ts';
-
-/** What became of one batch. */
-export interface ImportedBatch {
-  readonly asserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Those that were refused, by their places in the batch, ascending. */
-  readonly refused: readonly { readonly index: number; readonly message: string }[];
-}
-
-/** One call at a time. What is thrown, where that is not said, ends the import: what was written before stays. */
-export interface Import {
-  readonly id: string;
-  assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
-  /** Throws an EngineError where the rule cannot be taught; the import may go on. */
-  teach(rule: RuleInput): Promise<void>;
-  /** The generation after its last write. */
-  end(): Promise<number>;
-}
+import type { Import, ImportedBatch } from './transfer.ts';
+import type { Decided, Write } from './write-lane.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
   refused: { index: number; message: string }[];
@@ -58,48 +40,95 @@ const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused:
 /** An import that writes. */
 export function beginImport(writer: Writer, wanting: Caller, id: string, slices: Slices): Import {
   // A repeated import is another one, and one that has begun a write ends it.
-  const caller = { ...hearingNothing(wanting), idempotency: null };
-  const { database, tenant } = caller;
-  const { live } = writer;
-  let generation = 0;
-  let isKnown = false;
+  return new WritingImport(writer, { ...hearingNothing(wanting), idempotency: null }, id, slices);
+}
 
-  async function write(facts: readonly Wanted[], batch: Batch): Promise<void> {
+class WritingImport implements Import {
+  readonly id: string;
+  readonly #writer: Writer;
+  readonly #caller: Caller;
+  readonly #slices: Slices;
+  #generation = 0;
+  /** True once the log tells of the import. */
+  #isKnown = false;
+
+  constructor(writer: Writer, caller: Caller, id: string, slices: Slices) {
+    this.#writer = writer;
+    this.#caller = caller;
+    this.id = id;
+    this.#slices = slices;
+  }
+
+  async assert(facts: readonly ImportedFact[]): Promise<ImportedBatch> {
+    const batch = newBatch();
+    const now = this.#writer.live.showTime();
+    let together: Wanted[] = [];
+    for (const [index, input] of facts.entries()) {
+      if (index % factsBetweenBreaths === 0) await this.#slices.breathe();
+      const wanted = wantedOf(input, index, now, batch);
+      if (wanted === null) continue;
+      if (wanted.ifGeneration === null) together.push(wanted);
+      else {
+        // What stands before it may be the same fact, and has changed it then.
+        await this.#store(together, batch);
+        together = [];
+        await this.#store([wanted], batch);
+      }
+    }
+    await this.#store(together, batch);
+    batch.refused.sort((left, right) => left.index - right.index);
+    return batch;
+  }
+
+  async teach(input: RuleInput): Promise<void> {
+    const { live, write } = this.#writer;
+    const caller = this.#caller;
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
+    const check = (): void => checkRuleOperation(live.database(caller), operation);
+    const report = await write({ caller, database: caller.database, operation, check });
+    this.#generation = outcomeAs(report.outcome, 'rule').generation;
+  }
+
+  async end(): Promise<number> {
+    // So that it can be undone, whatever it did.
+    if (!this.#isKnown) await this.#write(await this.#decided([]));
+    return this.#generation;
+  }
+
+  async #store(facts: readonly Wanted[], batch: Batch): Promise<void> {
     if (facts.length === 0) return;
-    const stored = facts.map(({ fact }) => fact);
-    const operationOf = (those: readonly FactToStore[]): Operation => ({
-      kind: 'assert',
-      tenant,
-      importId: id,
-      facts: those,
-    });
-    const decidedOf = async (those: readonly FactToStore[]): Promise<Decided> => {
-      const operation = operationOf(those);
-      const encoded = await encodedOperation(operation, slices);
-      return encoded === null ? { operation } : { operation, encoded };
-    };
     const isDoubtful = facts.some(({ fact, ifGeneration }) => ifGeneration !== null || dependsOnStored(fact));
     const wanted = isDoubtful
-      ? {
-          operation: async (time: number) => decidedOf(await accepted(facts, batch, time)),
-        }
-      : await decidedOf(stored);
-    const report = await writer.write({ caller, database, ...wanted });
+      ? { operation: async (time: number) => this.#decided(await this.#accepted(facts, batch, time)) }
+      : await this.#decided(facts.map(({ fact }) => fact));
+    const { asserted, updated, unchanged } = await this.#write(wanted);
+    batch.asserted += asserted;
+    batch.updated += updated;
+    batch.unchanged += unchanged;
+  }
+
+  async #write(wanted: Pick<Write, 'operation' | 'encoded'>): Promise<Extract<Outcome, { kind: 'facts' }>> {
+    const caller = this.#caller;
+    const report = await this.#writer.write({ caller, database: caller.database, ...wanted });
     const outcome = outcomeAs(report.outcome, 'facts');
-    batch.asserted += outcome.asserted;
-    batch.updated += outcome.updated;
-    batch.unchanged += outcome.unchanged;
-    generation = outcome.generation;
-    isKnown = true;
+    this.#generation = outcome.generation;
+    this.#isKnown = true;
+    return outcome;
+  }
+
+  async #decided(facts: readonly FactToStore[]): Promise<Decided> {
+    const operation: Operation = { kind: 'assert', tenant: this.#caller.tenant, importId: this.id, facts };
+    const encoded = await encodedOperation(operation, this.#slices);
+    return encoded === null ? { operation } : { operation, encoded };
   }
 
   /** Those that what is stored allows, looked at in the barrier. */
-  async function accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<FactToStore[]> {
-    const store = live.storeOf(caller)();
+  async #accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<FactToStore[]> {
+    const store = this.#writer.live.storeOf(this.#caller)();
     const validities = new ValidityCheck(store, time);
     const those: FactToStore[] = [];
     for (const [at, { fact, index, ifGeneration }] of facts.entries()) {
-      if (at % factsBetweenBreaths === 0) await slices.breathe();
+      if (at % factsBetweenBreaths === 0) await this.#slices.breathe();
       const message = refusalOf(() => {
         if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
         validities.check(fact, '');
@@ -109,43 +138,6 @@ export function beginImport(writer: Writer, wanting: Caller, id: string, slices:
     }
     return those;
   }
-
-  return {
-    id,
-    async assert(facts) {
-      const batch = newBatch();
-      const now = live.showTime();
-      let together: Wanted[] = [];
-      for (const [index, input] of facts.entries()) {
-        if (index % factsBetweenBreaths === 0) await slices.breathe();
-        const wanted = wantedOf(input, index, now, batch);
-        if (wanted === null) continue;
-        if (wanted.ifGeneration === null) together.push(wanted);
-        else {
-          // What stands before it may be the same fact, and has changed it then.
-          await write(together, batch);
-          together = [];
-          await write([wanted], batch);
-        }
-      }
-      await write(together, batch);
-      batch.refused.sort((left, right) => left.index - right.index);
-      return batch;
-    },
-    async teach(input) {
-      const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
-      const check = (): void => checkRuleOperation(live.database(caller), operation);
-      const report = await writer.write({ caller, database, operation, check });
-      generation = outcomeAs(report.outcome, 'rule').generation;
-    },
-    async end() {
-      if (isKnown) return generation;
-      // So that it can be undone, whatever it did.
-      const operation: Operation = { kind: 'assert', tenant, importId: id, facts: [] };
-      const { outcome } = await writer.write({ caller, database, operation });
-      return outcomeAs(outcome, 'facts').generation;
-    },
-  };
 }
 
 interface Wanted {

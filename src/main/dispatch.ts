@@ -14,6 +14,7 @@ import { assert, type Caller, type Change, EngineError, Slices } from '../engine
 import type { Identity } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
 import type { Handlers } from './operations.ts';
+import { requireRuleChange } from './rule-permission.ts';
 
 /** The parts of a call as they came, unchecked; absent: nothing was sent. */
 export interface RawInput {
@@ -114,15 +115,6 @@ export function requirePermission(identity: Identity, spec: OperationSpec): void
       `this needs the role ${spec.role}; the credential is a ${identity.role}`,
     );
   if (spec.changesRules === true) requireRuleChange(identity);
-}
-
-/** Refuses with Forbidden a credential that may not change rules. */
-export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void {
-  if (tenants.length > 0)
-    throw new EngineError(
-      'Forbidden',
-      'rules serve all tenants: a credential restricted to tenants cannot change them',
-    );
 }
 
 /** Refuses with Forbidden a database or tenant outside the credential, whether it exists or not. */

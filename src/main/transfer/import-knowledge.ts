@@ -1,6 +1,6 @@
 import type { ImportDone, ImportProgress, ImportQuery, ImportType } from '../../engine/contract/transfer.ts';
 import { type Caller, type Engine, invalid } from '../../engine/index.ts';
-import { requireRuleChange } from '../dispatch.ts';
+import { requireRuleChange } from '../rule-permission.ts';
 import type { Upload } from '../streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
