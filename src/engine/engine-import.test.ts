@@ -121,7 +121,8 @@ test('after a restart, from the log and from a snapshot, facts know their import
     for (const each of [folder, copy]) await rm(each, { recursive: true });
   });
   const first = await openSession({ storageDir: folder, clock: new ManualClock(startTime) });
-  const { id, ...importing } = first.engine.import(caller, false);
+  const importing = first.engine.import(caller, false);
+  const { id } = importing;
   await importing.assert([factInput('p(a)'), factInput('p(b)')]);
   await first.engine.tell(caller, factInput('p(b)', { metadata: { pinned: true } }));
   await cp(folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });

@@ -87,7 +87,7 @@ function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, reque
   }
   try {
     if (spec.takes === undefined) requireJson(request.raw);
-    else mediaTypeOf(request.raw, spec.takes);
+    else if (hasBody(request.raw)) mediaTypeOf(request.raw, spec.takes);
   } catch (error) {
     throw takingTransaction(host, spec, request, error);
   }
