@@ -29,6 +29,7 @@ const homes = {
   'swagger-ui-dist': '^src/main/http/',
   '@modelcontextprotocol/sdk': '^src/main/mcp/',
   '@ai-sdk/': '^src/main/llm/',
+  n3: '^src/main/transfer/',
   pino: '^src/main/telemetry/',
   'prom-client': '^src/main/telemetry/',
   zod: '^src/(engine/contract/|main/config[^/]*\\.ts$|main/llm/)',

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark, or that of the storage, of memory or of context windows where the first argument names it:
+ * Starts the benchmark, or that of the storage, of memory, of context windows or of imports where the first argument names it:
  * bundles it and the engine for Node, then runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
@@ -28,6 +28,7 @@ await build({
         storage: join(root, 'bench', 'storage.ts'),
         context: join(root, 'bench', 'context', 'main.ts'),
         memory: join(root, 'bench', 'memory.ts'),
+        import: join(root, 'bench', 'import.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
       },
@@ -36,7 +37,7 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'memory', 'context'];
+const others = ['storage', 'memory', 'context', 'import'];
 const [program, args] = others.includes(first) ? [`${first}.js`, rest] : ['main.js', process.argv.slice(2)];
 const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {
   stdio: 'inherit',

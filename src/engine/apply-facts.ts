@@ -1,5 +1,6 @@
 import type { FactRow, FactStore } from './facts/fact-store.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Operation } from './operation.ts';
 import type { Draft } from './report.ts';
@@ -40,7 +41,10 @@ export function* storeFacts(
   }
   return () => {
     database.tenants.set(operation.tenant, tenant);
-    if (draft.changes.length > 0) database.advance(record.time, record.requestId);
+    const isChange = draft.changes.length > 0;
+    if (isChange) database.advance(record.time, record.requestId);
+    if (operation.importId !== undefined)
+      database.imports.note(operation.importId, operation.tenant, isChange ? generation : null);
   };
 }
 
@@ -72,5 +76,42 @@ export function* retractAll(
   return () => {
     database.advance(record.time, record.requestId);
     for (const fact of rows) uses.drop(fact);
+  };
+}
+
+/**
+ * Retracts what an import asserted and nobody else changed since, and shows that in the next generation where there is
+ * anything. What somebody changed is kept, and told in the order of assertion.
+ */
+export function* undoImport(
+  database: DatabaseState,
+  operation: Extract<Operation, { kind: 'undoImport' }>,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const { tenant, importId } = operation;
+  const facts = database.tenants.get(tenant)?.facts;
+  const own = new Set(database.imports.generationsOf(importId, tenant) ?? []);
+  const rows: FactRow[] = [];
+  const kept: string[] = [];
+  let looked = 0;
+  for (const generation of own) {
+    if (facts === undefined) break;
+    const { first, end } = facts.numbersOf(generation);
+    for (let number = first; number < end; number++) {
+      if (++looked % rowsInSlice === 0) yield 'more';
+      const fact = facts.versionOf(number);
+      if (fact.row < 0 || !facts.isStored(fact, record.time)) continue;
+      if (own.has(fact.relation.birth[fact.row] as number)) rows.push(fact);
+      else {
+        const { predicate, negated } = fact.relation;
+        kept.push(renderAtom({ predicate, args: facts.argsOf(fact), negated }));
+      }
+    }
+  }
+  const show = yield* retractAll(database, tenant, record, draft, () => rows);
+  return () => {
+    show();
+    draft.outcome = { kind: 'undone', retracted: rows.length, kept, generation: database.generation };
   };
 }

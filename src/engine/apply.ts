@@ -3,7 +3,7 @@ import { applyCommit } from './apply-commit.ts';
 import { applyConsolidation, applyDecay, applyRestoring } from './apply-memory.ts';
 import { applyRule } from './apply-rules.ts';
 import { deleteScope, forkScope, mergeScopes } from './apply-scopes.ts';
-import { retractAll, storeFacts } from './apply-facts.ts';
+import { retractAll, storeFacts, undoImport } from './apply-facts.ts';
 import type { Prepared, Slice } from './apply-slices.ts';
 import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
 import { applyToKeys, isKeyOperation } from './apply-keys.ts';
@@ -89,6 +89,8 @@ function* preparedIn(
   switch (operation.kind) {
     case 'assert':
       return yield* storeFacts(database, operation, record, draft);
+    case 'undoImport':
+      return yield* undoImport(database, operation, record, draft);
     case 'retract':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) =>
         facts.match(operation.pattern, database.generation, record.time, true),

@@ -37,7 +37,7 @@ export function storedFact(
     metadata: facts.metadataOf(fact),
     createdAt,
     updatedAt,
-    importId: null,
+    importId: database.importOf(facts, fact),
     salience: uses.salience(fact, createdAt, time).salience,
     derived: false,
     provenance: null,

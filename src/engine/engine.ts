@@ -76,6 +76,8 @@ import type {
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
 import type { Caller } from './base/caller.ts';
+import type { ImportUndone } from './contract/transfer.ts';
+import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import type { KeptKey } from './key-store.ts';
 import type { KeyToKeep } from './operation.ts';
@@ -222,6 +224,11 @@ export interface Engine {
   factsAbout(caller: Caller, input: AboutInput): Promise<ContextEntry[]>;
   /** The constants of the tenant's facts that a text mentions, by code point. */
   constantsIn(caller: Caller, text: string): Promise<string[]>;
+  /** Begins an import, of a new id; `dryRun`: it writes nothing, and counts what it would. */
+  import(caller: Caller, dryRun: boolean): Import;
+  undoImport(caller: Caller, id: string): Promise<ImportUndone>;
+  /** Hands what is stored over, piece by piece: see `exportKnowledge`. */
+  export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void>;
   databases(caller: Caller): Promise<DatabaseList>;
   createDatabase(caller: Caller, name: string): Promise<CreatedDatabase>;
   deleteDatabase(caller: Caller, name: string): Promise<DeletedDatabase>;

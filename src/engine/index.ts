@@ -6,6 +6,7 @@ export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
 export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 export type { KeptKey } from './key-store.ts';
+export type { ExportedFact, ExportedRule, Import } from './transfer.ts';
 export { openEngine } from './open-engine.ts';
 export { asRolledBack, rollsBack } from './rolled-back.ts';
 export { compareText } from './base/text-order.ts';

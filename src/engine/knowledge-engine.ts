@@ -1,6 +1,6 @@
 import { aggregateFacts } from './aggregate-facts.ts';
 import { ask, bodyOf } from './ask.ts';
-import { hearingNothing } from './barrier.ts';
+import { hearingNothing, unhurried } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
 import { Slices } from './base/slices.ts';
@@ -59,6 +59,7 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
+import type { ImportUndone } from './contract/transfer.ts';
 import type { Committed, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import { consolidate } from './consolidate.ts';
 import { Databases } from './databases.ts';
@@ -67,12 +68,15 @@ import { DecaySchedule } from './decay-schedule.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
 import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
+import { exportKnowledge } from './export-knowledge.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
 import { markOf } from './idempotency.ts';
 import { Keys } from './keys.ts';
 import { memoryStats } from './memory-stats.ts';
 import { recall } from './recall.ts';
 import { summarize } from './context-summary.ts';
+import { beginImport, supposeImport, undoImport } from './importing.ts';
+import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
 import { learn, learnedOf, ruleRefusals } from './learn.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
@@ -154,6 +158,7 @@ export class KnowledgeEngine implements Engine {
   readonly #snapshots: Snapshots;
   readonly #windows: Windows;
   readonly #decay: DecaySchedule | null;
+  readonly #newId: () => string;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -161,6 +166,7 @@ export class KnowledgeEngine implements Engine {
     this.#writer = { live: this.#live, write: (write) => this.#write(write) };
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const newId = (): string => crypto.randomUUID();
+    this.#newId = newId;
     this.#transactions = new Transactions({ writer: this.#writer, clock, pause, newId });
     this.#windows = new Windows(this.#live, newId);
     this.#live.rememberedSince = (database, tenant) => this.#transactions.rememberedSince(database, tenant);
@@ -489,6 +495,20 @@ export class KnowledgeEngine implements Engine {
 
   async constantsIn(caller: Caller, text: string): Promise<string[]> {
     return this.#live.reading(caller, defaultLimits, (context) => mentionedConstants(context, text));
+  }
+
+  import(caller: Caller, dryRun: boolean): Import {
+    this.#live.refuseClosed();
+    const begin = dryRun ? supposeImport : beginImport;
+    return begin(this.#writer, caller, this.#newId(), new Slices(this.#parts.pause));
+  }
+
+  async undoImport(caller: Caller, id: string): Promise<ImportUndone> {
+    return undoImport(this.#writer, caller, id);
+  }
+
+  async export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void> {
+    return this.#live.reading(caller, unhurried, (context) => exportKnowledge(context, choice, taker));
   }
 
   async databases(caller: Caller): Promise<DatabaseList> {

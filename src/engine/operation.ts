@@ -17,7 +17,11 @@ export type Operation =
       readonly tenant: string;
       readonly facts: readonly FactToStore[];
       readonly ifGeneration?: number;
+      /** The import that it is a part of. */
+      readonly importId?: string;
     }
+  /** What the import asserted is retracted where nobody else changed it since. */
+  | { readonly kind: 'undoImport'; readonly tenant: string; readonly importId: string }
   | {
       readonly kind: 'retract';
       readonly tenant: string;

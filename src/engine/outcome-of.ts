@@ -22,6 +22,8 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
       return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };
     case 'retractById':
       return { kind: 'retracted', retracted: draft.changes.length, atom: atomOf(draft), generation };
+    case 'undoImport':
+      return present(draft.outcome, 'undoing an import says what it did');
     case 'teach':
     case 'updateRule':
     case 'forgetRule': {

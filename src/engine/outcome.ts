@@ -27,6 +27,13 @@ export type Outcome =
       readonly generation: number;
     }
   | {
+      readonly kind: 'undone';
+      readonly retracted: number;
+      /** The atoms of facts that were changed since the import, in the order of assertion. */
+      readonly kept: readonly string[];
+      readonly generation: number;
+    }
+  | {
       readonly kind: 'rule';
       readonly id: string;
       readonly rule: string;

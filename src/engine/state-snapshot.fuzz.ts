@@ -70,7 +70,9 @@ class Writer {
     if (kind < 5) {
       const count = prng.chance(0.05) ? 300 : 1 + prng.below(6);
       const facts = Array.from({ length: count }, () => this.#fact());
-      return { kind: 'assert', tenant, facts };
+      const importId = `import ${prng.below(8)} of ${tenant}`;
+      if (prng.chance(0.1)) return { kind: 'undoImport', tenant, importId };
+      return { kind: 'assert', tenant, facts, ...(prng.chance(0.4) ? { importId } : {}) };
     }
     if (kind === 5) return { kind: 'retract', tenant, pattern: this.#pattern() };
     if (kind === 6) {
@@ -235,6 +237,7 @@ function everything(state: State, withDead: boolean): unknown {
     generation: database.generation,
     rules: database.rules.all(),
     gone: [...database.goneTenants],
+    imports: database.imports.saved(),
     tenants: [...database.tenants].map(([name, { facts, uses }]) => ({
       name,
       createdAt: facts.createdAt,

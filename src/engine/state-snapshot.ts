@@ -3,6 +3,7 @@ import { EngineError } from './base/errors.ts';
 import { Slices } from './base/slices.ts';
 import { FactUses } from './context/fact-uses.ts';
 import type { PinnedFacts } from './facts/fact-store.ts';
+import type { Imports, KnownImport } from './facts/imports.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import type { KeptOutcome, KeptOutcomes } from './idempotency.ts';
 import type { KeptKey } from './key-store.ts';
@@ -43,8 +44,9 @@ export interface RestoredState {
 
 /** Moves with every change of what is written. A newer one is refused. */
 const contentVersion = 3;
-/** The first that has keys. */
+/** The first that has keys, and imports. */
 const versionWithKeys = 3;
+const versionWithImports = 3;
 
 interface StateHead {
   readonly version: number;
@@ -80,6 +82,7 @@ interface PinnedDatabase {
   readonly observed: ObservedHead;
   readonly generation: number;
   readonly generations: NeededGenerations;
+  readonly imports: readonly KnownImport[];
   readonly rules: readonly KeptRule[];
   readonly tenants: readonly PinnedTenant[];
 }
@@ -135,7 +138,7 @@ export async function readState(
   if (head.version >= versionWithKeys)
     await columns.texts((text) => state.keys.put(JSON.parse(decoder.decode(text)) as KeptKey));
   for (let count = 0; count < head.databases; count++) {
-    const database = await readDatabase(columns, head.time, slices);
+    const database = await readDatabase(columns, head, slices);
     state.databases.set(database.name, database);
   }
   assert(await columns.isAtEnd(), 'a snapshot holds what its head says');
@@ -161,6 +164,7 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
     observed: { fired: Array.from(tallies, ([rule, { fired }]) => [rule, fired] as const) },
     generation,
     generations: new NeededGenerations(database.generations),
+    imports: database.imports.saved(),
     rules: database.rules.all(),
     tenants,
   };
@@ -186,25 +190,35 @@ async function* writeState(
   for (const database of databases) {
     yield* columns.json(database.head);
     yield* writeRules(database.rules, columns);
-    const { generation, generations } = database;
+    const { generation, generations, imports } = database;
     for (const { facts } of database.tenants)
       yield* writeFacts(facts, generation, columns, slices, generations.need);
     yield* generations.write(columns, slices);
+    yield* columns.texts(utf8Of(imports));
   }
 }
 
-function* utf8Of(list: readonly (KeptOutcome | KeptKey)[]): Generator<Uint8Array> {
-  for (const kept of list) yield encoder.encode(JSON.stringify(kept));
+/** Each as JSON. */
+function* utf8Of(all: readonly (KeptOutcome | KeptKey | KnownImport)[]): Generator<Uint8Array> {
+  for (const kept of all) yield encoder.encode(JSON.stringify(kept));
 }
 
 function readOutcomes(columns: ColumnReader, outcomes: KeptOutcomes): Promise<void> {
   return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as KeptOutcome));
 }
 
+function readImports(columns: ColumnReader, imports: Imports): Promise<void> {
+  return columns.texts((text) => imports.restore(JSON.parse(decoder.decode(text)) as KnownImport));
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-async function readDatabase(columns: ColumnReader, time: number, slices: Slices): Promise<DatabaseState> {
+async function readDatabase(
+  columns: ColumnReader,
+  { time, version }: StateHead,
+  slices: Slices,
+): Promise<DatabaseState> {
   const { name, createdAt, firstGeneration, tenants, gone } = (await columns.json()) as DatabaseHead;
   const rules = await readRules(columns);
   const stores = new Map<string, TenantState>();
@@ -214,6 +228,7 @@ async function readDatabase(columns: ColumnReader, time: number, slices: Slices)
   }
   const generations = await readGenerations(columns);
   const database = new DatabaseState(name, createdAt, firstGeneration, generations, rules);
+  if (version >= versionWithImports) await readImports(columns, database.imports);
   for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
   for (const [tenant, store] of stores) database.tenants.set(tenant, store);
   return database;

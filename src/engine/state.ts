@@ -2,6 +2,7 @@ import { EngineError } from './base/errors.ts';
 import { FactUses } from './context/fact-uses.ts';
 import { type FactRow, FactStore } from './facts/fact-store.ts';
 import { Generations } from './facts/generations.ts';
+import { Imports } from './facts/imports.ts';
 import { RuleStore } from './facts/rule-store.ts';
 import { KeptOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
@@ -27,6 +28,7 @@ export class DatabaseState {
   readonly firstGeneration: number;
   /** When each generation was made, and by which request. */
   readonly generations: Generations;
+  readonly imports = new Imports();
 
   constructor(
     name: string,
@@ -68,6 +70,11 @@ export class DatabaseState {
   /** When the fact was asserted; one that was restored, when it was before that. */
   createdAtOf(facts: FactStore, fact: FactRow): number {
     return facts.createdAtOf(fact) ?? this.timeOf(facts.assertedIn(fact));
+  }
+
+  /** The import that asserted the fact; null: none did. */
+  importOf(facts: FactStore, fact: FactRow): string | null {
+    return this.imports.idOf(facts.assertedIn(fact));
   }
 
   /** When the fact was asserted, and when it last changed. */

@@ -5,14 +5,16 @@
  * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type OperationName, operations } from '../engine/contract/operations.ts';
+import { type OperationName, type Operations, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec, Role } from '../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
 import { pendingSchema } from '../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, Slices } from '../engine/index.ts';
 import type { Identity } from './identity.ts';
+import type { Download, Upload } from './streams.ts';
 import type { Handlers } from './operations.ts';
+import { requireRuleChange } from './rule-permission.ts';
 
 /** The parts of a call as they came, unchecked; absent: nothing was sent. */
 export interface RawInput {
@@ -31,9 +33,22 @@ export interface DispatchOptions {
 export interface Dispatcher {
   /** The answer of an operation that is no stream, its input as `checkInput` gave it. */
   run(name: OperationName, caller: Caller, input: CheckedInput): Promise<unknown>;
+  /** The lines of the answer to what is uploaded. */
+  lines(
+    name: Streaming<'lines'>,
+    caller: Caller,
+    input: CheckedInput,
+    upload: Upload,
+  ): AsyncIterable<unknown>;
+  file(name: Streaming<'file'>, caller: Caller, input: CheckedInput): Download;
   /** Changes from now on, or after the event that the client names. */
   stream(name: 'events', caller: Caller, lastEventId: string | null): AsyncIterable<Change>;
 }
+
+/** The operations that answer with a stream of this kind. */
+export type Streaming<Kind extends OperationSpec['stream']> = {
+  [Name in OperationName]: Operations[Name] extends { stream: Kind } ? Name : never;
+}[OperationName];
 
 /** Input that its schemas have accepted. */
 export interface CheckedInput {
@@ -55,6 +70,39 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       } finally {
         options.onCall(name, performance.now() - start);
       }
+    },
+    async *lines(name, caller, input, upload) {
+      authorize(operations[name], caller, input);
+      const handler = handlers[name] as (
+        caller: Caller,
+        input: CheckedInput,
+        upload: Upload,
+      ) => AsyncIterable<unknown>;
+      const start = performance.now();
+      try {
+        for await (const line of handler(caller, input, upload)) {
+          if (options.checkOutputs) assertOutput(name, caller, line);
+          yield line;
+        }
+      } finally {
+        options.onCall(name, performance.now() - start);
+      }
+    },
+    file(name, caller, input) {
+      authorize(operations[name], caller, input);
+      const handler = handlers[name] as (caller: Caller, input: CheckedInput) => Download;
+      const download = handler(caller, input);
+      return {
+        ...download,
+        run: async (send) => {
+          const start = performance.now();
+          try {
+            return await download.run(send);
+          } finally {
+            options.onCall(name, performance.now() - start);
+          }
+        },
+      };
     },
     stream: (name, caller, lastEventId) => {
       authorize(operations[name], caller, {});
@@ -101,15 +149,6 @@ export function requirePermission(identity: Identity, spec: Permission): 'call' 
     );
   if (spec.changesRules === true) requireRuleChange(identity);
   return hasRole ? 'call' : 'dryRun';
-}
-
-/** Refuses with Forbidden a credential that may not change rules. */
-export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void {
-  if (tenants.length > 0)
-    throw new EngineError(
-      'Forbidden',
-      'rules serve all tenants: a credential restricted to tenants cannot change them',
-    );
 }
 
 function covers(role: Identity['role'], needed: Role): boolean {

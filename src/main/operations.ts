@@ -14,6 +14,9 @@ import type {
 import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
 import type { Pending } from '../engine/contract/transactions.ts';
 import type { Authentication } from './auth/authentication.ts';
+import type { Download, Upload } from './streams.ts';
+import { exportKnowledge } from './transfer/export-knowledge.ts';
+import { importKnowledge } from './transfer/import-knowledge.ts';
 import type { Language } from './llm/language.ts';
 import type { Caller, Change, Engine, TransactionWrites } from '../engine/index.ts';
 
@@ -31,7 +34,11 @@ export interface ServiceState {
 
 type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
-  : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
+  : Operations[Name] extends { stream: 'lines' }
+    ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>
+    : Operations[Name] extends { stream: 'file' }
+      ? (caller: Caller, input: OperationInput<Name>) => Download
+      : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
 
 type Output<Name extends OperationName> =
   | OperationOutput<Name>
@@ -91,6 +98,9 @@ export function createHandlers(service: ServiceState): Handlers {
     ingest: (caller, { body }) => service.language.ingest(caller, body),
     extract: (caller, { body }) => service.language.extract(caller, body),
     synthesize: (caller, { body }) => service.language.synthesize(caller, body),
+    importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
+    undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
+    exportKnowledge: (caller, { query }) => exportKnowledge(service.engine, caller, query),
     listDatabases: (caller) => service.engine.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
     deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),

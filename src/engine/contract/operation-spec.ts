@@ -13,6 +13,7 @@ export const operationTags = [
   'memory',
   'context',
   'language',
+  'transfer',
   'databases',
   'authentication',
   'service',
@@ -79,8 +80,15 @@ export interface OperationSpec {
   status?: number;
   /** `text`: `output` is a text, sent as text/plain; absent: JSON. */
   answer?: 'text';
-  /** `events`: the handler returns a stream of `output`, sent as server-sent events. */
-  stream?: 'events';
+  /** The body is a stream of any length, of one of these media types. */
+  takes?: readonly string[];
+  /** Media types of a `file`. */
+  gives?: readonly string[];
+  /**
+   * The handler returns a stream: `events`, of `output`, sent as server-sent events; `lines`, of `output`, sent as a line
+   * of JSON each; `file`, of texts, sent as they are.
+   */
+  stream?: 'events' | 'lines' | 'file';
   /** Problems of its own, beside those that every operation can have. */
   problems: readonly ProblemCode[];
   tool?: ToolSpec;

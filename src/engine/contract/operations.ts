@@ -17,6 +17,7 @@ import { memoryOperations } from './operations/memory.ts';
 import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
 import { authenticationOperations } from './operations/authentication.ts';
+import { transferOperations } from './operations/transfer.ts';
 import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
@@ -28,6 +29,7 @@ export const operations = {
   ...memoryOperations,
   ...contextOperations,
   ...extractionOperations,
+  ...transferOperations,
   ...databaseOperations,
   ...authenticationOperations,
   ...serviceOperations,

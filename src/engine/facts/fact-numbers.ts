@@ -199,6 +199,13 @@ export class FactNumbers {
     return number < this.#endOf(at) ? number : -1;
   }
 
+  /** The numbers of the new facts of this generation, `end` exclusive; none where it asserted nothing. */
+  numbersOf(generation: number): { readonly first: number; readonly end: number } {
+    const at = after(this.#generations, this.#writes, generation) - 1;
+    if (at < 0 || this.#generations[at] !== generation) return { first: 0, end: 0 };
+    return { first: this.#firsts[at] as number, end: this.#endOf(at) };
+  }
+
   /** The number after that of the last new fact of the write with this place. */
   #endOf(place: number): number {
     return place + 1 < this.#writes ? (this.#firsts[place + 1] as number) : this.#count;

@@ -401,6 +401,11 @@ export class FactStore {
     return this.#numbers.assertedIn(numberOf(fact));
   }
 
+  /** The numbers of the facts that this generation asserted: see `FactNumbers.numbersOf`. */
+  numbersOf(generation: number): { readonly first: number; readonly end: number } {
+    return this.#numbers.numbersOf(generation);
+  }
+
   /** The write that asserted the fact with this number: see `FactNumbers`. */
   writeOf(number: number, near?: number): AssertingWrite {
     return this.#numbers.writeOf(number, near);

@@ -39,7 +39,8 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     http: { requireHostHeader: false },
-    requestTimeout: 300_000,
+    // A body that is streamed may take any time; others are limited where they are read.
+    requestTimeout: 0,
     bodyLimit: host.settings.maxRequestBodyBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',

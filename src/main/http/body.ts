@@ -9,6 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, Slices } from '../../engine/index.ts';
+import { namesPrototype } from '../prototype-field.ts';
 import { parseInPieces, scanJson } from './long-json.ts';
 
 /** Levels of arrays and objects that a body may nest. */
@@ -16,6 +17,8 @@ export const maxJsonDepth = 64;
 
 const maxDiscardedBytes = 64 * 1024 * 1024;
 const maxDiscardMs = 10_000;
+/** So long a body may take that is read whole. */
+const maxBodyMs = 300_000;
 
 /** The client went away before its body was whole: there is nobody to answer. */
 export class ClientGone extends Error {}
@@ -27,7 +30,11 @@ export function hasBody(request: IncomingMessage): boolean {
 
 /** Refuses with UnsupportedMediaType a body that is not plain UTF-8 JSON by its headers. */
 export function requireJson(request: IncomingMessage): void {
-  if (!hasBody(request)) return;
+  if (hasBody(request)) mediaTypeOf(request, ['application/json']);
+}
+
+/** The media type of the body, one of these. Refuses with UnsupportedMediaType another one, and what is not plain UTF-8. */
+export function mediaTypeOf(request: IncomingMessage, types: readonly string[]): string {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new EngineError('UnsupportedMediaType', 'send the body without Content-Encoding');
@@ -36,11 +43,16 @@ export function requireJson(request: IncomingMessage): void {
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(part)?.[1])
     .find(Boolean);
   const isReadable = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset);
-  if (type.trim().toLowerCase() !== 'application/json' || !isReadable)
-    throw new EngineError('UnsupportedMediaType', 'send the body as Content-Type: application/json in UTF-8');
+  const known = types.find((each) => each === type.trim().toLowerCase());
+  if (known === undefined || !isReadable)
+    throw new EngineError(
+      'UnsupportedMediaType',
+      `send the body as Content-Type: ${types.join(' or ')} in UTF-8`,
+    );
+  return known;
 }
 
-/** The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ClientGone where it breaks off. */
+/** The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ClientGone where it breaks off or takes too long. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = (): EngineError => {
     discardRest(request);
@@ -50,7 +62,9 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const timer = setTimeout(() => onClose(), maxBodyMs).unref();
     const settle = (): void => {
+      clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
     const onData = (chunk: Buffer): void => {
@@ -75,7 +89,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
 }
 
 /** Reads on without keeping anything; a client that does not come to an end is cut off. */
-function discardRest(request: IncomingMessage): void {
+export function discardRest(request: IncomingMessage): void {
   let left = maxDiscardedBytes;
   const cutOff = (): void => {
     request.socket.destroy();
@@ -128,17 +142,4 @@ function malformed(why: string, cause?: unknown): EngineError {
     { errors: [{ path: '', message: why }] },
     cause === undefined ? {} : { cause },
   );
-}
-
-const underscores = String.raw`(?:_|\\u005[fF]){2}`;
-const o = String.raw`(?:o|\\u006[fF])`;
-/** `"__proto__":`, any of its characters written as an escape. */
-const prototypeField = new RegExp(
-  String.raw`"${underscores}(?:p|\\u0070)(?:r|\\u0072)${o}(?:t|\\u0074)${o}${underscores}"\s*:`,
-);
-
-/** A field of that name would be lost or, copied carelessly, change an object's prototype. */
-function namesPrototype(text: string): boolean {
-  if (!text.includes('__') && !text.includes('\\u005')) return false;
-  return prototypeField.test(text);
 }

@@ -4,15 +4,14 @@
  * The engine bounds what a slow subscriber can leave waiting and tells it with a `reset`; here a connection that
  * takes nothing at all for a while is closed, and so is one whose credential does not stand any more. A comment now and then keeps proxies from closing an idle stream.
  */
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../engine/index.ts';
-import type { Activity, Task } from './activity.ts';
+import type { Activity } from './activity.ts';
 import { callerFor, type Place } from './caller.ts';
+import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
 
 const heartbeatMs = 15_000;
-const stuckMs = 60_000;
 /** How often it is looked whether the credential still stands. */
 const lookMs = 250;
 
@@ -68,20 +67,4 @@ export async function streamEvents(
 
 function frameOf(change: Change): string {
   return `id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change.data)}\n\n`;
-}
-
-/** Resolves when the connection takes more, or when the stream is over; a stuck one is cut off. */
-function drained(raw: ServerResponse, task: Task): Promise<void> {
-  if (task.signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => raw.destroy(), stuckMs);
-    const finish = (): void => {
-      clearTimeout(timer);
-      raw.off('drain', finish);
-      task.signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    raw.on('drain', finish);
-    task.signal.addEventListener('abort', finish);
-  });
 }

@@ -12,6 +12,7 @@ import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';
 import { bodyExamples } from './openapi-examples.ts';
 import { problemType } from './problem.ts';
+import { takesKey } from './takes-key.ts';
 
 type Described = Record<string, unknown>;
 
@@ -97,6 +98,7 @@ function describeOperation(
     ...(spec.role === 'public' ? { security: [] } : {}),
     parameters: describeParameters(spec, components),
     ...(spec.body === undefined ? {} : { requestBody: describeBody(name, spec, components) }),
+    ...(spec.takes === undefined ? {} : { requestBody: describeUpload(spec.takes) }),
     responses: { ...describeSuccess(name, spec, components), ...describeProblems(spec, components) },
   };
 }
@@ -159,7 +161,7 @@ function describeParameters(spec: OperationSpec, components: Components): Descri
     ...(spec.tenant ? [shared('Tenant')] : []),
     ...(spec.database ? [shared('Database')] : []),
     ...(spec.transaction === undefined ? [] : [shared('Transaction')]),
-    ...(spec.kind === 'write' && spec.guessable !== true ? [shared('IdempotencyKey')] : []),
+    ...(takesKey(spec) ? [shared('IdempotencyKey')] : []),
     ...(spec.ifMatch === true ? [shared('IfMatch')] : []),
     shared('RequestId'),
     ...(spec.transaction === undefined ? [] : [shared('Transaction')]),
@@ -231,6 +233,12 @@ function describeBody(name: OperationName, spec: OperationSpec, components: Comp
   };
 }
 
+/** A body of any length, which is read as it comes. */
+function describeUpload(types: readonly string[]): Described {
+  const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+  return { required: true, description: 'A stream of any length', content };
+}
+
 function describeSuccess(
   name: OperationName,
   spec: OperationSpec,
@@ -248,7 +256,9 @@ function describeSuccess(
     headers: {
       ...standingHeaders,
       ...(spec.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {}),
-      ...(spec.kind === 'write' ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Replayed' } } : {}),
+      ...(spec.kind === 'write' && spec.takes === undefined
+        ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Replayed' } }
+        : {}),
     },
     content: contentOf(spec, schema),
   });
@@ -258,6 +268,10 @@ function describeSuccess(
 
 function contentOf(spec: OperationSpec, schema: JsonSchema): Described {
   if (spec.answer === 'text') return { 'text/plain': { schema } };
+  if (spec.stream === 'lines')
+    return { 'application/x-ndjson': { schema: { type: 'string' }, 'x-line': schema } };
+  if (spec.stream === 'file')
+    return Object.fromEntries((spec.gives ?? []).map((type) => [type, { schema: { type: 'string' } }]));
   if (spec.stream !== 'events') return { 'application/json': { schema } };
   return { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': schema } };
 }

@@ -74,15 +74,23 @@ function expected(spec: OperationSpec, role: KeyRole, restriction: Restriction, 
   return 400;
 }
 
-async function statusOf(place: string, key: string | null, body: unknown): Promise<number> {
+async function statusOf(
+  place: string,
+  key: string | null,
+  body: unknown,
+  { takes, dryRun }: Pick<OperationSpec, 'takes' | 'dryRun'> = {},
+): Promise<number> {
   const [method = '', path = ''] = place.split(' ');
   const address = path
     .replace('/databases/:name', `/databases/${here.database}`)
     .replace('/tenants/:id', `/tenants/${here.tenant}`)
     .replace(/:\w+/g, 'x');
   const takesBody = method !== 'GET' && method !== 'DELETE' && body !== undefined;
-  const { status } = await service.call(method, `${address}?matrix=1`, takesBody ? body : undefined, {
+  const isDry = dryRun === 'query' && (body as { dryRun?: boolean }).dryRun === true;
+  const query = isDry ? 'dryRun=true&matrix=1' : 'matrix=1';
+  const { status } = await service.call(method, `${address}?${query}`, takesBody ? body : undefined, {
     headers: {
+      ...(takes === undefined ? {} : { 'content-type': takes[0] ?? '' }),
       'x-database': here.database,
       'x-tenant-id': here.tenant,
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
@@ -102,7 +110,7 @@ describe.each(places)('%s', (place, spec) => {
       for (const role of roles)
         for (const restriction of Object.keys(restrictions) as Restriction[]) {
           const key = keys.get(`${role} ${restriction}`) ?? '';
-          const status = await statusOf(place, key, isDry ? { dryRun: true } : {});
+          const status = await statusOf(place, key, isDry ? { dryRun: true } : {}, spec);
           expect(status, `${role}, ${restriction}${isDry ? ', dry' : ''}`).toBe(
             expected(spec, role, restriction, isDry),
           );

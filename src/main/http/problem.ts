@@ -33,12 +33,18 @@ export function problemBytes(error: EngineError, requestId: string): Buffer {
 
 /** Answers with the problem that `error` is; headers of the answer that were set before stay. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = asEngineError(error);
-  if (known.code === 'Internal') request.log.error({ err: error }, 'a bug: the request failed inside');
+  const known = told(error, request);
   if (known.code === 'Unauthenticated') reply.header('www-authenticate', 'Bearer');
   const retryAfter = known.members['retryAfterSeconds'];
   if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter));
   return reply.code(known.status).type(problemType).send(problemBytes(known, request.id));
+}
+
+/** What the client is told of an error; a bug is logged. */
+export function told(error: unknown, request: FastifyRequest): EngineError {
+  const known = asEngineError(error);
+  if (known.code === 'Internal') request.log.error({ err: error }, 'a bug: the request failed inside');
+  return known;
 }
 
 function asEngineError(error: unknown): EngineError {

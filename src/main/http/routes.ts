@@ -16,11 +16,13 @@ import {
   insufficientRole,
   requirePermission,
   saysDryRun,
+  type Streaming,
 } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
 import type { Activity, Task } from './activity.ts';
-import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
+import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
+  badHeader,
   callerFor,
   checkedPlace,
   databaseNotFound,
@@ -38,6 +40,8 @@ import { idempotencyOf, KeptAnswers } from './idempotency.ts';
 import { parseIfMatch } from './if-match.ts';
 import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
+import { takesKey } from './takes-key.ts';
+import { sendFile, sendLines, uploadOf } from './transfer.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
@@ -88,7 +92,8 @@ function guardOperation(host: HttpHost, guard: Guard, spec: OperationSpec, reque
     if (covered !== null) requireCovered(identity, covered);
   }
   try {
-    requireJson(request.raw);
+    if (spec.takes === undefined) requireJson(request.raw);
+    else if (hasBody(request.raw)) mediaTypeOf(request.raw, spec.takes);
   } catch (error) {
     throw takingTransaction(host, spec, request, request.onlyDryRun ? notToTry(spec, request) : error);
   }
@@ -132,6 +137,8 @@ async function answerOperation(
   try {
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
     const caller = { ...callerFor(request, place, task.signal, null, transaction), ...conditions };
+    if (spec.stream !== undefined)
+      return await answerStreaming(host, name, caller, await inputOf(), task, request, reply);
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
     const output = await host.dispatcher.run(name, caller, await inputOf());
     reply.code(statusOf(name, output));
@@ -142,6 +149,25 @@ async function answerOperation(
   } catch (error) {
     throw task.signal.aborted ? afterAbort(task, error) : error;
   }
+}
+
+/** Answers with lines or a file. */
+async function answerStreaming(
+  host: HttpHost,
+  name: OperationName,
+  caller: Caller,
+  input: CheckedInput,
+  task: Task,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const spec: OperationSpec = operations[name];
+  if (spec.stream === 'file')
+    return sendFile(host, name as Streaming<'file'>, caller, input, task, request, reply);
+  const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.signal);
+  const lines = host.dispatcher.lines(name as Streaming<'lines'>, caller, input, upload);
+  const insteadOf = (error: unknown): unknown => (task.signal.aborted ? afterAbort(task, error) : error);
+  return sendLines(lines, task, request, reply, insteadOf);
 }
 
 /** What a request asks for, checked as far as its headers and its path go. */
@@ -155,7 +181,7 @@ interface Call {
 /** Reads and checks the request, in the order in which it can be refused. */
 async function callOf(host: HttpHost, name: OperationName, request: FastifyRequest): Promise<Call> {
   const spec: OperationSpec = operations[name];
-  const bytes = await (request.onlyDryRun ? bytesToTry(host, spec, request) : bytesOf(host, request));
+  const bytes = await bytesFor(host, spec, request);
   const params = checkParams(name, request.params);
   const place = placeOf(spec, request);
   const conditions = await conditionsOf(spec, request, place, bytes);
@@ -163,7 +189,8 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
     try {
       if (!isRemembered) requireDatabase(host, spec, place, params);
       const query = parseQuery(request.raw.url ?? '', spec.lists);
-      return { ...(await checkLongInput(name, { query, body: await bodyOf(request, bytes) })), params };
+      const body = spec.takes === undefined ? await bodyOf(request, bytes) : undefined;
+      return { ...(await checkLongInput(name, { query, body })), params };
     } catch (error) {
       throw takingTransaction(host, spec, request, error);
     }
@@ -227,15 +254,16 @@ async function conditionsOf(
 ): Promise<Pick<Caller, 'idempotency' | 'ifMatch'>> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
+  if (spec.takes !== undefined && headers['idempotency-key'] !== undefined)
+    throw badHeader(
+      'Idempotency-Key',
+      'has no meaning for a body that is streamed: send it again, what is there already is unchanged',
+    );
   const url = request.raw.url ?? '';
   return {
     idempotency: takesKey(spec) ? await idempotencyOf({ method, url, headers }, place, body) : null,
     ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
   };
-}
-
-function takesKey(spec: OperationSpec): boolean {
-  return spec.kind === 'write' && spec.guessable !== true;
 }
 
 function statusOf(name: OperationName, output: unknown): number {
@@ -277,6 +305,19 @@ async function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer 
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
 }
 
+/** The body, whole, of an operation that takes one so; null where it takes none, or a stream. */
+async function bytesFor(
+  host: HttpHost,
+  spec: OperationSpec,
+  request: FastifyRequest,
+): Promise<Buffer | null> {
+  if (request.onlyDryRun && spec.dryRun === 'query') {
+    const query = parseQuery(request.raw.url ?? '', spec.lists);
+    if (!saysDryRun(spec, { query })) throw notToTry(spec, request);
+  } else if (request.onlyDryRun) return bytesToTry(host, spec, request);
+  return spec.takes === undefined ? bytesOf(host, request) : null;
+}
+
 /**
  * The body of a call that the role allows as a dry run alone. Refuses with Forbidden where it is none, or cannot be
  * read, before anything else is said about it.
@@ -286,11 +327,6 @@ async function bytesToTry(
   spec: OperationSpec,
   request: FastifyRequest,
 ): Promise<Buffer | null> {
-  if (spec.dryRun === 'query') {
-    const query = parseQuery(request.raw.url ?? '', spec.lists);
-    if (!saysDryRun(spec, { query })) throw notToTry(spec, request);
-    return bytesOf(host, request);
-  }
   let bytes: Buffer | null;
   let body: unknown;
   try {

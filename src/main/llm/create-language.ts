@@ -23,7 +23,7 @@ import {
   type LearnedFact,
   type ViewFields,
 } from '../../engine/index.ts';
-import { requireRuleChange } from '../dispatch.ts';
+import { requireRuleChange } from '../rule-permission.ts';
 import { type Discarded, shortened } from './extraction.ts';
 import type { FreeText } from './free-text.ts';
 import type { LanguageModel } from './language-model.ts';

@@ -1,0 +1,134 @@
+/**
+ * `npm run bench -- import`: how long a large import over HTTP takes, durable, and how much memory it needs.
+ *
+ * The whole service runs in this process, with a folder of its own that is removed at the end; the file is made while it
+ * is sent. It is imported twice, the second time with nothing new but uses of the facts; then as many lines are sent that
+ * all fail, so that what the process grows by then is what importing itself needs. At the end all is exported.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { importTypes, type ImportDone } from '../src/engine/contract/transfer.ts';
+import { assert } from '../src/engine/index.ts';
+import { parseConfig } from '../src/main/config.ts';
+import { startService } from '../src/main/service.ts';
+import { createLogger } from '../src/main/telemetry/logger.ts';
+
+const help = `npm run bench -- import [options]
+  --facts N             facts in the file (1000000)
+  --type TYPE           ${importTypes.join(', ')} (application/x-ndjson)
+  --help`;
+
+const lineOf: Readonly<Record<(typeof importTypes)[number], (number: number) => string>> = {
+  'application/x-ndjson': (number) =>
+    `{"predicate":"edge","args":["node${number}","node${other(number)}"]}\n`,
+  'text/csv': (number) => `edge,node${number},node${other(number)}\n`,
+  'text/tab-separated-values': (number) => `edge\tnode${number}\tnode${other(number)}\n`,
+  'text/x-datalog': (number) => `edge(node${number}, node${other(number)}).\n`,
+  'text/turtle': (number) => `<http://e/${number}> <http://e/edge> <http://e/${other(number)}> .\n`,
+  'application/n-triples': (number) => `<http://e/${number}> <http://e/edge> <http://e/${other(number)}> .\n`,
+};
+
+function other(number: number): number {
+  return (number * 7919) % 1_000_003;
+}
+
+function* file(facts: number, line: (number: number) => string): Generator<Buffer> {
+  const linesInChunk = 1000;
+  for (let from = 0; from < facts; from += linesInChunk) {
+    let chunk = '';
+    for (let at = from; at < Math.min(facts, from + linesInChunk); at++) chunk += line(at);
+    yield Buffer.from(chunk);
+  }
+}
+
+function post(address: string, type: string, body: Iterable<Buffer>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'x-tenant-id': 'bench', 'content-type': type };
+    const sent = request(`${address}/import`, { method: 'POST', headers }, (response) => {
+      text(response).then(resolve, reject);
+    });
+    sent.on('error', reject);
+    Readable.from(body).pipe(sent);
+  });
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Does it, and says what it took: seconds, and by how much the process was larger at most than before. */
+async function measured(name: string, step: () => Promise<string>): Promise<void> {
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  let greatest = before;
+  const timer = setInterval(() => {
+    greatest = Math.max(greatest, process.memoryUsage().rss);
+  }, 20);
+  const startedAt = performance.now();
+  const cpu = process.cpuUsage();
+  const told = await step();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  clearInterval(timer);
+  const grown = Math.round((greatest - before) / mebibyte);
+  const worked = ((user + system) / 1e6).toFixed(1);
+  console.log(
+    `${name}: ${seconds.toFixed(1)} s, ${worked} s of them CPU, at most ${grown} MiB more memory${told}`,
+  );
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      facts: { type: 'string', default: '1000000' },
+      type: { type: 'string', default: 'application/x-ndjson' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const type = importTypes.find((each) => each === values.type);
+  if (values.help || type === undefined) {
+    console.log(help);
+    return;
+  }
+  const facts = Number(values.facts);
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-import-'));
+  const config = parseConfig({ STORAGE_DIR: folder }, { host: '127.0.0.1', port: 0 });
+  const log = createLogger({ level: 'ERROR', format: 'json', write: (line) => process.stderr.write(line) });
+  const service = await startService({ ...config, endpointFile: null }, { log });
+  try {
+    for (const [name, expected] of [
+      ['import', 'asserted'],
+      ['the same again', 'unchanged'],
+    ] as const)
+      await measured(name, async () => {
+        const answer = await post(service.address, type, file(facts, lineOf[type]));
+        const done = JSON.parse(answer.trim().split('\n').at(-1) ?? '') as ImportDone;
+        assert(done[expected] === facts && done.failed === 0, `all are ${expected}: ${JSON.stringify(done)}`);
+        return '';
+      });
+    await measured('lines that fail', async () => {
+      const answer = await post(
+        service.address,
+        type,
+        file(facts, (number) => `)${number}\n`),
+      );
+      const done = JSON.parse(answer.trim().split('\n').at(-1) ?? '') as ImportDone;
+      assert(done.asserted === 0 && done.failed > 0, `all fail: ${JSON.stringify(done).slice(0, 500)}`);
+      return '';
+    });
+    await measured('export', async () => {
+      const response = await fetch(`${service.address}/export`, { headers: { 'x-tenant-id': 'bench' } });
+      let bytes = 0;
+      for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).length;
+      return `, ${Math.round(bytes / mebibyte)} MiB`;
+    });
+  } finally {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+await main();

@@ -1,0 +1,119 @@
+/**
+ * Bodies and answers of any length: what an import sends and is answered, and what an export gives.
+ *
+ * Neither side runs ahead of the other: a body is read when the one before has been worked off, an answer is made when the
+ * connection takes it. A refusal before the first byte is a problem; after it, lines end with one that says so, and a
+ * file is broken off, so that nobody takes a part for the whole.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../engine/index.ts';
+import type { CheckedInput, Streaming } from '../dispatch.ts';
+import type { Upload } from '../streams.ts';
+import type { Task } from './activity.ts';
+import { ClientGone, discardRest } from './body.ts';
+import { drained } from './drained.ts';
+import type { HttpHost } from './host.ts';
+import { problemOf, told } from './problem.ts';
+
+/** A body as it comes. `signal` ends the waiting for more. */
+export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal): Upload {
+  return { type, chunks: chunksOf(request.raw, signal) };
+}
+
+async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let wake = (): void => {};
+  const events = ['readable', 'end', 'close', 'error'] as const;
+  const onEvent = (): void => wake();
+  for (const event of events) request.on(event, onEvent);
+  signal.addEventListener('abort', onEvent);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const chunk = request.read() as Uint8Array | null;
+      if (chunk !== null) yield chunk;
+      else if (request.readableEnded) return;
+      else if (request.destroyed) throw new ClientGone('the body broke off');
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  } finally {
+    for (const event of events) request.off(event, onEvent);
+    signal.removeEventListener('abort', onEvent);
+  }
+}
+
+/** Answers with the lines. `insteadOf` gives what is thrown in place of an error. */
+export async function sendLines(
+  lines: AsyncIterable<unknown>,
+  task: Task,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  insteadOf: (error: unknown) => unknown,
+): Promise<FastifyReply> {
+  const iterator = lines[Symbol.asyncIterator]();
+  let next = await iterator.next();
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8', 'x-accel-buffering': 'no' });
+  try {
+    while (next.done !== true) {
+      const line = next;
+      next = await iterator.next();
+      // Who sends first and reads later would wait for a body to be read that waits for them.
+      if (next.done === true || !raw.writableNeedDrain) raw.write(`${JSON.stringify(line.value)}\n`);
+    }
+  } catch (error) {
+    const thrown = insteadOf(error);
+    if (!(thrown instanceof ClientGone)) {
+      const problem = problemOf(told(thrown, request), request.id);
+      raw.write(`${JSON.stringify({ error: problem })}\n`);
+    }
+    if (!request.raw.complete) discardRest(request.raw);
+  }
+  raw.end();
+  if (raw.writableNeedDrain) await drained(raw, task);
+  return reply;
+}
+
+/** Answers with what the operation makes, and says at the end what it left out. */
+export async function sendFile(
+  host: HttpHost,
+  name: Streaming<'file'>,
+  caller: Caller,
+  input: CheckedInput,
+  task: Task,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const download = host.dispatcher.file(name, caller, input);
+  const headers = {
+    'content-type': download.type,
+    'content-disposition': `attachment; filename="${download.fileName}"`,
+    trailer: 'X-Omitted',
+  };
+  if (request.method === 'HEAD') return reply.headers(headers).send();
+  const { raw } = reply;
+  const begin = (): void => {
+    if (raw.headersSent) return;
+    reply.hijack();
+    raw.writeHead(200, headers);
+  };
+  try {
+    const { omitted } = await download.run(async (text) => {
+      begin();
+      if (!raw.write(text)) await drained(raw, task);
+      if (task.signal.aborted) throw new ClientGone('the client went away');
+    });
+    begin();
+    raw.addTrailers({ 'X-Omitted': String(omitted) });
+    raw.end();
+  } catch (error) {
+    if (!raw.headersSent) throw error;
+    if (!task.signal.aborted) told(error, request);
+    raw.destroy();
+  }
+  return reply;
+}

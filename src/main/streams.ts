@@ -1,0 +1,23 @@
+/** What operations take and give that is too long to be held: the two sides know each other by these shapes alone. */
+
+/** A body that is read as it comes. */
+export interface Upload {
+  /** The media type, in lower case, without parameters. */
+  readonly type: string;
+  /** Once. Throws where the client goes away before the end. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** An answer that is made while it is sent. */
+export interface Download {
+  readonly type: string;
+  readonly fileName: string;
+  /** Makes it, once. The next part is made when `send` has resolved; what `send` throws ends it. */
+  run(send: (text: string) => Promise<void>): Promise<Sent>;
+}
+
+/** What is known of a download only at its end. */
+export interface Sent {
+  /** How many facts and rules the format could not hold. */
+  readonly omitted: number;
+}

@@ -1,0 +1,131 @@
+/**
+ * Statements in the grammar, read from a stream.
+ *
+ * The text is parsed in pieces. What is certain of a piece ends with the last statement that has its full stop: what
+ * follows may go on in the next piece, and is read again with it. A statement that does not end is given up at the length
+ * of the longest line.
+ */
+import { parseProgram, type Statement } from '../../engine/index.ts';
+import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { maxLineBytes, readLines } from './lines.ts';
+
+const pieceLength = 64 * 1024;
+
+export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+  const reader = new StatementReader(scope);
+  for await (const lines of readLines(chunks)) {
+    for (const { number, text, problem } of lines) {
+      if (text === null) reader.bad(number, problem ?? '');
+      const items = reader.take(text ?? '');
+      if (items.length > 0) yield items;
+    }
+  }
+  yield reader.end();
+}
+
+class StatementReader {
+  readonly #scope: string | null;
+  #lines: string[] = [];
+  #length = 0;
+  /** The line in which what is held begins. */
+  #first = 1;
+  /** When it is long enough to be parsed. */
+  #enough = pieceLength;
+  #problems: Item[] = [];
+
+  constructor(scope: string | null) {
+    this.#scope = scope;
+  }
+
+  bad(line: number, problem: string): void {
+    this.#problems.push(problemItem(line, problem));
+  }
+
+  take(text: string): Item[] {
+    this.#lines.push(text);
+    this.#length += text.length + 1;
+    return this.#length < this.#enough ? [] : this.#parse(false);
+  }
+
+  end(): Item[] {
+    return this.#parse(true);
+  }
+
+  #parse(isAll: boolean): Item[] {
+    const text = this.#lines.join('\n') + (isAll ? '' : '\n');
+    const { statements, errors } = parseProgram(text, { maxErrors: Number.POSITIVE_INFINITY });
+    const certain = isAll ? text.length : certainEnd(text, statements);
+    const lineOf = linesFrom(text, this.#first);
+    const items = this.#problems;
+    this.#problems = [];
+    let at = 0;
+    for (const { message, span } of errors)
+      if (span.start < certain) items.push(problemItem(lineOf(span.start), message));
+    for (const statement of statements) {
+      const { start, end } = statement.span;
+      if (end > certain) break;
+      while ((errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < start) at++;
+      // One that lacks its full stop is read, and complained of, all the same.
+      const isBad = (errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < end;
+      if (!isBad) items.push(itemOf(statement, lineOf(start), this.#scope));
+    }
+    if (certain === 0 && this.#length > maxLineBytes) {
+      items.push(problemItem(this.#first, 'the statement that begins here is too long'));
+      this.#hold('', this.#first + this.#lines.length);
+    } else this.#hold(text.slice(certain), lineOf(certain));
+    return items.sort((left, right) => left.line - right.line);
+  }
+
+  /** Holds what is left, whose last line has its end. */
+  #hold(rest: string, first: number): void {
+    this.#lines = rest === '' ? [] : rest.replace(/\n$/, '').split('\n');
+    this.#length = rest.length;
+    this.#first = first;
+    this.#enough = Math.max(pieceLength, rest.length * 2);
+  }
+}
+
+/** Where the last statement that has its full stop ends; 0: there is none. */
+function certainEnd(text: string, statements: readonly Statement[]): number {
+  for (let at = statements.length - 1; at >= 0; at--) {
+    const end = statements[at]?.span.end ?? 0;
+    if (text[end - 1] === '.') return end;
+  }
+  return 0;
+}
+
+/** Tells in which line an offset lies, where the first one has this number. A line ends at LF alone, as in the stream. */
+function linesFrom(text: string, first: number): (offset: number) => number {
+  const ends: number[] = [];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) ends.push(at);
+  return (offset) => {
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((ends[middle] as number) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return first + low;
+  };
+}
+
+function itemOf(statement: Statement, line: number, scope: string | null): Item {
+  const size = statement.span.end - statement.span.start;
+  if (statement.kind === 'fact') {
+    const { predicate, args, negated } = statement.atom;
+    return factItem(line, size, { predicate, args, truthVal: !negated }, scope);
+  }
+  const { head, body } = statement.rule;
+  const rule = {
+    head,
+    body,
+    text: null,
+    scope,
+    unscoped: false,
+    name: null,
+    description: null,
+    enabled: null,
+  };
+  return { line, size, what: { kind: 'rule', rule } };
+}

@@ -1,0 +1,151 @@
+/**
+ * Knowledge as text in one of the formats, made while it is sent.
+ *
+ * NDJSON holds everything, datalog facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
+ * format cannot hold is counted. What is no IRI gets one for N-Triples, where only IRIs can stand: `urn:corollary:`
+ * and the text, percent-encoded.
+ */
+import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.ts';
+import {
+  type Caller,
+  type Engine,
+  type ExportedFact,
+  type ExportedRule,
+  renderAtom,
+} from '../../engine/index.ts';
+import type { Download } from '../streams.ts';
+
+/** How a format writes one fact or rule with its line break; null: it cannot hold it. */
+interface Format {
+  readonly type: string;
+  readonly extension: string;
+  fact(fact: ExportedFact): string | null;
+  rule(rule: ExportedRule): string | null;
+}
+
+/** Texts are sent when they have this many characters. */
+const charactersInPart = 64 * 1024;
+
+export function exportKnowledge(engine: Engine, caller: Caller, query: ExportQuery): Download {
+  const format = formats[query.format];
+  const holdsRules = query.format === 'ndjson' || query.format === 'datalog';
+  const { scope, unscoped, predicate } = query;
+  const choice = { scope, unscoped, predicate, rules: query.rules ?? holdsRules };
+  return {
+    type: format.type,
+    fileName: `corollary.${format.extension}`,
+    async run(send) {
+      let omitted = 0;
+      let part = '';
+      const write = async <Item>(items: readonly Item[], textOf: (item: Item) => string | null) => {
+        for (const item of items) {
+          const text = textOf(item);
+          if (text === null) omitted++;
+          else part += text;
+          if (part.length < charactersInPart) continue;
+          await send(part);
+          part = '';
+        }
+      };
+      await engine.export(caller, choice, {
+        facts: (facts) => write(facts, format.fact),
+        rules: (rules) => write(rules, format.rule),
+      });
+      if (part !== '') await send(part);
+      return { omitted };
+    },
+  };
+}
+
+const formats: Readonly<Record<ExportFormat, Format>> = {
+  ndjson: {
+    type: 'application/x-ndjson; charset=utf-8',
+    extension: 'ndjson',
+    fact: ({ predicate, args, truthVal, scope, validFrom, validUntil, metadata }) => {
+      const given = {
+        predicate,
+        args,
+        ...(truthVal ? {} : { truthVal }),
+        ...(scope === null ? {} : { scope }),
+        ...(validFrom === null ? {} : { validFrom }),
+        ...(validUntil === null ? {} : { validUntil }),
+        ...(metadata === null ? {} : { metadata }),
+      };
+      return `${JSON.stringify(given)}\n`;
+    },
+    rule: ({ text, scope, name, description, enabled }) => {
+      const given = {
+        rule: text,
+        ...(scope === null ? {} : { scope }),
+        ...(name === null ? {} : { name }),
+        ...(description === null ? {} : { description }),
+        ...(enabled ? {} : { enabled }),
+      };
+      return `${JSON.stringify(given)}\n`;
+    },
+  },
+  datalog: {
+    type: 'text/x-datalog; charset=utf-8',
+    extension: 'dl',
+    fact: ({ predicate, args, truthVal }) =>
+      `${renderAtom({ predicate, args: [...args], negated: !truthVal })}.\n`,
+    rule: ({ text }) => `${text}.\n`,
+  },
+  csv: {
+    type: 'text/csv; charset=utf-8; header=absent',
+    extension: 'csv',
+    fact: ({ predicate, args, truthVal }) =>
+      truthVal ? `${[predicate, ...args].map(csvField).join(',')}\r\n` : null,
+    rule: () => null,
+  },
+  ntriples: {
+    type: 'application/n-triples',
+    extension: 'nt',
+    fact: ({ predicate, args, truthVal }) => {
+      const [subject, object] = args;
+      if (!truthVal || args.length !== 2 || subject === undefined || object === undefined) return null;
+      return `${nodeOf(subject) ?? mintedIri(subject)} ${iriOf(predicate) ?? mintedIri(predicate)} ${nodeOf(object) ?? literalOf(object)} .\n`;
+    },
+    rule: () => null,
+  },
+};
+
+function csvField(text: string): string {
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** An absolute IRI, made of what may stand in one. */
+// eslint-disable-next-line no-control-regex
+const absoluteIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|^`\\]*$/;
+const blankLabel = /^_:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+/** The text as an IRI, null where it is none. */
+function iriOf(text: string): string | null {
+  return absoluteIri.test(text) ? `<${text}>` : null;
+}
+
+/** The text as an IRI or blank node, null where it is neither. */
+function nodeOf(text: string): string | null {
+  return blankLabel.test(text) ? text : iriOf(text);
+}
+
+function mintedIri(text: string): string {
+  return `<urn:corollary:${encodeURIComponent(text)}>`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+function literalOf(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  const escaped = text.replace(/["\\\u0000-\u001f\u007f]/g, (character) => {
+    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return escapes[character] ?? `\\u${code}`;
+  });
+  return `"${escaped}"`;
+}

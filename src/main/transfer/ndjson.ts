@@ -1,0 +1,95 @@
+/** NDJSON: a line is a fact as `/assert/fact` takes it, or a rule, its text in `rule`. Blank lines are passed over. */
+import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
+import { type Validated, validate } from '../../engine/contract/validation.ts';
+import { namesPrototype } from '../prototype-field.ts';
+import { isPredicate, isScope, type Item, type Items, plainFact, problemItem } from './items.ts';
+import { type Line, readLines } from './lines.ts';
+
+const maxDepth = 64;
+
+/** `scope` is that of lines which name none. */
+export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+  for await (const lines of readLines(chunks)) {
+    const items: Item[] = [];
+    for (const line of lines) {
+      const item = itemOf(line, scope);
+      if (item !== null) items.push(item);
+    }
+    yield items;
+  }
+}
+
+function itemOf({ number, text, problem }: Line, scope: string | null): Item | null {
+  if (text === null) return problemItem(number, problem ?? '');
+  if (text.trim() === '') return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return problemItem(number, 'the line is not valid JSON');
+    throw error;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return problemItem(number, 'a line is an object: a fact, or a rule with its text in rule');
+  return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
+}
+
+/** The item of a fact that has nothing but predicate, arguments, truth value and scope, all plainly good; else null. */
+function quickItem(line: number, size: number, value: object, scope: string | null): Item | null {
+  const { predicate, args, truthVal = true, scope: own = null } = value as Record<string, unknown>;
+  for (const key in value)
+    if (key !== 'predicate' && key !== 'args' && key !== 'truthVal' && key !== 'scope') return null;
+  if (typeof predicate !== 'string' || !Array.isArray(args) || args.length > 64) return null;
+  if (typeof truthVal !== 'boolean' || (own !== null && (typeof own !== 'string' || !isScope(own))))
+    return null;
+  for (const arg of args as unknown[]) if (typeof arg !== 'string' || !isPlain(arg)) return null;
+  if (!isPredicate(predicate)) return null;
+  const fact = plainFact({ predicate, args: args as string[], truthVal }, own ?? scope);
+  return { line, size, what: { kind: 'fact', fact } };
+}
+
+function isPlain(arg: string): boolean {
+  return !arg.startsWith('?') && !/[\ud800-\udfff]/.test(arg);
+}
+
+function carefulItem(line: number, text: string, value: object, scope: string | null): Item {
+  if (isTooDeep(text)) return problemItem(line, `the line nests deeper than ${maxDepth} levels`);
+  if (namesPrototype(text)) return problemItem(line, '__proto__ cannot be the name of a field');
+  const size = text.length;
+  if ('rule' in value) {
+    const rule = validate(importedRuleSchema, value);
+    if (!rule.ok) return problemItem(line, wording(rule));
+    return { line, size, what: { kind: 'rule', rule: inScope(rule.value, scope) } };
+  }
+  const fact = validate(importedFactSchema, value);
+  if (!fact.ok) return problemItem(line, wording(fact));
+  return { line, size, what: { kind: 'fact', fact: inScope(fact.value, scope) } };
+}
+
+function inScope<Named extends { scope: string | null; unscoped: boolean }>(
+  named: Named,
+  scope: string | null,
+): Named {
+  return named.scope === null && !named.unscoped ? { ...named, scope } : named;
+}
+
+function wording({ errors }: Extract<Validated<unknown>, { ok: false }>): string {
+  return errors
+    .slice(0, 3)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    .join('; ');
+}
+
+/** True where brackets outside of strings nest too deep; the text is valid JSON. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) {
+      for (at++; text.charCodeAt(at) !== 0x22; at++) if (text.charCodeAt(at) === 0x5c) at++;
+    } else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > maxDepth) return true;
+    } else if (unit === 0x5d || unit === 0x7d) depth--;
+  }
+  return false;
+}

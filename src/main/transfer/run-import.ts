@@ -1,0 +1,125 @@
+/**
+ * An import as it goes: items are read, stored in batches, and counted.
+ *
+ * Reading waits while a batch is being stored, so memory does not grow with the file. What was stored before something
+ * ends the import stays stored. The lines of the answer come in the order of what they tell of.
+ */
+import type { ImportDone, ImportProgress } from '../../engine/contract/transfer.ts';
+import { maxImportErrors } from '../../engine/contract/transfer.ts';
+import type { RuleInput } from '../../engine/contract/rules.ts';
+import { EngineError, type Import } from '../../engine/index.ts';
+import type { Item, Items } from './items.ts';
+
+const factsInBatch = 5000;
+const charactersInBatch = 4_000_000;
+/** Progress is told when so many milliseconds have passed, or so much was read. */
+const toldAfterMs = 200;
+const toldAfterItems = 50_000;
+const longestMessage = 500;
+
+export interface ImportRun {
+  readonly import: Import;
+  readonly items: Items;
+  readonly isDryRun: boolean;
+  /** Throws an EngineError where the caller may not change rules. */
+  requireRuleChange(): void;
+  /** Ends it, between two batches. */
+  readonly signal: AbortSignal;
+}
+
+export async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | ImportDone> {
+  const tally = new Tally(run.import);
+  let toldAt = performance.now();
+  let told = 0;
+  for await (const items of run.items) {
+    for (const item of items) {
+      if (tally.take(item)) continue;
+      await tally.store();
+      if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
+      else tally.take(item);
+      run.signal.throwIfAborted();
+      const { processed } = tally.progress();
+      if (performance.now() - toldAt < toldAfterMs && processed - told < toldAfterItems) continue;
+      toldAt = performance.now();
+      told = processed;
+      yield tally.progress();
+    }
+    run.signal.throwIfAborted();
+  }
+  await tally.store();
+  const generation = await run.import.end();
+  yield { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+}
+
+/** What was read and is to be stored, and what everything came to so far. */
+class Tally {
+  readonly #import: Import;
+  #batch: Item[] = [];
+  #characters = 0;
+  readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  readonly #errors: { line: number; message: string }[] = [];
+
+  constructor(importing: Import) {
+    this.#import = importing;
+  }
+
+  /** Takes an item into the batch; false where what is there has to be stored first, or it is a rule. */
+  take(item: Item): boolean {
+    if (item.what.kind === 'rule') return false;
+    const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
+    if (isFull) return false;
+    this.#batch.push(item);
+    this.#characters += item.size;
+    return true;
+  }
+
+  async store(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    this.#characters = 0;
+    const facts = batch.flatMap(({ what }) => (what.kind === 'fact' ? [what.fact] : []));
+    const stored = facts.length === 0 ? null : await this.#import.assert(facts);
+    const refused = new Map(stored?.refused.map(({ index, message }) => [index, message]));
+    let index = 0;
+    for (const { line, what } of batch) {
+      const message = what.kind === 'problem' ? what.message : refused.get(index);
+      if (what.kind === 'fact') index++;
+      if (message !== undefined) this.#fail(line, message);
+    }
+    this.#counts.asserted += stored?.asserted ?? 0;
+    this.#counts.updated += stored?.updated ?? 0;
+    this.#counts.unchanged += stored?.unchanged ?? 0;
+  }
+
+  async teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+    try {
+      requireRuleChange();
+      await this.#import.teach(rule);
+      this.#counts.rules++;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
+      this.#fail(line, error.message);
+    }
+  }
+
+  progress(): ImportProgress {
+    const { asserted, updated, unchanged, rules, failed } = this.#counts;
+    return { processed: asserted + updated + unchanged + rules + failed, asserted, failed };
+  }
+
+  done(): Omit<ImportDone, 'generation' | 'dryRun'> {
+    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors };
+  }
+
+  #fail(line: number, message: string): void {
+    this.#counts.failed++;
+    if (this.#errors.length < maxImportErrors) this.#errors.push({ line, message: shortened(message) });
+  }
+}
+
+/** The beginning of a message that quotes a lot; no character is cut in two. */
+function shortened(message: string): string {
+  if (message.length <= longestMessage) return message;
+  return `${message.slice(0, longestMessage).replace(/[\ud800-\udbff]$/, '')}…`;
+}

@@ -1,0 +1,186 @@
+/**
+ * Hostile knowledge goes out in every format and comes back as what the format promises, and anything at all comes in
+ * alike however it is cut into pieces.
+ */
+import { Buffer } from 'node:buffer';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { factSchema } from '../../engine/contract/facts.ts';
+import {
+  type ExportFormat,
+  exportQuerySchema,
+  type ImportDone,
+  importQuerySchema,
+  type ImportType,
+  importTypes,
+} from '../../engine/contract/transfer.ts';
+import { type Engine, openEngine } from '../../engine/index.ts';
+import { testCaller } from '../../engine/testing/engine-fixtures.ts';
+import { exportKnowledge } from './export-knowledge.ts';
+import { importKnowledge } from './import-knowledge.ts';
+
+const numRuns = process.env['LONG'] === undefined ? 40 : 1000;
+let engine: Engine;
+let tenants = 0;
+
+beforeAll(async () => {
+  engine = await openEngine({ storageDir: null });
+});
+
+afterAll(() => engine.close());
+
+const newTenant = (): string => `tenant-${++tenants}`;
+
+async function* cut(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+async function imported(
+  tenant: string,
+  type: ImportType,
+  bytes: Buffer,
+  sizes: readonly number[],
+): Promise<ImportDone> {
+  const upload = { type, chunks: cut(bytes, sizes) };
+  let last: unknown = null;
+  const lines = importKnowledge(engine, testCaller({ tenant }), importQuerySchema.parse({}), upload);
+  for await (const line of lines) last = line;
+  return last as ImportDone;
+}
+
+async function exported(tenant: string, format: ExportFormat): Promise<{ text: string; omitted: number }> {
+  let text = '';
+  const query = exportQuerySchema.parse({ format });
+  const { omitted } = await exportKnowledge(engine, testCaller({ tenant }), query).run(async (part) => {
+    text += part;
+  });
+  return { text, omitted };
+}
+
+const constant = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', maxLength: 12 }),
+    fc.string({
+      unit: fc.constantFrom(...'",\\\r\n\t ().%#?_:<>x\u0000\u007f\u0085\u2028\ufeff😀'),
+      maxLength: 8,
+    }),
+    fc.constantFrom('_:b1', '_:x.', 'http://e/a', 'http://e/a b', 'urn:x:%20', '007', '-1e3'),
+  )
+  .map((text) => text.replace(/^\?/, '!'));
+const predicate = fc.constantFrom('p', 'a.b', '=p', 'ü', 'x:y', 'not', 'count', 'http://e/p#q', '<', '_');
+const fact = fc.record(
+  {
+    predicate: predicate.filter((name) => name !== '<'),
+    args: fc.array(constant, { maxLength: 3 }),
+    truthVal: fc.boolean(),
+    scope: fc.constantFrom('s', 'T u', 'ü/"'),
+    validUntil: fc.constantFrom(32_503_680_000_000, 32_503_680_000_001),
+    metadata: fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
+  },
+  { requiredKeys: ['predicate', 'args'] },
+);
+const knowledge = fc.array(fact, { minLength: 1, maxLength: 30 });
+const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+
+async function stored(facts: readonly unknown[]): Promise<string> {
+  const tenant = newTenant();
+  const valid = facts.flatMap((each) => {
+    const parsed = factSchema.safeParse(JSON.parse(JSON.stringify(each)));
+    return parsed.success ? [parsed.data] : [];
+  });
+  if (valid.length > 0) await engine.tellAll(testCaller({ tenant }), valid);
+  return tenant;
+}
+
+const typeOf: Readonly<Record<ExportFormat, ImportType>> = {
+  ndjson: 'application/x-ndjson',
+  datalog: 'text/x-datalog',
+  csv: 'text/csv',
+  ntriples: 'application/n-triples',
+};
+
+it.each(['ndjson', 'datalog', 'csv'] as const)(
+  'what is exported as %s comes back the same',
+  async (format) => {
+    await fc.assert(
+      fc.asyncProperty(knowledge, sizes, async (facts, pieces) => {
+        const { text } = await exported(await stored(facts), format);
+        const other = newTenant();
+        const done = await imported(other, typeOf[format], Buffer.from(text), pieces);
+        expect(done.errors).toEqual([]);
+        // Facts of several scopes may be one without.
+        const again = (await exported(other, format)).text;
+        if (format === 'ndjson') expect(again).toBe(text);
+        else expect(distinct(again)).toEqual(distinct(text));
+      }),
+      { numRuns },
+    );
+  },
+);
+
+it('every text comes back as the object of a triple', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(constant, { minLength: 1, maxLength: 20 }), sizes, async (texts, pieces) => {
+      const facts = texts.map((object) => ({ predicate: 'http://e/p', args: ['http://e/s', object] }));
+      const { text, omitted } = await exported(await stored(facts), 'ntriples');
+      const other = newTenant();
+      const done = await imported(other, 'application/n-triples', Buffer.from(text), pieces);
+      expect([omitted, done.errors, done.asserted]).toEqual([0, [], new Set(texts).size]);
+      const found = await engine.query(testCaller({ tenant: other }), {
+        predicate: 'http://e/p',
+        args: ['http://e/s', '?o'],
+        scope: null,
+        unscoped: false,
+        truthVal: null,
+        limit: null,
+        offset: 0,
+      });
+      expect(new Set(found.map(({ args }) => args[1]))).toEqual(new Set(texts));
+    }),
+    { numRuns },
+  );
+});
+
+it.each(importTypes)('anything that comes as %s comes alike however it is cut', async (type) => {
+  const text = fc.string({
+    unit: fc.constantFrom(
+      ...'pq(),.:-?x "\\\n\r\t%#<>{}[]@_;\ufeff',
+      'p(a).\n',
+      '<http://e/a> ',
+      '{"predicate":"p",',
+      '"args":[]}\n',
+      '@prefix e: <http://e/> .\n',
+      'e:a e:b "c" .\n',
+      ' .\n',
+    ),
+    maxLength: 60,
+  });
+  const anything = fc.oneof(
+    fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+    text.map((each) => Buffer.from(each)),
+    fc
+      .tuple(text, fc.uint8Array({ maxLength: 3 }), text)
+      .map(([before, bytes, after]) => Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])),
+  );
+  await fc.assert(
+    fc.asyncProperty(anything, sizes, async (bytes, pieces) => {
+      const [one, other] = [newTenant(), newTenant()];
+      const whole = await imported(one, type, bytes, [bytes.length + 1]);
+      const inPieces = await imported(other, type, bytes, pieces);
+      const { id: _one, generation: _first, ...expected } = whole;
+      const { id: _other, generation: _second, ...found } = inPieces;
+      expect(found.failed).toBe(expected.failed);
+      expect(found.errors).toEqual(expected.errors);
+      expect(found.asserted).toBe(expected.asserted);
+    }),
+    { numRuns },
+  );
+});
+
+function distinct(text: string): string[] {
+  return [...new Set(text.split('\n'))].sort((left, right) => (left < right ? -1 : Number(left > right)));
+}

@@ -1,0 +1,165 @@
+/**
+ * Triples as facts: the predicate is the full IRI, the arguments are subject and object.
+ *
+ * IRIs stand without `<>`, blank nodes as `_:x`, literals by their lexical form. N-Triples is read line by line. Turtle is
+ * fed to its parser line by line; where that fails, the rest of the statement is passed over, up to a line that ends with
+ * a full stop, and reading goes on with the prefixes known by then.
+ */
+import { EventEmitter } from 'node:events';
+import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
+import { factItem, type Item, type Items, problemItem } from './items.ts';
+import { maxLineBytes, readLines } from './lines.ts';
+
+/** Labels of blank nodes stay as they are. */
+const labelsKept = '_:';
+
+export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+  for await (const lines of readLines(chunks)) {
+    const items: Item[] = [];
+    for (const { number, text, problem } of lines)
+      if (text === null) items.push(problemItem(number, problem ?? ''));
+      else if (!/^\s*(?:#|$)/.test(text)) items.push(...itemsOfLine(number, text, scope));
+    yield items;
+  }
+}
+
+function itemsOfLine(line: number, text: string, scope: string | null): Item[] {
+  try {
+    const parser = new Parser({ format: 'N-Triples', blankNodePrefix: labelsKept });
+    return parser.parse(text).map((quad) => itemOf(quad, line, text.length, scope));
+  } catch (error) {
+    return [problemItem(line, wordingOf(error))];
+  }
+}
+
+function itemOf(
+  { subject, predicate, object }: Quad,
+  line: number,
+  size: number,
+  scope: string | null,
+): Item {
+  const args: string[] = [];
+  for (const term of [subject, object]) {
+    if (term.termType === 'BlankNode') args.push(`_:${term.value}`);
+    else if (term.termType === 'NamedNode' || term.termType === 'Literal') args.push(term.value);
+    else return problemItem(line, 'subject and object are an IRI, a blank node or a literal');
+  }
+  return factItem(line, size, { predicate: predicate.value, args, truthVal: true }, scope);
+}
+
+/** `nodes`: what the labels of blank nodes without one begin with. */
+export async function* readTurtle(
+  chunks: AsyncIterable<Uint8Array>,
+  scope: string | null,
+  nodes: string,
+): Items {
+  const reader = new TurtleReader(scope, nodes);
+  for await (const lines of readLines(chunks)) {
+    for (const { number, text, problem } of lines)
+      if (text === null) reader.bad(number, problem ?? '');
+      else reader.take(number, text);
+    yield reader.items();
+  }
+  reader.end();
+  yield reader.items();
+}
+
+class TurtleReader {
+  readonly #scope: string | null;
+  readonly #options: ParserOptions;
+  readonly #prefixes = new Map<string, string>();
+  #base: string | null = null;
+  #items: Item[] = [];
+  /** null: none is under way, what comes next begins a statement. */
+  #source: EventEmitter | null = null;
+  /** True in what is left of a statement that failed. */
+  #isSkipping = false;
+  #line = 0;
+  /** Text that is to be fed, and the length of what was fed since something came of it. */
+  #waiting = '';
+  #fed = 0;
+
+  constructor(scope: string | null, nodes: string) {
+    this.#scope = scope;
+    let count = 0;
+    const blankNode = (label?: string) => DataFactory.blankNode(label ?? `${nodes}${++count}`);
+    this.#options = { factory: { ...DataFactory, blankNode }, blankNodePrefix: labelsKept };
+  }
+
+  items(): Item[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+
+  bad(line: number, problem: string): void {
+    this.#line = line;
+    this.#fail(problem);
+  }
+
+  take(line: number, text: string): void {
+    this.#line = line;
+    const endsStatement = /\.\s*$/.test(text);
+    if (this.#isSkipping) {
+      if (endsStatement) this.#isSkipping = false;
+      return;
+    }
+    this.#base = /^\s*@?base\s*<([^>]*)>/i.exec(text)?.[1] ?? this.#base;
+    this.#waiting += `${text}\n`;
+    // What does not come to an end is looked at again each time: more and more seldom, then.
+    if (this.#waiting.length * 2 < this.#fed) return;
+    this.#feed();
+    if (this.#fed > maxLineBytes) this.#fail('the statement is too long');
+    if (this.#isSkipping && endsStatement) this.#isSkipping = false;
+  }
+
+  end(): void {
+    if (this.#isSkipping) return;
+    this.#feed();
+    this.#source?.emit('end');
+  }
+
+  #feed(): void {
+    const text = this.#waiting;
+    this.#waiting = '';
+    this.#fed += text.length;
+    this.#source ??= this.#begin();
+    this.#source.emit('data', text);
+  }
+
+  #begin(): EventEmitter {
+    const source = new EventEmitter();
+    const base = this.#base === null ? {} : { baseIRI: this.#base };
+    const isOver = (): boolean => this.#source !== null && this.#source !== source;
+    new Parser({ ...this.#options, ...base }).parse(source, {
+      onQuad: (error: Error | null, quad: Quad | null) => {
+        if (isOver()) return;
+        if (error !== null) this.#fail(wordingOf(error));
+        else if (quad !== null) {
+          this.#items.push(itemOf(quad, this.#line, this.#fed, this.#scope));
+          this.#fed = 0;
+        }
+      },
+      onPrefix: (prefix: string, iri: { readonly value: string } | string) => {
+        this.#prefixes.set(prefix, typeof iri === 'string' ? iri : iri.value);
+        this.#fed = 0;
+      },
+    });
+    for (const [prefix, iri] of this.#prefixes) source.emit('data', `@prefix ${prefix}: <${iri}> .\n`);
+    return source;
+  }
+
+  #fail(message: string): void {
+    this.#items.push(problemItem(this.#line, message));
+    // What the parser that failed still says is not listened to.
+    this.#source = null;
+    this.#waiting = '';
+    this.#fed = 0;
+    this.#isSkipping = true;
+  }
+}
+
+function wordingOf(error: unknown): string {
+  // The number is that of a line within the piece that was parsed.
+  return error instanceof Error ? error.message.replace(/ on line \d+\.?$/, '') : String(error);
+}
