@@ -27,3 +27,12 @@ export const CodeText = memo(function CodeText({ text, isLine = false }: CodeTex
     </code>
   );
 });
+
+/** One line of code, its whole text as the tooltip where the place is narrower. */
+export function CodeLine({ text }: { text: string }) {
+  return (
+    <span title={text}>
+      <CodeText isLine text={text} />
+    </span>
+  );
+}

@@ -9,7 +9,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine, CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatRelative } from '../../ui/format.ts';
 import { ProofLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
@@ -33,11 +33,7 @@ const columns: Column<ContradictionRow>[] = [
     title: 'Both true and false',
     width: 220,
     grow: 3,
-    cell: ({ positive }) => (
-      <span title={positive}>
-        <CodeText isLine text={positive} />
-      </span>
-    ),
+    cell: ({ positive }) => <CodeLine text={positive} />,
   },
   {
     id: 'positive',

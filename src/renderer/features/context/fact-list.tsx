@@ -4,7 +4,7 @@ import { IconScissors } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { omissionReasons, type OmissionReason } from '../../../engine/contract/context.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -85,9 +85,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
             <IconScissors size={14} aria-hidden /> {cutInWords(chosen)}
           </span>
         ) : (
-          <span title={row.atom}>
-            <CodeText isLine text={row.atom} />
-          </span>
+          <CodeLine text={row.atom} />
         ),
     },
     { id: 'standing', title: 'Category', width: 116, cell: (row) => <Standing row={row} /> },

@@ -1,12 +1,13 @@
 /** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
 import { Button, Select, Switch, TagsInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useEffectEvent, useId, useMemo, useState } from 'react';
+import { useEffect, useEffectEvent, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, type ScopeChoice, scopeKey, scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
+import { FormProblems, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
@@ -15,25 +16,11 @@ import { BarField } from './bar-field.tsx';
 import { BucketFields } from './bucket-fields.tsx';
 import { bucketsText, readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
-import styles from './context.module.css';
 import { defaultMaxFacts, predicatesOf } from './read-form.ts';
 import { SessionFields } from './session-fields.tsx';
 import { charStops, factStops } from './stops.ts';
 import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
-
-function Section({ title, hint, children }: { title: string; hint?: ReactNode; children: ReactNode }) {
-  const id = useId();
-  return (
-    <section className={styles.section} aria-labelledby={id}>
-      <h2 id={id} className={styles.heading}>
-        {title}
-      </h2>
-      {children}
-      {hint !== undefined && <p className={`dim ${styles.hint}`}>{hint}</p>}
-    </section>
-  );
-}
 
 /** The scope is that of the whole workbench; here it can be chosen too. */
 function ScopeField({ onScope }: { onScope: (scope: ScopeChoice) => void }) {
@@ -64,11 +51,11 @@ function ScopeField({ onScope }: { onScope: (scope: ScopeChoice) => void }) {
 function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) => void }) {
   const { fields, read, change } = form;
   return (
-    <Section
+    <FormSection
       title="Goals"
       hint="Patterns, one a line: the proofs of their answers come first. With none, the most salient facts."
     >
-      <div className={styles.editor}>
+      <div className={formStyles.editor}>
         <LazyCodeEditor
           label="Goals"
           placeholder="ancestor(ada, ?who)"
@@ -78,20 +65,14 @@ function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) 
           lines={[2, 8]}
         />
       </div>
-      {read.goalProblems.length > 0 && (
-        <ul className={styles.problems} role="status">
-          {read.goalProblems.map((problem) => (
-            <li key={problem}>{problem}</li>
-          ))}
-        </ul>
-      )}
-    </Section>
+      <FormProblems problems={read.goalProblems} />
+    </FormSection>
   );
 }
 
 function Budget({ form: { fields, read, change } }: { form: Form }) {
   return (
-    <Section title="Budget">
+    <FormSection title="Budget">
       <BarField
         label="Facts"
         value={fields.facts ?? ''}
@@ -116,7 +97,7 @@ function Budget({ form: { fields, read, change } }: { form: Form }) {
         error={read.problems['maxFactsPerPredicate']}
         onValue={(cap) => change({ cap })}
       />
-    </Section>
+    </FormSection>
   );
 }
 
@@ -129,7 +110,7 @@ interface WhichProps {
 function Which({ form: { fields, read, change }, predicates, onScope }: WhichProps) {
   const wrong = Object.keys(read.problems).find((path) => path.split('.')[0] === 'predicates');
   return (
-    <Section title="Which facts">
+    <FormSection title="Which facts">
       <ScopeField onScope={onScope} />
       <TagsInput
         size="xs"
@@ -152,7 +133,7 @@ function Which({ form: { fields, read, change }, predicates, onScope }: WhichPro
         checked={fields.resolve !== 'false'}
         onChange={(event) => change({ resolve: event.currentTarget.checked ? undefined : 'false' })}
       />
-    </Section>
+    </FormSection>
   );
 }
 
@@ -240,7 +221,7 @@ export function FormPane(props: FormPaneProps) {
     >
       <form
         id={formId}
-        className={styles.form}
+        className={formStyles.form}
         aria-label="How the window is chosen"
         onSubmit={(event) => {
           event.preventDefault();
@@ -250,15 +231,15 @@ export function FormPane(props: FormPaneProps) {
         <Goals form={form} onSubmit={onSubmit} />
         <Budget form={form} />
         <Which form={form} predicates={predicates} onScope={onScope} />
-        <Section title="Buckets" hint="Shares of the window by weight, filled in this order.">
+        <FormSection title="Buckets" hint="Shares of the window by weight, filled in this order.">
           <BucketFields
             buckets={readBuckets(fields.buckets) ?? []}
             onBuckets={(buckets) => change({ buckets: bucketsText(buckets) })}
             predicates={predicates}
             problems={read.problems}
           />
-        </Section>
-        <Section title="Session">
+        </FormSection>
+        <FormSection title="Session">
           <SessionFields
             session={fields.session}
             onSession={(name) => change({ session: name })}
@@ -268,7 +249,7 @@ export function FormPane(props: FormPaneProps) {
             work={session}
             isReadable={read.request !== null}
           />
-        </Section>
+        </FormSection>
       </form>
     </PaneFrame>
   );

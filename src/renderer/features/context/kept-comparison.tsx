@@ -4,7 +4,7 @@ import { IconEqual, IconMinus, IconPin, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -48,11 +48,7 @@ const columns: Column<ComparedRow>[] = [
     title: 'Fact',
     width: 220,
     grow: 3,
-    cell: ({ atom }) => (
-      <span title={atom}>
-        <CodeText isLine text={atom} />
-      </span>
-    ),
+    cell: ({ atom }) => <CodeLine text={atom} />,
   },
   {
     id: 'place',

@@ -11,6 +11,7 @@ import { useSession } from '../../api/session.tsx';
 import { type ScopeChoice, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { ProofLink } from '../../ui/knowledge-links.tsx';
@@ -118,7 +119,7 @@ function Figures({ row, detail }: { row: FactRow; detail: FactDetail | null | un
   const entry = row.kind === 'entry' ? row.entry : null;
   const known = entry ?? detail ?? null;
   return (
-    <dl className={styles.pairs}>
+    <Pairs>
       <dt>Salience</dt>
       <dd>
         <Meter value={entry?.salience ?? (row.kind === 'omitted' ? row.salience : 0)} />
@@ -137,7 +138,7 @@ function Figures({ row, detail }: { row: FactRow; detail: FactDetail | null | un
           <Metadata metadata={known.metadata} />
         </>
       )}
-    </dl>
+    </Pairs>
   );
 }
 

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { IconEqual, IconGitCompare, IconMinus, IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import type { WindowDiff } from '../../../engine/contract/context.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
@@ -51,11 +51,7 @@ const columns: Column<Row>[] = [
     title: 'Fact',
     width: 220,
     grow: 3,
-    cell: ({ atom }) => (
-      <span title={atom}>
-        <CodeText isLine text={atom} />
-      </span>
-    ),
+    cell: ({ atom }) => <CodeLine text={atom} />,
   },
   {
     id: 'category',

@@ -5,6 +5,7 @@
  */
 import { Button, Switch, TextInput } from '@mantine/core';
 import type { RunState } from '../../api/use-run.ts';
+import { formStyles } from '../../ui/form-section.tsx';
 import styles from './context.module.css';
 import type { SessionWork } from './use-session-work.ts';
 
@@ -61,7 +62,7 @@ export function SessionFields({ session, onSession, problem, work, isReadable }:
         checked={work.isByForm}
         onChange={(event) => work.setIsByForm(event.currentTarget.checked)}
       />
-      <p className={`dim ${styles.hint}`}>
+      <p className={`dim ${formStyles.hint}`}>
         Only these buttons touch the session. A diff compares its last window with the present one, which then
         is its last.
       </p>

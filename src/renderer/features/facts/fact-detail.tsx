@@ -8,6 +8,7 @@ import { keyOf, useLive } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
+import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
@@ -37,7 +38,7 @@ function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void
         </Button>
       </div>
       {edit.kind === 'changed' && (
-        <dl className={styles.pairs}>
+        <Pairs>
           {fields.map((field) => (
             <div key={field} style={{ display: 'contents' }}>
               <dt>{fieldWord(field)}</dt>
@@ -47,7 +48,7 @@ function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void
               </dd>
             </div>
           ))}
-        </dl>
+        </Pairs>
       )}
     </section>
   );
@@ -142,7 +143,7 @@ function Head({ row }: { row: FactRow }) {
 
 function Figures({ row: { fact, stored } }: { row: FactRow }) {
   return (
-    <dl className={styles.pairs}>
+    <Pairs>
       <dt>Valid</dt>
       <dd>
         <Validity fact={fact} now={Date.now()} />
@@ -159,7 +160,7 @@ function Figures({ row: { fact, stored } }: { row: FactRow }) {
           <dd>{formatTime(stored.updatedAt)}</dd>
         </>
       )}
-    </dl>
+    </Pairs>
   );
 }
 

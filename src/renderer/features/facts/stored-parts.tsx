@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { Pairs } from '../../ui/pairs.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import styles from './facts.module.css';
 
@@ -26,7 +27,7 @@ function AtomLink({ atom }: { atom: string }) {
 function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
   const now = Date.now();
   return (
-    <dl className={styles.pairs}>
+    <Pairs>
       <dt>Activation</dt>
       <dd className="number">{breakdown.activation.toFixed(3)}</dd>
       <dt>Importance</dt>
@@ -40,7 +41,7 @@ function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
           <span className="dim"> · last {formatRelative(breakdown.lastUsedAt, now)}</span>
         )}
       </dd>
-    </dl>
+    </Pairs>
   );
 }
 
@@ -54,14 +55,14 @@ export function StoredParts({ detail }: { detail: Detail }) {
         {metadata.length === 0 ? (
           <p className="dim">None</p>
         ) : (
-          <dl className={styles.pairs}>
+          <Pairs>
             {metadata.map(([name, value]) => (
               <div key={name} style={{ display: 'contents' }}>
                 <dt>{name}</dt>
                 <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
               </div>
             ))}
-          </dl>
+          </Pairs>
         )}
       </Section>
       <Section title="Salience">

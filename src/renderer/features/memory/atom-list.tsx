@@ -1,6 +1,6 @@
 /** Facts that are known by their text alone. */
 import { useState } from 'react';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { Tag } from '../../ui/tags.tsx';
 
@@ -14,11 +14,7 @@ const factColumn: Column<AtomRow> = {
   title: 'Fact',
   width: 220,
   grow: 1,
-  cell: ({ atom }) => (
-    <span title={atom}>
-      <CodeText isLine text={atom} />
-    </span>
-  ),
+  cell: ({ atom }) => <CodeLine text={atom} />,
 };
 
 const wordColumn: Column<AtomRow> = {

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react';
 import type { Consolidated } from '../../../engine/contract/memory.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
@@ -36,11 +36,7 @@ const columns: readonly Column<Summary>[] = [
     title: 'Summary',
     width: 200,
     grow: 1,
-    cell: ({ atom }) => (
-      <span title={atom}>
-        <CodeText isLine text={atom} />
-      </span>
-    ),
+    cell: ({ atom }) => <CodeLine text={atom} />,
   },
   {
     id: 'support',

@@ -2,7 +2,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
@@ -99,11 +99,7 @@ const factColumn: Column<Remembered> = {
   grow: 1,
   cell: (row) => {
     const atom = atomOf(row);
-    return (
-      <span title={atom}>
-        <CodeText isLine text={atom} />
-      </span>
-    );
+    return <CodeLine text={atom} />;
   },
 };
 

@@ -15,6 +15,7 @@ import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 're
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { failureOf } from '../../api/problem.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
@@ -48,7 +49,7 @@ function Breakdown({ breakdown }: { breakdown: FactDetail['salienceBreakdown'] }
   const share = (value: number) => Number(value.toFixed(3));
   return (
     <Section title="Salience">
-      <dl className={styles.pairs}>
+      <Pairs>
         <dt>Now</dt>
         <dd>
           <Meter value={salience} />
@@ -75,7 +76,7 @@ function Breakdown({ breakdown }: { breakdown: FactDetail['salienceBreakdown'] }
         <dd>
           <Meter value={confidence} />
         </dd>
-      </dl>
+      </Pairs>
       <p className={`dim number ${styles.formula}`}>
         (1 − (1 − {share(activation)})<sup>2 × {share(importance)}</sup>) × {share(confidence)} ={' '}
         {share(salience)}
@@ -270,14 +271,14 @@ function MetadataList({ metadata }: Pick<FactDetail, 'metadata'>) {
   if (entries.length === 0) return null;
   return (
     <Section title="Metadata">
-      <dl className={styles.pairs}>
+      <Pairs>
         {entries.map(([name, value]) => (
           <div key={name} style={{ display: 'contents' }}>
             <dt>{name}</dt>
             <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
           </div>
         ))}
-      </dl>
+      </Pairs>
     </Section>
   );
 }

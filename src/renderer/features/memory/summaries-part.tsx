@@ -1,7 +1,7 @@
 /** The summaries that stand in the place of facts, and the way back to the facts. */
 import { Button } from '@mantine/core';
 import { IconRestore, IconStack3 } from '@tabler/icons-react';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
@@ -22,11 +22,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       grow: 1,
       cell: (row) => {
         const atom = atomOf(row);
-        return (
-          <span title={atom}>
-            <CodeText isLine text={atom} />
-          </span>
-        );
+        return <CodeLine text={atom} />;
       },
     },
     {

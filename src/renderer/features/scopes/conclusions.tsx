@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { useIsOld, useRun } from '../../api/use-run.ts';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine } from '../../editor/code-text.tsx';
 import { ChangeTag } from '../../ui/change-tag.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
@@ -48,11 +48,7 @@ const columns: readonly Column<ConclusionRow>[] = [
     title: 'What holds',
     width: 260,
     grow: 1,
-    cell: ({ atom }) => (
-      <span title={atom}>
-        <CodeText isLine text={atom} />
-      </span>
-    ),
+    cell: ({ atom }) => <CodeLine text={atom} />,
   },
 ];
 

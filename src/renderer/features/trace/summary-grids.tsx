@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine, CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -88,11 +88,7 @@ function ruleColumns(
       width: 220,
       grow: 1,
       sort: sortBy(order, onOrder, 'rule', true),
-      cell: (row) => (
-        <span title={row.rule}>
-          <CodeText isLine text={row.rule} />
-        </span>
-      ),
+      cell: (row) => <CodeLine text={row.rule} />,
     },
   ];
 }

@@ -1,43 +1,18 @@
 /** The changes that are staged: statements to add, facts to take away, rules to leave out, and what to look at. */
 import { Button } from '@mantine/core';
 import { IconEraser, IconFlask } from '@tabler/icons-react';
-import { type ReactNode, useId } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
+import { FormProblems, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { idsOf, type ReadChanges } from './changes.ts';
 import { LeftOutRules } from './left-out-rules.tsx';
 import type { WhatIfSearch } from './what-if-search.ts';
-import styles from './what-if.module.css';
-
-function Section({ title, hint, children }: { title: string; hint?: ReactNode; children: ReactNode }) {
-  const id = useId();
-  return (
-    <section className={styles.section} aria-labelledby={id}>
-      <h2 id={id} className={styles.heading}>
-        {title}
-      </h2>
-      {children}
-      {hint !== undefined && <p className={`dim ${styles.hint}`}>{hint}</p>}
-    </section>
-  );
-}
-
-function Problems({ problems }: { problems: readonly string[] }) {
-  if (problems.length === 0) return null;
-  return (
-    <ul className={styles.problems} role="status">
-      {problems.map((problem) => (
-        <li key={problem}>{problem}</li>
-      ))}
-    </ul>
-  );
-}
 
 interface EditorProps {
   label: string;
@@ -50,7 +25,7 @@ interface EditorProps {
 
 function Editor({ label, placeholder, text, lines, onText, onSubmit }: EditorProps) {
   return (
-    <div className={styles.editor}>
+    <div className={formStyles.editor}>
       <LazyCodeEditor
         label={label}
         placeholder={placeholder}
@@ -68,7 +43,7 @@ function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) 
   const { text, onText, onSubmit } = props;
   const diagnostics = useDiagnostics(text, 'program');
   return (
-    <div className={styles.editor}>
+    <div className={formStyles.editor}>
       <LazyCodeEditor
         label="Facts and rules to add"
         placeholder={'parent(alice, bob).\ngrandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).'}
@@ -128,8 +103,8 @@ export function ChangesForm(props: ChangesFormProps) {
       title={<PaneTitle isWhole>What if</PaneTitle>}
       actions={<FormActions {...props} />}
     >
-      <div className={styles.form}>
-        <Section
+      <div className={formStyles.form}>
+        <FormSection
           title="These facts and rules were added"
           {...(isScoped ? { hint: `They would go into scope ${scopeLabel(space.scope)}.` } : {})}
         >
@@ -138,9 +113,9 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(add) => onChange({ add })}
             onSubmit={(add) => onRun({ ...staged, add })}
           />
-          <Problems problems={problems.add} />
-        </Section>
-        <Section title="These facts were not there">
+          <FormProblems problems={problems.add} />
+        </FormSection>
+        <FormSection title="These facts were not there">
           <Editor
             label="Facts to take away"
             placeholder="parent(alice, carol)."
@@ -149,12 +124,12 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(retract) => onChange({ retract })}
             onSubmit={(retract) => onRun({ ...staged, retract })}
           />
-          <Problems problems={problems.retract} />
-        </Section>
-        <Section title="These rules were left out">
+          <FormProblems problems={problems.retract} />
+        </FormSection>
+        <FormSection title="These rules were left out">
           <LeftOutRules ids={idsOf(staged.without)} onIds={(ids) => onChange({ without: ids.join(',') })} />
-        </Section>
-        <Section
+        </FormSection>
+        <FormSection
           title="Look at"
           hint="Patterns, one a line. With none, everything that the changes can reach is compared."
         >
@@ -166,9 +141,9 @@ export function ChangesForm(props: ChangesFormProps) {
             onText={(goals) => onChange({ goals })}
             onSubmit={(goals) => onRun({ ...staged, goals })}
           />
-          <Problems problems={problems.goals} />
-        </Section>
-        <p className={`dim ${styles.hint}`}>
+          <FormProblems problems={problems.goals} />
+        </FormSection>
+        <p className={`dim ${formStyles.hint}`}>
           Nothing is changed by this. It only works out what would follow.
         </p>
       </div>

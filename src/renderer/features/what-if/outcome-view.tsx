@@ -4,7 +4,7 @@ import { IconEqual } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeLine, CodeText } from '../../editor/code-text.tsx';
 import { ChangeTag } from '../../ui/change-tag.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -45,11 +45,7 @@ const atomColumn: Column<OutcomeRow> = {
   title: 'Conclusion',
   width: 220,
   grow: 3,
-  cell: ({ atom }) => (
-    <span title={atom}>
-      <CodeText isLine text={atom} />
-    </span>
-  ),
+  cell: ({ atom }) => <CodeLine text={atom} />,
 };
 
 const nowColumn: Column<OutcomeRow> = {
