@@ -7,27 +7,14 @@
  * Everything is in memory. Times are CPU time of all threads, as in the other benchmarks. The answers are compared with what a walk over all facts gives (`GET /facts` by salience).
  */
 import { parseArgs } from 'node:util';
-import { assert, type Caller, type Engine, openEngine } from '../src/engine/index.ts';
+import { assert, type Engine, openEngine } from '../src/engine/index.ts';
+import { caller } from './calls.ts';
 
 const help = `npm run bench -- memory [options]
   --facts N             facts to store (1000000)
   --rounds N            how often each question is put after the first time (50)
   --only LIST           some of: alike, year, used, weighted, scopes
   --help`;
-
-const caller: Caller = {
-  credential: null,
-  role: 'admin',
-  databases: [],
-  tenants: [],
-  database: 'default',
-  tenant: 'bench',
-  client: null,
-  transaction: null,
-  idempotency: null,
-  requestId: 'bench',
-  signal: new AbortController().signal,
-};
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

@@ -1,6 +1,5 @@
 /** One row of the window: why it is there or not, where it comes from, and what its salience is made of. */
-import { ActionIcon, Anchor, Tooltip } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
+import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
@@ -11,12 +10,12 @@ import { useSession } from '../../api/session.tsx';
 import { type ScopeChoice, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { DetailPane } from '../../ui/detail-pane.tsx';
 import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { ProofLink } from '../../ui/knowledge-links.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
 import type { WindowRow } from './window-rows.ts';
@@ -148,17 +147,9 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
     row.kind === 'entry' ? categoryWords[row.entry.category] : reasonWords[row.reason];
   const detail = stored.data;
   return (
-    <PaneFrame
+    <DetailPane
       title={row.kind === 'entry' ? `Fact ${row.place} of the window` : 'Left out'}
-      tone="panel"
-      label="Detail"
-      actions={
-        <Tooltip label="Close">
-          <ActionIcon aria-label="Close the detail" onClick={onClose}>
-            <IconX size={16} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      }
+      onClose={onClose}
     >
       <div className={styles.detail}>
         <div className={styles.atom}>
@@ -173,6 +164,6 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
         {stored.error !== null && <ProblemNotice failure={failureOf(stored.error)} />}
         <Figures row={row} detail={detail} />
       </div>
-    </PaneFrame>
+    </DetailPane>
   );
 }

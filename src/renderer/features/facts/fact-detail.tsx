@@ -1,6 +1,6 @@
 /** One fact whole: what is staged for it, its metadata, salience, history, and the conclusions that stand on it. */
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
-import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash, IconX } from '@tabler/icons-react';
+import { Button } from '@mantine/core';
+import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
@@ -8,11 +8,11 @@ import { keyOf, useLive } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
+import { DetailPane } from '../../ui/detail-pane.tsx';
 import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { EditFactForm } from './edit-fact-form.tsx';
 import { EditMark, Origin, Truth, Validity } from './fact-columns.tsx';
@@ -238,18 +238,7 @@ export function FactDetail(props: FactDetailProps) {
   const detail = id === null ? undefined : query.data;
   const row = isGone || failure !== null ? null : rowOf(shown, detail, staging);
   return (
-    <PaneFrame
-      title={row?.stored?.derived === true ? 'Conclusion' : 'Fact'}
-      tone="panel"
-      label="Detail"
-      actions={
-        <Tooltip label="Close">
-          <ActionIcon aria-label="Close the detail" onClick={onClose}>
-            <IconX size={16} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      }
-    >
+    <DetailPane title={row?.stored?.derived === true ? 'Conclusion' : 'Fact'} onClose={onClose}>
       <div className={styles.detail}>
         {isGone || failure?.code === 'FactNotFound' ? (
           <EmptyState title="This fact is gone">It was retracted, or its validity has ended.</EmptyState>
@@ -261,6 +250,6 @@ export function FactDetail(props: FactDetailProps) {
         )}
         {row !== null && <Content {...props} row={row} detail={detail} />}
       </div>
-    </PaneFrame>
+    </DetailPane>
   );
 }

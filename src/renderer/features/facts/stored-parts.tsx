@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { Pairs } from '../../ui/pairs.tsx';
+import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import styles from './facts.module.css';
 
@@ -48,21 +48,13 @@ function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
 /** What is known of a stored fact beside its content. */
 export function StoredParts({ detail }: { detail: Detail }) {
   const now = Date.now();
-  const metadata = Object.entries(detail.metadata);
   return (
     <>
       <Section title="Metadata">
-        {metadata.length === 0 ? (
+        {Object.keys(detail.metadata).length === 0 ? (
           <p className="dim">None</p>
         ) : (
-          <Pairs>
-            {metadata.map(([name, value]) => (
-              <div key={name} style={{ display: 'contents' }}>
-                <dt>{name}</dt>
-                <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-              </div>
-            ))}
-          </Pairs>
+          <MetadataPairs metadata={detail.metadata} />
         )}
       </Section>
       <Section title="Salience">

@@ -1,5 +1,5 @@
 /** One remembered fact: what its salience is made of, and what keeps it or lets it go. */
-import { ActionIcon, Button, NumberInput, Tooltip } from '@mantine/core';
+import { Button, NumberInput, Tooltip } from '@mantine/core';
 import {
   IconArrowUp,
   IconInfinity,
@@ -8,18 +8,17 @@ import {
   IconRestore,
   IconTable,
   IconTrash,
-  IconX,
 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { failureOf } from '../../api/problem.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { Pairs } from '../../ui/pairs.tsx';
+import { DetailPane } from '../../ui/detail-pane.tsx';
+import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { Answered } from './asked.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
@@ -266,19 +265,11 @@ function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
   );
 }
 
-function MetadataList({ metadata }: Pick<FactDetail, 'metadata'>) {
-  const entries = Object.entries(metadata).filter(([name]) => name !== 'consolidated');
-  if (entries.length === 0) return null;
+function MetadataList({ metadata: { consolidated: _, ...metadata } }: Pick<FactDetail, 'metadata'>) {
+  if (Object.keys(metadata).length === 0) return null;
   return (
     <Section title="Metadata">
-      <Pairs>
-        {entries.map(([name, value]) => (
-          <div key={name} style={{ display: 'contents' }}>
-            <dt>{name}</dt>
-            <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-          </div>
-        ))}
-      </Pairs>
+      <MetadataPairs metadata={metadata} />
     </Section>
   );
 }
@@ -322,19 +313,8 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
 
 export function MemoryDetail(props: MemoryDetailProps) {
   return (
-    <PaneFrame
-      title="Fact"
-      tone="panel"
-      label="Detail"
-      actions={
-        <Tooltip label="Close">
-          <ActionIcon aria-label="Close the detail" onClick={props.onClose}>
-            <IconX size={16} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      }
-    >
+    <DetailPane title="Fact" onClose={props.onClose}>
       <Content {...props} />
-    </PaneFrame>
+    </DetailPane>
   );
 }
