@@ -3,14 +3,15 @@ import { browserArguments, findChromium } from './scripts/chromium.mjs';
 
 /**
  * The workbench in Chromium, as a user meets it. The tests start the headless service themselves, each
- * on a free port and in a folder of its own, so nothing is started here.
+ * on a free port and in a folder of its own, so nothing is started here, and two files can run at a time: much of
+ * their time is waiting.
  */
 const executablePath = findChromium();
 
 export default defineConfig({
   testDir: 'e2e',
   outputDir: 'e2e/.results',
-  workers: 1,
+  workers: 2,
   fullyParallel: false,
   forbidOnly: true,
   retries: 0,
