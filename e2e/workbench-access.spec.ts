@@ -1,133 +1,120 @@
 /** Accessibility: no view has a serious or critical finding, in the light and in the dark. */
-import AxeBuilder from '@axe-core/playwright';
-import { expect, type Page } from '@playwright/test';
+import { expect } from '@playwright/test';
+import { expectNothingGrave } from './accessibility.ts';
 import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
-async function check(page: Page, view: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
-  expect(found, `findings in ${view}`).toEqual([]);
-}
+test('nothing grave is found in any view', async ({ page, service }) => {
+  test.setTimeout(240_000);
+  await open(page, service);
+  await expect(page.getByRole('button', { name: 'Open the sample A family' })).toBeVisible();
+  await expectNothingGrave(page, 'the start');
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`nothing grave is found in any view, ${colorScheme}`, async ({ page, service }) => {
-    test.setTimeout(240_000);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await open(page, service);
-    await expect(page.getByRole('button', { name: 'Open the sample A family' })).toBeVisible();
-    await check(page, 'the start');
+  await openSample(page, service);
+  await expectNothingGrave(page, 'the start with a sample');
 
-    await openSample(page, service);
-    await check(page, 'the start with a sample');
+  await goTo(page, 'Facts');
+  await page.getByRole('option', { name: /^mother/ }).click();
+  await rowsOf(page, 'Facts').nth(2).click();
+  await expect(page.getByRole('region', { name: 'Detail' })).toContainText('History');
+  await expectNothingGrave(page, 'Facts');
+  await page.getByRole('button', { name: 'Retract…' }).click();
+  await expect(page.getByRole('dialog')).toContainText('would no longer hold');
+  await expectNothingGrave(page, 'the question before a retraction');
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  await page.getByRole('button', { name: 'Add facts' }).click();
+  await page.getByRole('tab', { name: 'Form' }).click();
+  await expectNothingGrave(page, 'the form of a fact');
+  await page.keyboard.press('Escape');
 
-    await goTo(page, 'Facts');
-    await page.getByRole('option', { name: /^mother/ }).click();
-    await rowsOf(page, 'Facts').nth(2).click();
-    await expect(page.getByRole('region', { name: 'Detail' })).toContainText('History');
-    await check(page, 'Facts');
-    await page.getByRole('button', { name: 'Retract…' }).click();
-    await expect(page.getByRole('dialog')).toContainText('would no longer hold');
-    await check(page, 'the question before a retraction');
-    await page.getByRole('button', { name: 'Keep it' }).click();
-    await page.getByRole('button', { name: 'Add facts' }).click();
-    await page.getByRole('tab', { name: 'Form' }).click();
-    await check(page, 'the form of a fact');
-    await page.keyboard.press('Escape');
+  await goTo(page, 'Rules');
+  await write(page, 'New rules and facts', 'odd(?x) :- parent(?x, ?y), ?z < 3.');
+  await expect(page.getByRole('list', { name: 'Problems' })).toBeVisible();
+  await expectNothingGrave(page, 'Rules');
 
-    await goTo(page, 'Rules');
-    await write(page, 'New rules and facts', 'odd(?x) :- parent(?x, ?y), ?z < 3.');
-    await expect(page.getByRole('list', { name: 'Problems' })).toBeVisible();
-    await check(page, 'Rules');
+  await open(page, service, '/ask?question=ancestor(?who, ada)&why=ancestor(agnes, ada)');
+  await expect(rowsOf(page, 'Answers').first()).toBeVisible();
+  await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
+  await expectNothingGrave(page, 'Ask with a proof');
 
-    await open(page, service, '/ask?question=ancestor(?who, ada)&why=ancestor(agnes, ada)');
-    await expect(rowsOf(page, 'Answers').first()).toBeVisible();
-    await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
-    await check(page, 'Ask with a proof');
+  await open(page, service, '/proof?question=ancestor(agnes, ada)');
+  await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
+  await expectNothingGrave(page, 'Proof');
 
-    await open(page, service, '/proof?question=ancestor(agnes, ada)');
-    await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
-    await check(page, 'Proof');
+  await page.getByRole('button', { name: 'Alternatives' }).click();
+  await expect(page.getByText('no other ways')).toBeVisible();
+  await expectNothingGrave(page, 'Proof with alternatives');
 
-    await page.getByRole('button', { name: 'Alternatives' }).click();
-    await expect(page.getByText('no other ways')).toBeVisible();
-    await check(page, 'Proof with alternatives');
+  await open(page, service, '/ask?question=cousin(ada, ?who)&whyNot=cousin(ada, ?who)');
+  await expect(page.getByRole('textbox', { name: '?who' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No answer' })).toBeVisible();
+  await expectNothingGrave(page, 'Ask with a statement to complete');
 
-    await open(page, service, '/ask?question=cousin(ada, ?who)&whyNot=cousin(ada, ?who)');
-    await expect(page.getByRole('textbox', { name: '?who' })).toBeVisible();
-    await expect(page.getByRole('heading', { name: 'No answer' })).toBeVisible();
-    await check(page, 'Ask with a statement to complete');
-
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    await page.route('**/ask', async (route) => {
-      await released;
-      await route.continue();
-    });
-    await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await expect(page.getByRole('button', { name: 'Cancel' })).toBeVisible();
-    await check(page, 'Ask while a question runs');
-    release();
-    await expect(page.getByRole('button', { name: 'Cancel' })).toBeHidden();
-    await page.unroute('**/ask');
-    await open(page, service, '/why-not?question=cousin(ada, agnes)');
-    await expect(page.getByText('does not hold')).toBeVisible();
-    await check(page, 'Why not');
-
-    await open(page, service, '/trace?question=ancestor(agnes, ?who)');
-    await expect(rowsOf(page, 'Rules by time').first()).toBeVisible();
-    await check(page, 'Trace');
-    await page.getByRole('tab', { name: /^Events/ }).click();
-    await expect(rowsOf(page, 'Events').first()).toBeVisible();
-    await check(page, 'the events of a trace');
-
-    await open(page, service, '/what-if?add=mother(ada, zoe).&retract=mother(agnes, ruth).&without=r7');
-    await expect(rowsOf(page, 'What would change').first()).toBeVisible();
-    await check(page, 'What if');
-
-    await goTo(page, 'Settings');
-    await check(page, 'Settings');
-    await page.keyboard.press('?');
-    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
-    await check(page, 'the shortcuts');
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('ControlOrMeta+k');
-    await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
-    await check(page, 'the palette');
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/ask', async (route) => {
+    await released;
+    await route.continue();
   });
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeVisible();
+  await expectNothingGrave(page, 'Ask while a question runs');
+  release();
+  await expect(page.getByRole('button', { name: 'Cancel' })).toBeHidden();
+  await page.unroute('**/ask');
+  await open(page, service, '/why-not?question=cousin(ada, agnes)');
+  await expect(page.getByText('does not hold')).toBeVisible();
+  await expectNothingGrave(page, 'Why not');
 
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`nothing grave is found in the view of windows, ${colorScheme}`, async ({ page, service }) => {
-    test.setTimeout(240_000);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await openSample(page, service);
-    await page.request.post(`${service.url}/tell`, {
-      headers: { 'X-Tenant-ID': 'default' },
-      data: { predicate: 'mother', args: ['agnes', 'ruth'], truthVal: false },
-    });
-    const buckets = JSON.stringify([{ name: 'mothers', predicates: ['mother'], weight: 2 }]);
-    await open(
-      page,
-      service,
-      `/context?goals=grandparent(agnes, ?who)&facts=12&buckets=${buckets}&session=agent-1`,
-    );
-    await rowsOf(page, 'Facts of the window').first().click();
-    await expect(page.getByRole('region', { name: 'Detail' })).toContainText('Salience');
-    await check(page, 'Context');
-    await page.getByRole('tab', { name: /^Rules/ }).click();
-    await check(page, 'the rules of a window');
-    await page.getByRole('button', { name: 'Keep the window' }).click();
-    await expect(page.getByText('keeps a window of')).toBeVisible();
-    await page.getByRole('button', { name: 'Diff', exact: true }).first().click();
-    await expect(page.getByText('Nothing changed')).toBeVisible();
-    await check(page, 'the diff of a session');
+  await open(page, service, '/trace?question=ancestor(agnes, ?who)');
+  await expect(rowsOf(page, 'Rules by time').first()).toBeVisible();
+  await expectNothingGrave(page, 'Trace');
+  await page.getByRole('tab', { name: /^Events/ }).click();
+  await expect(rowsOf(page, 'Events').first()).toBeVisible();
+  await expectNothingGrave(page, 'the events of a trace');
 
-    await page.getByRole('tab', { name: /^Contradictions/ }).click();
-    await expect(page.getByRole('region', { name: 'Side by side' })).toContainText('Retract…');
-    await check(page, 'contradictions');
-    await page.getByRole('textbox', { name: 'Facts', exact: true }).fill('0');
-    await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
-    await check(page, 'a form that cannot be read');
+  await open(page, service, '/what-if?add=mother(ada, zoe).&retract=mother(agnes, ruth).&without=r7');
+  await expect(rowsOf(page, 'What would change').first()).toBeVisible();
+  await expectNothingGrave(page, 'What if');
+
+  await goTo(page, 'Settings');
+  await expectNothingGrave(page, 'Settings');
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  await expectNothingGrave(page, 'the shortcuts');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
+  await expectNothingGrave(page, 'the palette');
+});
+
+test('nothing grave is found in the view of windows', async ({ page, service }) => {
+  test.setTimeout(240_000);
+  await openSample(page, service);
+  await page.request.post(`${service.url}/tell`, {
+    headers: { 'X-Tenant-ID': 'default' },
+    data: { predicate: 'mother', args: ['agnes', 'ruth'], truthVal: false },
   });
+  const buckets = JSON.stringify([{ name: 'mothers', predicates: ['mother'], weight: 2 }]);
+  await open(
+    page,
+    service,
+    `/context?goals=grandparent(agnes, ?who)&facts=12&buckets=${buckets}&session=agent-1`,
+  );
+  await rowsOf(page, 'Facts of the window').first().click();
+  await expect(page.getByRole('region', { name: 'Detail' })).toContainText('Salience');
+  await expectNothingGrave(page, 'Context');
+  await page.getByRole('tab', { name: /^Rules/ }).click();
+  await expectNothingGrave(page, 'the rules of a window');
+  await page.getByRole('button', { name: 'Keep the window' }).click();
+  await expect(page.getByText('keeps a window of')).toBeVisible();
+  await page.getByRole('button', { name: 'Diff', exact: true }).first().click();
+  await expect(page.getByText('Nothing changed')).toBeVisible();
+  await expectNothingGrave(page, 'the diff of a session');
+
+  await page.getByRole('tab', { name: /^Contradictions/ }).click();
+  await expect(page.getByRole('region', { name: 'Side by side' })).toContainText('Retract…');
+  await expectNothingGrave(page, 'contradictions');
+  await page.getByRole('textbox', { name: 'Facts', exact: true }).fill('0');
+  await expect(page.getByText('The form cannot be read as it stands')).toBeVisible();
+  await expectNothingGrave(page, 'a form that cannot be read');
+});

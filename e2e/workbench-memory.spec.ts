@@ -1,6 +1,6 @@
 /** Memory: what fades is seen, kept or let go; nothing goes that was not listed before; what went can be read back. */
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Locator, type Page } from '@playwright/test';
+import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
 import { goTo, open, rowsOf, test } from './workbench.ts';
 
@@ -351,48 +351,37 @@ test('a failure says what happened and where to look', async ({ page, service, w
   forgive(watched, /507/);
 });
 
-async function check(page: Page, view: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
-  expect(found, `findings in ${view}`).toEqual([]);
-}
-
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`nothing grave is found in Memory, ${colorScheme}`, async ({ page, service }) => {
-    test.setTimeout(240_000);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await knowBirds(page, service);
-    await post(
-      page,
-      service,
-      '/assert/facts',
-      [1, 2, 3].map((day) => ({ predicate: 'visited', args: ['ada', `2026-01-0${day}`] })),
-    );
-    await open(page, service, '/memory');
-    await rowsOf(page, 'Most salient facts').first().click();
-    await expect(detail(page).getByRole('heading', { name: 'Salience' })).toBeVisible();
-    const shown = {
-      'Most salient': page.getByRole('grid', { name: 'Most salient facts' }),
-      Fading: page.getByRole('grid', { name: 'Fading facts' }),
-      Expiring: page.getByRole('heading', { name: 'Nothing expires so soon' }),
-      Consolidate: page.getByText('3 facts would become 1 summary'),
-      'Would be evicted': page.getByRole('grid', { name: 'Facts that would be evicted' }),
-    };
-    for (const [part, content] of Object.entries(shown)) {
-      await page.getByRole('tab', { name: part }).click();
-      await expect(content).toBeVisible();
-      await check(page, part);
-    }
-    await page.getByRole('button', { name: 'Evict 1 fact…' }).click();
-    await expect(page.getByRole('dialog')).toBeVisible();
-    await check(page, 'the question before an eviction');
-    await page.getByRole('dialog').getByRole('button', { name: 'Evict 1 fact' }).click();
-    await expect(page.getByRole('dialog')).toBeHidden();
-    await page.getByRole('tab', { name: 'Runs' }).click();
-    await expect(rowsOf(page, 'Runs')).toHaveCount(1);
-    await page.getByText('Table', { exact: true }).click();
-    await check(page, 'Runs');
-  });
+test('nothing grave is found in Memory', async ({ page, service }) => {
+  test.setTimeout(240_000);
+  await knowBirds(page, service);
+  await post(
+    page,
+    service,
+    '/assert/facts',
+    [1, 2, 3].map((day) => ({ predicate: 'visited', args: ['ada', `2026-01-0${day}`] })),
+  );
+  await open(page, service, '/memory');
+  await rowsOf(page, 'Most salient facts').first().click();
+  await expect(detail(page).getByRole('heading', { name: 'Salience' })).toBeVisible();
+  const shown = {
+    'Most salient': page.getByRole('grid', { name: 'Most salient facts' }),
+    Fading: page.getByRole('grid', { name: 'Fading facts' }),
+    Expiring: page.getByRole('heading', { name: 'Nothing expires so soon' }),
+    Consolidate: page.getByText('3 facts would become 1 summary'),
+    'Would be evicted': page.getByRole('grid', { name: 'Facts that would be evicted' }),
+  };
+  for (const [part, content] of Object.entries(shown)) {
+    await page.getByRole('tab', { name: part }).click();
+    await expect(content).toBeVisible();
+    await expectNothingGrave(page, part);
+  }
+  await page.getByRole('button', { name: 'Evict 1 fact…' }).click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await expectNothingGrave(page, 'the question before an eviction');
+  await page.getByRole('dialog').getByRole('button', { name: 'Evict 1 fact' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await page.getByRole('tab', { name: 'Runs' }).click();
+  await expect(rowsOf(page, 'Runs')).toHaveCount(1);
+  await page.getByText('Table', { exact: true }).click();
+  await expectNothingGrave(page, 'Runs');
+});

@@ -1,6 +1,6 @@
 /** Scopes in the workbench: compared, chosen for fact by fact, merged, taken back; forked and deleted. */
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Locator, type Page } from '@playwright/test';
+import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
 import { goTo, open, rowsOf, test } from './workbench.ts';
 
@@ -327,36 +327,25 @@ test('a scope is forked and, once its name was typed, deleted, whatever it is ca
   await expect(page.getByText('Choose two scopes')).toBeVisible();
 });
 
-async function check(page: Page, view: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
-  expect(found, `findings in ${view}`).toEqual([]);
-}
-
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`nothing grave is found in Scopes, ${colorScheme}`, async ({ page, service }, testInfo) => {
-    test.setTimeout(180_000);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await open(page, service, '/scopes');
-    await expect(page.getByText('No scopes yet')).toBeVisible();
-    await check(page, 'Scopes without any');
-    await prepare(page, service);
-    await open(page, service, '/scopes?source=draft&target=main&fact=grade(ann)');
-    await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible();
-    await check(page, 'the facts of two scopes');
-    await page.screenshot({ path: testInfo.outputPath(`scopes-${colorScheme}.png`) });
-    await page.getByRole('tab', { name: 'Rules' }).click();
-    await expect(page.locator('.monaco-diff-editor .line-delete').first()).toBeVisible();
-    await check(page, 'the rules of two scopes');
-    await page.getByRole('combobox', { name: 'Strategy for conflicts' }).click();
-    await page.getByRole('option', { name: 'Source wins' }).click();
-    await page.getByRole('tab', { name: 'Conclusions' }).click();
-    await expect(rowsOf(page, 'What would change').first()).toBeVisible();
-    await check(page, 'the conclusions of a merge');
-    await page.getByRole('button', { name: 'Delete draft' }).click();
-    await expect(page.getByRole('dialog')).toBeVisible();
-    await check(page, 'the question before a deletion');
-  });
+test('nothing grave is found in Scopes', async ({ page, service }, testInfo) => {
+  test.setTimeout(180_000);
+  await open(page, service, '/scopes');
+  await expect(page.getByText('No scopes yet')).toBeVisible();
+  await expectNothingGrave(page, 'Scopes without any');
+  await prepare(page, service);
+  await open(page, service, '/scopes?source=draft&target=main&fact=grade(ann)');
+  await expect(page.getByRole('region', { name: 'Versions' })).toBeVisible();
+  await expectNothingGrave(page, 'the facts of two scopes');
+  await page.screenshot({ path: testInfo.outputPath('scopes.png') });
+  await page.getByRole('tab', { name: 'Rules' }).click();
+  await expect(page.locator('.monaco-diff-editor .line-delete').first()).toBeVisible();
+  await expectNothingGrave(page, 'the rules of two scopes');
+  await page.getByRole('combobox', { name: 'Strategy for conflicts' }).click();
+  await page.getByRole('option', { name: 'Source wins' }).click();
+  await page.getByRole('tab', { name: 'Conclusions' }).click();
+  await expect(rowsOf(page, 'What would change').first()).toBeVisible();
+  await expectNothingGrave(page, 'the conclusions of a merge');
+  await page.getByRole('button', { name: 'Delete draft' }).click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await expectNothingGrave(page, 'the question before a deletion');
+});
