@@ -4,7 +4,7 @@
  * Whatever goes wrong with a call comes back as a tool error, so that the agent can mend it: never as a protocol
  * error and never with a word about the inside. The operation itself (role, validation, handler) is the host's.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { factInputSchema, type Metadata } from '../../engine/contract/facts.ts';
 import { type OperationOutput, operations } from '../../engine/contract/operations.ts';
 import { validate } from '../../engine/contract/validation.ts';

@@ -5,14 +5,15 @@
  * client sends there for its notifications is 405, which tells it that there are none. Checks of Origin, Host
  * and credentials are the hooks of the app that the routes are mounted on.
  */
-import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
-import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { createContexts } from './connection.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
 
 /** How often it is looked whether the credentials of open sessions still stand. */
@@ -27,10 +28,12 @@ export const ssePath = '/mcp/sse';
  */
 export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLimits = defaultLimits): void {
   const contexts = createContexts();
+  const stateless = new StatelessEndpoint(host, contexts);
   const streamable: StreamableEndpoint = {
+    stateless,
     host,
     contexts,
-    sessions: new Sessions<StreamableHTTPServerTransport>(limits),
+    sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
   };
   const sse: SseEndpoint = { host, contexts, sessions: new Sessions<SSEServerTransport>(limits) };
 
@@ -50,6 +53,7 @@ export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLim
   }, sweepEveryMs).unref();
   const isOver = ({ credential, binding }: Session): boolean => !host.holds(credential, binding);
   const watch = setInterval(() => {
+    stateless.endRefused();
     Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOver)]).catch(
       (error: unknown) => {
         host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
@@ -59,7 +63,7 @@ export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLim
   app.addHook('preClose', async () => {
     clearInterval(sweeper);
     clearInterval(watch);
-    await Promise.all([streamable.sessions.closeAll(), sse.sessions.closeAll()]);
+    await Promise.all([streamable.sessions.closeAll(), sse.sessions.closeAll(), stateless.close()]);
   });
 }
 

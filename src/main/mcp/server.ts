@@ -6,16 +6,7 @@
  * session's database and tenant are laid over it by the transport layer.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListResourcesRequestSchema,
-  ListToolsRequestSchema,
-  McpError,
-  ReadResourceRequestSchema,
-  RequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ResourceNotFoundError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { assert, type Caller } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { callTool } from './call-tool.ts';
@@ -40,9 +31,6 @@ const instructions =
 /** Longest client name that is kept: it goes into metadata and logs. */
 const maxClientName = 256;
 
-/** The protocol's code for a resource that does not exist; the SDK has no name for it. */
-const resourceNotFound = -32_002;
-
 /** A server with all tools and resources. `onCall` brackets every request that does work: +1, then -1. */
 export function createServer(
   host: McpHost,
@@ -56,7 +44,7 @@ export function createServer(
 
   /** Runs `work` as the client of this session; the SDK's signal tells of cancelling and of a closed session. */
   async function asCaller<Result>(
-    cancelled: AbortSignal,
+    { mcpReq }: ServerContext,
     work: (caller: Caller) => Promise<Result>,
   ): Promise<Result> {
     const context = contexts.getStore();
@@ -64,40 +52,30 @@ export function createServer(
     const client = server.getClientVersion()?.name.slice(0, maxClientName) ?? null;
     onCall(1);
     try {
-      return await work({ ...context.caller, client, signal: AbortSignal.any([cancelled, context.gone]) });
+      return await work({
+        ...context.caller,
+        client,
+        signal: AbortSignal.any([mcpReq.signal, context.gone]),
+      });
     } finally {
       onCall(-1);
     }
   }
 
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
+  server.setRequestHandler('tools/list', () => ({
     tools: [...tools.values()].map((tool) => tool.listing),
   }));
-  server.setRequestHandler(RequestSchema.extend({ method: callMethod }), (request, { signal }) => {
-    const { params } = parsed(CallToolRequestSchema, request);
-    return asCaller(signal, (caller) => callTool(host, caller, params.name, params.arguments ?? {}));
-  });
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: resourceListing }));
-  server.setRequestHandler(RequestSchema.extend({ method: readMethod }), (request, { signal }) => {
-    const { uri } = parsed(ReadResourceRequestSchema, request).params;
-    return asCaller(signal, async (caller) => {
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    asCaller(context, (caller) => callTool(host, caller, params.name, params.arguments ?? {})),
+  );
+  server.setRequestHandler('resources/list', () => ({ resources: resourceListing }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
+    asCaller(context, async (caller) => {
       const contents = await readResource(host, caller, uri);
-      if (contents === null) throw new McpError(resourceNotFound, `Resource not found: ${uri.slice(0, 200)}`);
+      if (contents === null)
+        throw new ResourceNotFoundError(uri, `Resource not found: ${uri.slice(0, 200)}`);
       return { contents: [contents] };
-    });
-  });
+    }),
+  );
   return server;
-}
-
-const { method: callMethod } = CallToolRequestSchema.shape;
-const { method: readMethod } = ReadResourceRequestSchema.shape;
-
-/** The request as its schema has it. The SDK itself would call wrong parameters an internal error. */
-function parsed<Request>(
-  schema: { safeParse(value: unknown): { success: true; data: Request } | { success: false; error: Error } },
-  request: unknown,
-): Request {
-  const outcome = schema.safeParse(request);
-  if (outcome.success) return outcome.data;
-  throw new McpError(ErrorCode.InvalidParams, `Invalid params: ${outcome.error.message}`);
 }

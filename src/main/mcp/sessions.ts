@@ -5,8 +5,7 @@
  * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it;
  * where none is idle, a new one is refused. How a session speaks is the business of its transport.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Server, Transport } from '@modelcontextprotocol/server';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
 

@@ -5,7 +5,7 @@
  * The session lives exactly as long as its stream. A client that sends but does not read is told to read first,
  * so that answers do not pile up in memory.
  */
-import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
+import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';

@@ -6,22 +6,24 @@
  * cancelled.
  */
 import { randomUUID } from 'node:crypto';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
 import { type CallContexts, createServer } from './server.ts';
 import { Session, type Sessions } from './sessions.ts';
+import { StatelessEndpoint } from './stateless.ts';
 
 export interface StreamableEndpoint {
   readonly host: McpHost;
   readonly contexts: CallContexts;
-  readonly sessions: Sessions<StreamableHTTPServerTransport>;
+  readonly sessions: Sessions<NodeStreamableHTTPServerTransport>;
+  readonly stateless: StatelessEndpoint;
 }
 
-type StreamableSession = Session<StreamableHTTPServerTransport>;
+type StreamableSession = Session<NodeStreamableHTTPServerTransport>;
 
 /** POST: a message of an open session, or the `initialize` that opens one. */
 export async function postMessage(
@@ -29,8 +31,9 @@ export async function postMessage(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { host, contexts, sessions } = endpoint;
+  const { host, contexts, sessions, stateless } = endpoint;
   const message = messageOf(request);
+  if (StatelessEndpoint.speaks(request)) return stateless.answer(request, reply);
   const id = sessionIdOf(request);
   let caller: Caller;
   let session: StreamableSession;
@@ -85,7 +88,7 @@ export async function endSession(
 
 async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
   const { host, contexts, sessions } = endpoint;
-  const transport = new StreamableHTTPServerTransport({
+  const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
   });
