@@ -6,7 +6,7 @@
  * answer alike. Everything here is read at the time of a request: routes are mounted before the engine is open.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import type { Caller } from '../engine/index.ts';
+import type { Caller, Change } from '../engine/index.ts';
 import type { OperationName } from '../engine/contract/operations.ts';
 
 /** The database and tenant that a connection was opened for. */
@@ -24,6 +24,12 @@ export interface ToolCall {
   readonly elapsedMs: number;
 }
 
+/** Query and body of an operation as they came; what it does not take is left out. */
+export interface OperationParts {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
 export interface McpHost {
   /** Version of the service, as MCP clients are told it. */
   readonly version: string;
@@ -35,10 +41,12 @@ export interface McpHost {
    */
   callerOf(request: FastifyRequest, bound?: Binding): Caller;
   /**
-   * Runs one operation: the caller's role is checked, `body` validated as the route does, the handler called.
+   * Runs one operation: the caller's role is checked, the input validated as the route does, the handler called.
    * Refuses with an EngineError; an answer is of the operation's output schema.
    */
-  perform(name: OperationName, caller: Caller, body: unknown): Promise<unknown>;
+  perform(name: OperationName, caller: Caller, input: OperationParts): Promise<unknown>;
+  /** Calls the listener with every change of any space, until the function that it returns is called. */
+  onChange(listener: (change: Change) => void): () => void;
   /** False once the credential was revoked, has expired, or does not cover what the connection was opened for. */
   holds(credential: string | null, binding: Binding): boolean;
   onToolCall(call: ToolCall): void;

@@ -282,21 +282,22 @@ class RunningService implements Service, ServiceState {
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },
-      perform: async (name, caller, body) => {
+      perform: async (name, caller, input) => {
         const spec: OperationSpec = operations[name];
-        if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, { body }))
+        if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
           throw insufficientRole(caller, spec);
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
-        const input = checkInput(name, { body });
+        const checked = checkInput(name, input);
         const task = this.#http.activity.startCall();
         try {
           const signal = AbortSignal.any([caller.signal, task.signal]);
-          return await this.#dispatcher.run(name, { ...caller, signal }, input);
+          return await this.#dispatcher.run(name, { ...caller, signal }, checked);
         } finally {
           task.done();
         }
       },
+      onChange: (listener) => this.engine.subscribe(listener),
       holds: (credential, binding) => this.authentication.holds({ credential, ...binding }),
       onToolCall: ({ requestId, tool, client, outcome, elapsedMs }) => {
         this.#metrics.toolCallDone(tool, outcome, elapsedMs);

@@ -120,7 +120,7 @@ async function perform<Name extends ToolOperation | 'retract'>(
   operation: Name,
   fields: ToolArguments,
 ): Promise<OperationOutput<Name>> {
-  return (await host.perform(operation, caller, fields)) as OperationOutput<Name>;
+  return (await host.perform(operation, caller, { body: fields })) as OperationOutput<Name>;
 }
 
 function successResult(tool: Tool, output: unknown): CallToolResult {

@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { createContexts } from './connection.ts';
+import { Notices } from './notices.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
@@ -28,14 +29,16 @@ export const ssePath = '/mcp/sse';
  */
 export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLimits = defaultLimits): void {
   const contexts = createContexts();
-  const stateless = new StatelessEndpoint(host, contexts);
+  const notices = new Notices(host);
+  const stateless = new StatelessEndpoint({ host, contexts, notices });
   const streamable: StreamableEndpoint = {
     stateless,
     host,
     contexts,
+    notices,
     sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
   };
-  const sse: SseEndpoint = { host, contexts, sessions: new Sessions<SSEServerTransport>(limits) };
+  const sse: SseEndpoint = { host, contexts, notices, sessions: new Sessions<SSEServerTransport>(limits) };
 
   for (const path of [streamablePath, ssePath]) {
     app.post(path, answering(postMessage, streamable));

@@ -1,13 +1,18 @@
 /**
- * The resources: parts of the knowledge base that a client can read as documents, each the answer of one
- * operation of the table.
+ * The resources: parts of the knowledge base that a client can read as documents, each the answer of one operation of
+ * the table.
+ *
+ * Beside the three that are always there, each predicate with stored facts has one. An address names its predicate
+ * percent-encoded.
  */
+import type { Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
+import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 
 const mimeType = 'application/json';
 
-const resources = [
+const documents = [
   {
     uri: 'kb://predicates',
     name: 'predicates',
@@ -22,10 +27,81 @@ const resources = [
     description: 'Every rule of the database, as text and as atoms.',
     operation: 'listRules',
   },
+  {
+    uri: 'kb://scopes',
+    name: 'scopes',
+    title: 'Scopes',
+    description: 'Every scope, with its facts and rules counted.',
+    operation: 'listScopes',
+  },
 ] as const;
 
-/** As `resources/list` answers it. */
-export const resourceListing = resources.map(({ operation: _, ...listing }) => ({ ...listing, mimeType }));
+const factsPrefix = 'kb://facts/';
+/** Facts that one document holds: as many as a page of GET /facts. */
+const mostFacts = 1000;
+/** Resources on one page of the list. */
+const pageSize = 200;
+
+/** As `resources/templates/list` answers it. */
+export const resourceTemplates: ResourceTemplateType[] = [
+  {
+    uriTemplate: `${factsPrefix}{predicate}`,
+    name: 'facts',
+    title: 'Facts of a predicate',
+    description: `The stored facts of one predicate, the most salient ${mostFacts} of them.`,
+    mimeType,
+  },
+];
+
+/** The address of the document about a predicate. */
+export function factsUri(predicate: string): string {
+  return `${factsPrefix}${encodeURIComponent(predicate)}`;
+}
+
+/** The predicate whose facts the address is of; null where it is of none. */
+export function predicateIn(uri: string): string | null {
+  if (!uri.startsWith(factsPrefix)) return null;
+  try {
+    const name = decodeURIComponent(uri.slice(factsPrefix.length));
+    return name === '' ? null : name;
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
+
+/** A page of all resources; `cursor` is the one that the page before gave. Null where it is none of ours. */
+export async function listResources(
+  host: McpHost,
+  caller: Caller,
+  cursor: string | undefined,
+): Promise<{ resources: Resource[]; nextCursor?: string } | null> {
+  const from = cursor === undefined ? 0 : Number(/^[0-9]{1,9}$/.exec(cursor)?.[0] ?? Number.NaN);
+  if (Number.isNaN(from)) return null;
+  const names = await predicateNames(host, caller);
+  const all: Resource[] = [
+    ...documents.map(({ operation: _, ...listing }) => ({ ...listing, mimeType })),
+    ...names.map((name) => ({
+      uri: factsUri(name),
+      name: `facts/${name}`,
+      title: `Facts of ${name}`,
+      mimeType,
+    })),
+  ];
+  const resources = all.slice(from, from + pageSize);
+  const end = from + resources.length;
+  return end < all.length ? { resources, nextCursor: String(end) } : { resources };
+}
+
+/** The predicates with stored facts, each once, in the order of GET /predicates. */
+export async function predicateNames(host: McpHost, caller: Caller): Promise<string[]> {
+  const { predicates } = (await host.perform(
+    'listPredicates',
+    caller,
+    {},
+  )) as OperationOutput<'listPredicates'>;
+  return [...new Set(predicates.filter(({ facts }) => facts > 0).map(({ name }) => name))];
+}
 
 /** The contents of the resource, or null where there is none of that address. Refuses with a plain error. */
 export async function readResource(
@@ -33,14 +109,23 @@ export async function readResource(
   caller: Caller,
   uri: string,
 ): Promise<{ uri: string; mimeType: string; text: string } | null> {
-  const resource = resources.find((candidate) => candidate.uri === uri);
-  if (resource === undefined) return null;
+  const content = await contentOf(host, caller, uri);
+  return content === null ? null : { uri, mimeType, text: JSON.stringify(content) };
+}
+
+async function contentOf(host: McpHost, caller: Caller, uri: string): Promise<unknown> {
+  const document = documents.find((candidate) => candidate.uri === uri);
   try {
-    const content = await host.perform(resource.operation, caller, undefined);
-    return { uri, mimeType, text: JSON.stringify(content) };
+    if (document !== undefined) return await host.perform(document.operation, caller, {});
+    const predicate = predicateIn(uri);
+    if (predicate === null) return null;
+    const query = { predicate, sort: 'salience', order: 'desc', limit: String(mostFacts) };
+    return await host.perform('listFacts', caller, { query });
   } catch (error) {
+    // What is no predicate has no facts either.
+    if (error instanceof EngineError && error.code === 'ValidationException') return null;
     if (error instanceof EngineError || caller.signal.aborted) throw error;
-    host.logger.error({ err: error, requestId: caller.requestId, uri }, 'reading a resource failed');
+    host.logger.error({ err: error, requestId: caller.requestId }, 'reading a resource failed');
     throw new EngineError('Internal', `the log has more under request id ${caller.requestId}`);
   }
 }

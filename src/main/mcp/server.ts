@@ -6,11 +6,19 @@
  * session's database and tenant are laid over it by the transport layer.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { ResourceNotFoundError, Server, type ServerContext } from '@modelcontextprotocol/server';
-import { assert, type Caller } from '../../engine/index.ts';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { assert, type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { callTool } from './call-tool.ts';
-import { readResource, resourceListing } from './resources.ts';
+import { complete } from './completion.ts';
+import { getPrompt, promptListing } from './prompts.ts';
+import { listResources, readResource, resourceTemplates } from './resources.ts';
 import { tools } from './tools.ts';
 
 /** What is known about the HTTP request that a message came with. */
@@ -31,15 +39,29 @@ const instructions =
 /** Longest client name that is kept: it goes into metadata and logs. */
 const maxClientName = 256;
 
-/** A server with all tools and resources. `onCall` brackets every request that does work: +1, then -1. */
-export function createServer(
-  host: McpHost,
-  contexts: CallContexts,
-  onCall: (change: 1 | -1) => void,
-): Server {
+/** What a session does beside answering. */
+export interface SessionHooks {
+  /** Brackets every request that does work: +1, then -1. */
+  onCall(change: 1 | -1): void;
+  /** A document of which the client wants to be told when it changes, or not any more. */
+  onSubscription(uri: string, isWanted: boolean): void;
+}
+
+const noHooks: SessionHooks = { onCall() {}, onSubscription() {} };
+
+/** A server with all tools, resources and prompts. */
+export function createServer(host: McpHost, contexts: CallContexts, hooks: SessionHooks = noHooks): Server {
   const server = new Server(
     { name: 'corollary', title: 'Corollary', version: host.version },
-    { capabilities: { tools: {}, resources: {} }, instructions },
+    {
+      capabilities: {
+        tools: {},
+        resources: { subscribe: true, listChanged: true },
+        prompts: {},
+        completions: {},
+      },
+      instructions,
+    },
   );
 
   /** Runs `work` as the client of this session; the SDK's signal tells of cancelling and of a closed session. */
@@ -50,7 +72,7 @@ export function createServer(
     const context = contexts.getStore();
     assert(context !== undefined, 'a message arrives with the context of its request');
     const client = server.getClientVersion()?.name.slice(0, maxClientName) ?? null;
-    onCall(1);
+    hooks.onCall(1);
     try {
       return await work({
         ...context.caller,
@@ -58,24 +80,78 @@ export function createServer(
         signal: AbortSignal.any([mcpReq.signal, context.gone]),
       });
     } finally {
-      onCall(-1);
+      hooks.onCall(-1);
     }
   }
 
-  server.setRequestHandler('tools/list', () => ({
-    tools: [...tools.values()].map((tool) => tool.listing),
-  }));
+  addTools(server, host, asCaller);
+  addResources(server, host, hooks, asCaller);
+  addPrompts(server, host, asCaller);
+  return server;
+}
+
+type AsCaller = <Result>(
+  context: ServerContext,
+  work: (caller: Caller) => Promise<Result>,
+) => Promise<Result>;
+
+function addTools(server: Server, host: McpHost, asCaller: AsCaller): void {
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map((tool) => tool.listing) }));
   server.setRequestHandler('tools/call', ({ params }, context) =>
     asCaller(context, (caller) => callTool(host, caller, params.name, params.arguments ?? {})),
   );
-  server.setRequestHandler('resources/list', () => ({ resources: resourceListing }));
+}
+
+function addResources(server: Server, host: McpHost, hooks: SessionHooks, asCaller: AsCaller): void {
+  server.setRequestHandler('resources/list', ({ params }, context) =>
+    asCaller(context, async (caller) => {
+      const page = await listResources(host, caller, params?.cursor);
+      if (page === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor');
+      return page;
+    }),
+  );
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
     asCaller(context, async (caller) => {
       const contents = await readResource(host, caller, uri);
-      if (contents === null)
-        throw new ResourceNotFoundError(uri, `Resource not found: ${uri.slice(0, 200)}`);
+      if (contents === null) throw new ResourceNotFoundError(uri, `Resource not found: ${uri.slice(0, 200)}`);
       return { contents: [contents] };
     }),
   );
-  return server;
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    hooks.onSubscription(uri, true);
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    hooks.onSubscription(uri, false);
+    return {};
+  });
+}
+
+function addPrompts(server: Server, host: McpHost, asCaller: AsCaller): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: promptListing }));
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }, context) =>
+    asCaller(context, async (caller) => {
+      const prompt = await refusedAsParams(() => getPrompt(host, caller, name, given));
+      if (prompt !== null) return prompt;
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `There is no prompt ${JSON.stringify(name.slice(0, 100))}`,
+      );
+    }),
+  );
+  server.setRequestHandler('completion/complete', ({ params }, context) =>
+    asCaller(context, (caller) => complete(host, caller, params)),
+  );
+}
+
+/** A request that is refused for its content is the client's fault, and told so. */
+async function refusedAsParams<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'ValidationException')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+    throw error;
+  }
 }

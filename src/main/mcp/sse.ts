@@ -8,9 +8,8 @@
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
 import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
-import { type CallContexts, createServer } from './server.ts';
+import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
 
 /** Where a client posts its messages; the endpoint event adds the session's id. */
@@ -20,9 +19,7 @@ const keepAliveMs = 15_000;
 /** Bytes of answers that may wait for a client to read them before its next message is refused. */
 const maxUnreadBytes = 16 * 1024 * 1024;
 
-export interface SseEndpoint {
-  readonly host: McpHost;
-  readonly contexts: CallContexts;
+export interface SseEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SSEServerTransport>;
 }
 
@@ -32,11 +29,13 @@ export async function openSseSession(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { host, contexts, sessions } = endpoint;
+  const { host, sessions } = endpoint;
   const caller = host.callerOf(request);
   await sessions.makeRoom(Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
-  const server = createServer(host, contexts, (change) => session.occupy(change, Date.now()));
+  const { server, end } = createSessionServer(endpoint, caller, (change) =>
+    session.occupy(change, Date.now()),
+  );
   const session = new Session({
     opener: caller,
     transport,
@@ -51,6 +50,7 @@ export async function openSseSession(
   reply.raw.once('close', () => {
     clearInterval(keepAlive);
     sessions.remove(transport.sessionId);
+    end();
     host.onSubscribers(-1);
   });
   server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');

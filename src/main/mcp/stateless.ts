@@ -9,35 +9,39 @@ import { type McpHttpHandler, classifyInboundRequest, createMcpHandler } from '@
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { Binding, McpHost } from '../mcp-host.ts';
+import type { Binding } from '../mcp-host.ts';
 import { handOver } from './connection.ts';
-import { type CallContexts, createServer } from './server.ts';
+import { createServer } from './server.ts';
+import type { SessionSurroundings } from './session-server.ts';
 
-/** Streams that may be open at once, of all tenants together. */
-const maxStreams = 1000;
+/** Requests that may be under way at once, of all tenants together; streams last. */
+const maxExchanges = 1000;
 const keepAliveMs = 15_000;
 
 interface Space extends Binding {
   readonly handler: McpHttpHandler;
   /** Requests that are being answered, open streams among them. */
   busy: number;
+  /** Ends the telling of changes; null while nobody listens. */
+  end: (() => void) | null;
 }
 
 /** An answer that is under way. */
 interface Exchange {
   readonly caller: Caller;
+  readonly space: Space;
+  /** Documents of which a stream tells; null: it is no stream. */
+  readonly uris: readonly string[] | null;
   cutOff(): void;
 }
 
 export class StatelessEndpoint {
-  readonly #host: McpHost;
-  readonly #contexts: CallContexts;
+  readonly #surroundings: SessionSurroundings;
   readonly #spaces = new Map<string, Space>();
   readonly #exchanges = new Set<Exchange>();
 
-  constructor(host: McpHost, contexts: CallContexts) {
-    this.#host = host;
-    this.#contexts = contexts;
+  constructor(surroundings: SessionSurroundings) {
+    this.#surroundings = surroundings;
   }
 
   /** True where the message is one of a stateless revision, or claims to be one and is to be refused as such. */
@@ -54,50 +58,80 @@ export class StatelessEndpoint {
   }
 
   async answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = this.#host.callerOf(request);
-    if (this.#exchanges.size >= maxStreams)
-      throw new EngineError('RateLimited', `${maxStreams} MCP requests are being answered: try again later`);
+    const { host, contexts } = this.#surroundings;
+    const caller = host.callerOf(request);
+    if (this.#exchanges.size >= maxExchanges)
+      throw new EngineError(
+        'RateLimited',
+        `${maxExchanges} MCP requests are being answered: try again later`,
+      );
     const space = this.#spaceOf(caller);
-    const isStream = methodOf(request.body) === 'subscriptions/listen';
-    const exchange = { caller, cutOff: () => reply.raw.destroy() };
-    space.busy++;
-    this.#exchanges.add(exchange);
-    if (isStream) this.#host.onSubscribers(1);
-    reply.raw.once('close', () => {
-      this.#exchanges.delete(exchange);
-      if (isStream) this.#host.onSubscribers(-1);
-      space.busy--;
-      if (space.busy === 0) this.#spaces.delete(keyOf(space));
-    });
+    const exchange = { caller, space, uris: listenedTo(request.body), cutOff: () => reply.raw.destroy() };
+    this.#begin(exchange);
+    reply.raw.once('close', () => this.#end(exchange));
     const serve = toNodeHandler(space.handler, {
-      onerror: (error) => this.#host.logger.debug({ err: error }, 'MCP request'),
+      onerror: (error) => host.logger.debug({ err: error, requestId: request.id }, 'MCP request'),
     });
-    await handOver(this.#host, request, reply, (gone) =>
-      this.#contexts.run({ caller, gone }, () => serve(request.raw, reply.raw, request.body)),
+    // A request that was received has both.
+    const { method = 'POST', url = '/' } = request.raw;
+    const received = Object.assign(request.raw, { method, url });
+    await handOver(host, request, reply, (gone) =>
+      contexts.run({ caller, gone }, () => serve(received, reply.raw, request.body)),
     );
   }
 
   /** Cuts off those whose credential does not stand any more. */
   endRefused(): void {
     for (const { caller, cutOff } of this.#exchanges)
-      if (!this.#host.holds(caller.credential, caller)) cutOff();
+      if (!this.#surroundings.host.holds(caller.credential, caller)) cutOff();
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#spaces.values()].map(({ handler }) => handler.close()));
   }
 
-  #spaceOf({ database, tenant }: Caller): Space {
-    const known = this.#spaces.get(keyOf({ database, tenant }));
-    if (known !== undefined) return known;
-    const handler = createMcpHandler(() => createServer(this.#host, this.#contexts, () => {}), {
-      legacy: 'reject',
-      maxSubscriptions: maxStreams,
-      keepAliveMs,
-      onerror: (error) => this.#host.logger.debug({ err: error }, 'MCP request'),
+  #begin(exchange: Exchange): void {
+    const { space, caller, uris } = exchange;
+    this.#exchanges.add(exchange);
+    space.busy++;
+    if (uris === null) return;
+    this.#surroundings.host.onSubscribers(1);
+    space.end ??= this.#surroundings.notices.watch(caller, (notice) => {
+      const { notify } = space.handler;
+      if (notice.hasOthers) notify.resourcesChanged();
+      for (const uri of notice.uris ?? this.#urisOf(space)) notify.resourceUpdated(uri);
     });
-    const space = { database, tenant, handler, busy: 0 };
-    this.#spaces.set(keyOf(space), space);
+  }
+
+  #end(exchange: Exchange): void {
+    if (!this.#exchanges.delete(exchange)) return;
+    const { space, uris } = exchange;
+    space.busy--;
+    if (uris !== null) this.#surroundings.host.onSubscribers(-1);
+    if (space.busy > 0) return;
+    space.end?.();
+    this.#spaces.delete(keyOf(space));
+  }
+
+  /** Documents that the streams of a space tell of. */
+  #urisOf(space: Space): ReadonlySet<string> {
+    const streams = [...this.#exchanges].filter((exchange) => exchange.space === space);
+    return new Set(streams.flatMap(({ uris }) => uris ?? []));
+  }
+
+  #spaceOf({ database, tenant }: Caller): Space {
+    const { host, contexts } = this.#surroundings;
+    const key = keyOf({ database, tenant });
+    let space = this.#spaces.get(key);
+    if (space === undefined) {
+      const handler = createMcpHandler(() => createServer(host, contexts), {
+        legacy: 'reject',
+        maxSubscriptions: maxExchanges,
+        keepAliveMs,
+        onerror: (error) => host.logger.debug({ err: error }, 'MCP request'),
+      });
+      this.#spaces.set(key, (space = { database, tenant, handler, busy: 0, end: null }));
+    }
     return space;
   }
 }
@@ -110,6 +144,14 @@ function headerAs<Name extends string>(name: Name, value: string | string[] | un
   return typeof value === 'string' ? ({ [name]: value } as Record<Name, string>) : {};
 }
 
-function methodOf(message: unknown): unknown {
-  return typeof message === 'object' && message !== null ? Reflect.get(message, 'method') : undefined;
+/** The documents that a request to be told of changes names; null where the message is none. */
+function listenedTo(message: unknown): readonly string[] | null {
+  if (!isRecord(message) || message['method'] !== 'subscriptions/listen') return null;
+  const params = isRecord(message['params']) ? message['params'] : {};
+  const wanted = isRecord(params['notifications']) ? params['notifications']['resourceSubscriptions'] : null;
+  return Array.isArray(wanted) ? wanted.filter((uri) => typeof uri === 'string') : [];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

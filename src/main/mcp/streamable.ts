@@ -10,15 +10,12 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, invalid } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
 import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
-import { type CallContexts, createServer } from './server.ts';
+import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
 
-export interface StreamableEndpoint {
-  readonly host: McpHost;
-  readonly contexts: CallContexts;
+export interface StreamableEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<NodeStreamableHTTPServerTransport>;
   readonly stateless: StatelessEndpoint;
 }
@@ -87,14 +84,17 @@ export async function endSession(
 }
 
 async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
-  const { host, contexts, sessions } = endpoint;
+  const { host, sessions } = endpoint;
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
   });
-  const server = createServer(host, contexts, (change) => session.occupy(change, Date.now()));
+  const { server, end } = createSessionServer(endpoint, caller, (change) =>
+    session.occupy(change, Date.now()),
+  );
   const session = new Session({ opener: caller, transport, server, now: Date.now() });
   server.onclose = () => {
+    end();
     if (transport.sessionId !== undefined) sessions.remove(transport.sessionId);
   };
   server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');

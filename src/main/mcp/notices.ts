@@ -1,0 +1,154 @@
+/**
+ * What changed in a space, for clients that read its resources: which documents, and whether there are others now.
+ *
+ * Changes of a moment are told together, so that a bulk load is a few notices and not thousands. Nothing is told twice, and
+ * nothing of one space in another. What a document holds now, whoever wants to know it reads.
+ */
+import type { Caller, Change } from '../../engine/index.ts';
+import type { Binding, McpHost } from '../mcp-host.ts';
+import { factsUri, predicateNames } from './resources.ts';
+
+export interface Notice {
+  /** Addresses of documents that changed; null: any of them may have. */
+  readonly uris: ReadonlySet<string> | null;
+  /** There are documents that were not there before, or the other way round. */
+  readonly hasOthers: boolean;
+}
+
+type Listener = (notice: Notice) => void;
+
+/** Changes of so long are told together. */
+const gatherMs = 100;
+
+export class Notices {
+  readonly #host: McpHost;
+  readonly #spaces = new Map<string, SpaceWatch>();
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(host: McpHost) {
+    this.#host = host;
+  }
+
+  /** Tells of the caller's space until the function that it returns is called. */
+  watch(caller: Caller, listener: Listener): () => void {
+    const key = keyOf(caller);
+    let space = this.#spaces.get(key);
+    if (space === undefined) this.#spaces.set(key, (space = new SpaceWatch(this.#host, caller)));
+    space.listeners.add(listener);
+    this.#unsubscribe ??= this.#host.onChange((change) => this.#note(change));
+    return () => {
+      if (!space.listeners.delete(listener) || space.listeners.size > 0) return;
+      space.end();
+      this.#spaces.delete(key);
+      if (this.#spaces.size > 0) return;
+      this.#unsubscribe?.();
+      this.#unsubscribe = null;
+    };
+  }
+
+  #note(change: Change): void {
+    if (change.tenant !== null) this.#spaces.get(keyOf({ ...change, tenant: change.tenant }))?.note(change);
+    else
+      for (const space of this.#spaces.values())
+        if (space.caller.database === change.database) space.note(change);
+  }
+}
+
+class SpaceWatch {
+  readonly listeners = new Set<Listener>();
+  readonly caller: Caller;
+  readonly #host: McpHost;
+  #names: ReadonlySet<string> | null = null;
+  #uris: Set<string> | null = new Set();
+  #mayHaveOthers = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(host: McpHost, caller: Caller) {
+    this.#host = host;
+    this.caller = caller;
+    this.#namesNow().then(
+      (names) => (this.#names ??= names),
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  note({ kind, data }: Change): void {
+    switch (kind) {
+      case 'fact.asserted':
+      case 'fact.retracted':
+      case 'memory.evicted': {
+        const predicate = predicateOf(data.atom ?? '');
+        this.#touch('kb://predicates', factsUri(predicate));
+        if ((data.scope ?? null) !== null) this.#touch('kb://scopes');
+        if (kind !== 'fact.asserted' || this.#names?.has(predicate) !== true) this.#mayHaveOthers = true;
+        break;
+      }
+      case 'rule.changed':
+        this.#touch('kb://rules', 'kb://predicates', 'kb://scopes');
+        break;
+      case 'scope.changed':
+        this.#touch('kb://scopes');
+        break;
+      case 'reset':
+        this.#uris = null;
+        this.#mayHaveOthers = true;
+        break;
+      case 'conclusion.withdrawn':
+        return;
+    }
+    this.#timer ??= setTimeout(() => this.#tell(), gatherMs).unref();
+  }
+
+  end(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #touch(...uris: string[]): void {
+    for (const uri of uris) this.#uris?.add(uri);
+  }
+
+  #tell(): void {
+    this.#timer = null;
+    const uris = this.#uris;
+    this.#uris = new Set();
+    if (!this.#mayHaveOthers) {
+      this.#give({ uris, hasOthers: false });
+      return;
+    }
+    this.#mayHaveOthers = false;
+    this.#namesNow().then(
+      (names) => {
+        const known = this.#names;
+        this.#names = names;
+        this.#give({ uris, hasOthers: known === null || !isSame(known, names) });
+      },
+      (error: unknown) => this.#failed(error),
+    );
+  }
+
+  #give(notice: Notice): void {
+    for (const listener of this.listeners) listener(notice);
+  }
+
+  async #namesNow(): Promise<ReadonlySet<string>> {
+    return new Set(await predicateNames(this.#host, this.caller));
+  }
+
+  /** The database may have gone; then there is nothing to tell of any more. */
+  #failed(error: unknown): void {
+    this.#host.logger.debug({ err: error }, 'the resources of a space could not be listed');
+  }
+}
+
+function keyOf({ database, tenant }: Binding): string {
+  return JSON.stringify([database, tenant]);
+}
+
+function isSame(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
+  return left.size === right.size && [...left].every((each) => right.has(each));
+}
+
+/** The predicate of a rendered atom, which holds no parenthesis. */
+function predicateOf(atom: string): string {
+  return atom.slice(atom.startsWith('-') ? 1 : 0, atom.indexOf('('));
+}
