@@ -4,11 +4,10 @@ import { KeystoreProblem } from './keystore-problem.ts';
 
 export type Asn1 = forge.asn1.Asn1;
 
-/** Throws a KeystoreProblem where the bytes are no ASN.1; bytes behind it do no harm. */
+/** Throws a KeystoreProblem where the bytes are no ASN.1, or not all of it: a file that is cut off is none. */
 export function parseAsn1(bytes: Buffer): Asn1 {
   try {
-    // Not strict: older programs write lengths in forms that DER does not have.
-    return forge.asn1.fromDer(forge.util.createBuffer(bytes.toString('latin1')), false);
+    return forge.asn1.fromDer(forge.util.createBuffer(bytes.toString('latin1')), true);
   } catch (error) {
     throw new KeystoreProblem('file', 'which is damaged, or no PKCS12 key store', { cause: error });
   }

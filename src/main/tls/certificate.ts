@@ -5,7 +5,7 @@
  * Of several keys it is the first by name (by code point) that has a certificate. What cannot work in a handshake is
  * refused here; a certificate out of its time is not, since clients may look at that differently.
  */
-import type { KeyObject, X509Certificate } from 'node:crypto';
+import { type KeyObject, sign, verify, type X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { openKeystore, type Keystore } from './keystore.ts';
 import { KeystoreProblem } from './keystore-problem.ts';
@@ -40,6 +40,7 @@ export async function readServerCertificate(bytes: Buffer, password: string): Pr
       key: key.export({ type: 'pkcs8', format: 'pem' }),
       cert: chain.map((each) => each.toString()).join(''),
     };
+    requireSigning(key, leaf);
     requireUsable(secrets);
     return { alias, otherKeys: store.keys.length - 1, chain, secrets };
   }
@@ -71,6 +72,18 @@ function chainFrom(leaf: X509Certificate, all: readonly X509Certificate[]): Serv
     last = issuer;
   }
   return [leaf, ...issuers];
+}
+
+/** A key can be damaged and still look like the one of the certificate: it is put to the test. */
+function requireSigning(key: KeyObject, leaf: X509Certificate): void {
+  const words = Buffer.from('who shows this certificate has its key');
+  const algorithm = key.asymmetricKeyType?.startsWith('ed') === true ? null : 'sha256';
+  try {
+    if (verify(algorithm, words, leaf.publicKey, sign(algorithm, words, key))) return;
+  } catch {
+    // The reason may show bytes of the key, so it goes no further.
+  }
+  throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');
 }
 
 /** What the TLS of this process says to key and certificate, rather than what a client would be told. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { decrypt, type KeyEntry, parseJks, type TrustedKeyEntry } from 'jks-js';
 import type { Keystore, KeystoreKey } from './keystore.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 
 /** Longer than any key that TLS can use; recovering a key takes time by the square of its length. */
 const maxKeyBytes = 65_536;
@@ -9,7 +9,7 @@ const maxKeyBytes = 65_536;
 /** A store of Java's older format. Throws a KeystoreProblem. */
 export function openJks(bytes: Buffer, password: string): Keystore {
   // Without a password nothing would be verified, and no key can be without one.
-  if (password === '') throw new KeystoreProblem('password', 'got nothing: a JKS key store has a password');
+  if (password === '') throw new KeystoreProblem('password', 'a JKS key store has a password');
   const keys: KeystoreKey[] = [];
   const certificates: X509Certificate[] = [];
   for (const entry of entriesOf(bytes, password)) {
@@ -26,7 +26,7 @@ function entriesOf(bytes: Buffer, password: string): (KeyEntry | TrustedKeyEntry
     return parseJks(bytes, password);
   } catch (error) {
     if (error instanceof Error && error.message === 'Password verification failed')
-      throw new KeystoreProblem('password', 'which is wrong for this key store, or the file is damaged');
+      throw new KeystoreProblem('password', wrongPassword);
     throw damaged();
   }
 }
@@ -39,7 +39,7 @@ function keyOf({ protectedPrivateKey }: KeyEntry, password: string): KeystoreKey
     if (error instanceof Error && error.message === 'Cannot recover key')
       throw new KeystoreProblem(
         'password',
-        'which opens the key store and not its key; give the key the same password: keytool -keypasswd -keystore FILE -alias NAME',
+        'it opens the key store and not the key in it; give the key the same password: keytool -keypasswd -keystore FILE -alias NAME',
       );
     // The reason may show bytes of the key, so it goes no further.
     throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');

@@ -41,7 +41,7 @@ export function complaintOf({ about, message }: KeystoreProblem, settings: Keyst
   const { tlsKeystorePath, tlsKeystorePassword } = settings;
   if (about === 'file') return `TLS_KEYSTORE_PATH: got ${JSON.stringify(tlsKeystorePath)}, ${message}`;
   const got = tlsKeystorePassword === null ? 'nothing' : `${tlsKeystorePassword.length} characters`;
-  return `TLS_KEYSTORE_PASSWORD: got ${got} for ${JSON.stringify(tlsKeystorePath)}, ${message}`;
+  return `TLS_KEYSTORE_PASSWORD: got ${got} for ${JSON.stringify(tlsKeystorePath)}: ${message}`;
 }
 
 export interface KeystoreObserver {

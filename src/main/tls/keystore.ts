@@ -22,7 +22,7 @@ export interface Keystore {
   readonly certificates: readonly X509Certificate[];
 }
 
-/** Rejects with a KeystoreProblem whose message reads on after the name of the file. */
+/** Rejects with a KeystoreProblem. */
 export async function openKeystore(bytes: Buffer, password: string): Promise<Keystore> {
   if (bytes.length === 0) throw new KeystoreProblem('file', 'which is empty');
   const magic = bytes.length < 4 ? 0 : bytes.readUInt32BE(0);

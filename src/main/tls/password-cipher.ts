@@ -6,13 +6,13 @@
  * a file opens in Node and in Electron alike. How often a file may have a password hashed is bounded for the whole of
  * it, and the hashing leaves the thread free: a hostile count costs a message and nothing else.
  */
-import { createDecipheriv, createHash, createHmac, pbkdf2, timingSafeEqual } from 'node:crypto';
+import { createDecipheriv, createHmac, hash, pbkdf2, timingSafeEqual } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
 import { Slices } from '../../engine/index.ts';
 import { type Asn1, bytesOf, childrenOf, countOf, oidOf } from './asn1.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 
 /** Rounds that all of a file may ask for together; Java makes 10,000 for each part of it, OpenSSL 2,048. */
 export const maxRounds = 10_000_000;
@@ -35,22 +35,22 @@ interface Hash {
   readonly blockBytes: number;
 }
 
-const hash = (name: string, bytes: number, blockBytes: number): Hash => ({ name, bytes, blockBytes });
+const hashOf = (name: string, bytes: number, blockBytes: number): Hash => ({ name, bytes, blockBytes });
 
-const sha1 = hash('sha1', 20, 64);
+const sha1 = hashOf('sha1', 20, 64);
 
 /** By object identifier: of the hash itself, and of the HMAC made of it. */
 const hashes: Readonly<Record<string, Hash>> = {
   '1.3.14.3.2.26': sha1,
-  '2.16.840.1.101.3.4.2.4': hash('sha224', 28, 64),
-  '2.16.840.1.101.3.4.2.1': hash('sha256', 32, 64),
-  '2.16.840.1.101.3.4.2.2': hash('sha384', 48, 128),
-  '2.16.840.1.101.3.4.2.3': hash('sha512', 64, 128),
+  '2.16.840.1.101.3.4.2.4': hashOf('sha224', 28, 64),
+  '2.16.840.1.101.3.4.2.1': hashOf('sha256', 32, 64),
+  '2.16.840.1.101.3.4.2.2': hashOf('sha384', 48, 128),
+  '2.16.840.1.101.3.4.2.3': hashOf('sha512', 64, 128),
   '1.2.840.113549.2.7': sha1,
-  '1.2.840.113549.2.8': hash('sha224', 28, 64),
-  '1.2.840.113549.2.9': hash('sha256', 32, 64),
-  '1.2.840.113549.2.10': hash('sha384', 48, 128),
-  '1.2.840.113549.2.11': hash('sha512', 64, 128),
+  '1.2.840.113549.2.8': hashOf('sha224', 28, 64),
+  '1.2.840.113549.2.9': hashOf('sha256', 32, 64),
+  '1.2.840.113549.2.10': hashOf('sha384', 48, 128),
+  '1.2.840.113549.2.11': hashOf('sha512', 64, 128),
 };
 
 const pbes2 = '1.2.840.113549.1.5.13';
@@ -135,7 +135,7 @@ function unlocked(decrypt: Decrypt, key: Buffer, iv: Buffer, content: Buffer): B
   try {
     return decrypt(key, iv, content);
   } catch (error) {
-    throw new KeystoreProblem('password', 'which is wrong for this key store, or the file is damaged', {
+    throw new KeystoreProblem('password', wrongPassword, {
       cause: error,
     });
   }
@@ -165,9 +165,9 @@ async function deriveWide(
   const state = Buffer.concat([filled(salt, blockBytes), filled(password, blockBytes)]);
   const parts: Buffer[] = [];
   for (let made = 0; made < length; made += bytes) {
-    let digest = createHash(name).update(diversifier).update(state).digest();
+    let digest: Buffer = hash(name, Buffer.concat([diversifier, state]), 'buffer');
     for (let round = 1; round < rounds; round += 1) {
-      digest = createHash(name).update(digest).digest();
+      digest = hash(name, digest, 'buffer');
       if (round % 256 === 0) await slices.breathe();
     }
     parts.push(digest);

@@ -7,7 +7,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { type Asn1, bytesOf, childrenOf, countOf, derOf, misshapen, oidOf, parseAsn1, wideTextOf } from './asn1.ts';
 import type { Keystore, KeystoreKey } from './keystore.ts';
-import { KeystoreProblem } from './keystore-problem.ts';
+import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 import { decryptContent, type FileKey, fileKeyOf, isAuthentic } from './password-cipher.ts';
 
 const dataId = '1.2.840.113549.1.7.1';
@@ -50,7 +50,7 @@ async function authenticate(macData: Asn1, safes: Buffer, key: FileKey): Promise
     key.wide = Buffer.alloc(0);
     if (await isAuthentic(macData, safes, key)) return;
   }
-  throw new KeystoreProblem('password', 'which is wrong for this key store, or the file is damaged');
+  throw new KeystoreProblem('password', wrongPassword);
 }
 
 async function readSafe(safe: Asn1, key: FileKey, found: Found): Promise<void> {
