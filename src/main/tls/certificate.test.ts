@@ -51,16 +51,20 @@ describe('PKCS12 and JKS, told apart by content', () => {
     expect(secrets.cert).toBe(chain.map(String).join(''));
   });
 
-  it.each(['rsa-chain.p12', 'old.p12', 'no-checksum.p12', 'old-3des.p12', 'two-keys-java.p12', 'two-keys.jks'])(
-    'says of a wrong password that it is wrong: %s',
-    async (name) => {
-      for (const password of ['wrong', '', 'changeiT', unicode]) {
-        const problem = await problemOf(await stored(name), password);
-        expect(problem.about).toBe('password');
-        expect(problem.message).toMatch(/wrong|has a password/);
-      }
-    },
-  );
+  it.each([
+    'rsa-chain.p12',
+    'old.p12',
+    'no-checksum.p12',
+    'old-3des.p12',
+    'two-keys-java.p12',
+    'two-keys.jks',
+  ])('says of a wrong password that it is wrong: %s', async (name) => {
+    for (const password of ['wrong', '', 'changeiT', unicode]) {
+      const problem = await problemOf(await stored(name), password);
+      expect(problem.about).toBe('password');
+      expect(problem.message).toMatch(/wrong|has a password/);
+    }
+  });
 
   it('takes the empty password in both ways in which it is written', async () => {
     // The other way is no text at all instead of a text of no characters: the checksum is made so here.
@@ -100,7 +104,11 @@ describe('of what is in a key store', () => {
   it('puts the chain in order from the certificate to its root, and leaves out what does not belong', async () => {
     for (const name of ['rsa-chain.p12', 'two-keys.jks']) {
       const { chain } = await readServerCertificate(await stored(name), 'changeit');
-      expect(chain.map(({ subject }) => subject)).toEqual(['CN=rsa.test', 'CN=Test Intermediate', 'CN=Test Root']);
+      expect(chain.map(({ subject }) => subject)).toEqual([
+        'CN=rsa.test',
+        'CN=Test Intermediate',
+        'CN=Test Root',
+      ]);
     }
   });
 
@@ -178,7 +186,8 @@ describe('what cannot be used', () => {
         const turned = Buffer.from(bytes);
         turned[at] = (turned[at] ?? 0) ^ 0x41;
         const opened = await readServerCertificate(turned, 'changeit').catch((error: unknown) => error);
-        if (!(opened instanceof KeystoreProblem)) expect(opened).toMatchObject({ secrets: { key: original } });
+        if (!(opened instanceof KeystoreProblem))
+          expect(opened).toMatchObject({ secrets: { key: original } });
       }
     },
     20_000,
@@ -190,7 +199,9 @@ describe('what cannot be used', () => {
       if (count !== undefined) count.value = forge.util.hexToBytes(rounds);
     };
     for (const rounds of ['00989681', '7fffffff', '00ffffffffffffffff', '00'])
-      expect((await problemOf(await rewritten('ec.p12', setRounds(rounds)))).message).toContain(String(maxRounds));
+      expect((await problemOf(await rewritten('ec.p12', setRounds(rounds)))).message).toContain(
+        String(maxRounds),
+      );
     expect((await problemOf(await rewritten('ec.p12', setRounds('80')))).about).toBe('file');
   });
 

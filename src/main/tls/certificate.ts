@@ -21,6 +21,8 @@ export interface ServerCertificate {
   readonly secrets: Required<Pick<SecureContextOptions, 'key' | 'cert'>>;
 }
 
+const kindsForTls: ReadonlySet<string> = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
+
 /** Longest way to a root that is looked for. */
 const maxChain = 20;
 
@@ -64,7 +66,8 @@ function chainFrom(leaf: X509Certificate, all: readonly X509Certificate[]): Serv
   const issuers: X509Certificate[] = [];
   let last = leaf;
   while (issuers.length < maxChain) {
-    const isIssuer = (each: X509Certificate): boolean => last.checkIssued(each) && last.verify(each.publicKey);
+    const isIssuer = (each: X509Certificate): boolean =>
+      last.checkIssued(each) && last.verify(each.publicKey);
     if (isIssuer(last)) break;
     const issuer = all.find((each) => !issuers.includes(each) && isIssuer(each));
     if (issuer === undefined) break;
@@ -77,9 +80,11 @@ function chainFrom(leaf: X509Certificate, all: readonly X509Certificate[]): Serv
 /** A key can be damaged and still look like the one of the certificate: it is put to the test. */
 function requireSigning(key: KeyObject, leaf: X509Certificate): void {
   const words = Buffer.from('who shows this certificate has its key');
-  const algorithm = key.asymmetricKeyType?.startsWith('ed') === true ? null : 'sha256';
+  const kind = key.asymmetricKeyType ?? '';
+  const algorithm = kind.startsWith('ed') ? null : 'sha256';
   try {
-    if (verify(algorithm, words, leaf.publicKey, sign(algorithm, words, key))) return;
+    if (kindsForTls.has(kind) && verify(algorithm, words, leaf.publicKey, sign(algorithm, words, key)))
+      return;
   } catch {
     // The reason may show bytes of the key, so it goes no further.
   }
@@ -120,7 +125,10 @@ function isoTimeOf(text: string): string {
 }
 
 /** Why clients may refuse the certificate at the time `now`, or null. */
-export function outOfTime({ chain: [{ validFrom, validTo }] }: ServerCertificate, now: number): string | null {
+export function outOfTime(
+  { chain: [{ validFrom, validTo }] }: ServerCertificate,
+  now: number,
+): string | null {
   if (now > Date.parse(validTo)) return 'the TLS certificate has expired: clients will refuse it';
   if (now < Date.parse(validFrom)) return 'the TLS certificate is not valid yet: clients will refuse it';
   return null;

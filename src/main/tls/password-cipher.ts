@@ -83,7 +83,11 @@ const oldCiphers: Readonly<Record<string, Cipher>> = {
 };
 
 /** Decrypts `content` by what the AlgorithmIdentifier says. Rejects with a KeystoreProblem. */
-export async function decryptContent(algorithm: Asn1 | undefined, content: Buffer, key: FileKey): Promise<Buffer> {
+export async function decryptContent(
+  algorithm: Asn1 | undefined,
+  content: Buffer,
+  key: FileKey,
+): Promise<Buffer> {
   const [id, parameters] = childrenOf(algorithm, 2);
   const oid = oidOf(id);
   if (oid === pbes2) return decryptModern(parameters, content, key);

@@ -5,7 +5,17 @@
  * Bags of other things (revocation lists, secrets) are passed over.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { type Asn1, bytesOf, childrenOf, countOf, derOf, misshapen, oidOf, parseAsn1, wideTextOf } from './asn1.ts';
+import {
+  type Asn1,
+  bytesOf,
+  childrenOf,
+  countOf,
+  derOf,
+  misshapen,
+  oidOf,
+  parseAsn1,
+  wideTextOf,
+} from './asn1.ts';
 import type { Keystore, KeystoreKey } from './keystore.ts';
 import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 import { decryptContent, type FileKey, fileKeyOf, isAuthentic } from './password-cipher.ts';
