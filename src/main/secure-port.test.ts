@@ -184,9 +184,11 @@ describe('TLS_ENABLED', () => {
       socket.destroy();
     }
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-    await expect(handshake(old)).rejects.toThrow();
+    await expect(handshake(old)).rejects.toThrow(/protocol version|unsupported protocol|ECONNRESET/i);
     for (const ciphers of ['AES256-SHA', 'ECDHE-ECDSA-AES128-SHA'])
-      await expect(handshake({ maxVersion: 'TLSv1.2', ciphers })).rejects.toThrow();
+      await expect(handshake({ maxVersion: 'TLSv1.2', ciphers })).rejects.toThrow(
+        /handshake failure|ECONNRESET/i,
+      );
   });
 
   it('with authentication off and HOST beyond loopback says so in one WARN line at start, loopback PORT or not', async () => {

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { answerClientError } from './client-error.ts';
 import { prepareServer, serverOptions } from './server-options.ts';
 
@@ -34,7 +34,10 @@ const protocol = {
 } as const;
 
 /** Private key and certificates, as PEM. */
-export type CertificateSecrets = Required<Pick<SecureContextOptions, 'key' | 'cert'>>;
+export interface CertificateSecrets {
+  readonly key: string;
+  readonly cert: string;
+}
 
 export interface SecureServer {
   /** Rejects with the system's error where the port cannot be had. */

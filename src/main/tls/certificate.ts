@@ -6,9 +6,10 @@
  * refused here; a certificate out of its time is not, since clients may look at that differently.
  */
 import { type KeyObject, sign, verify, type X509Certificate } from 'node:crypto';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { openKeystore, type Keystore } from './keystore.ts';
+import { createSecureContext } from 'node:tls';
+import type { Keystore } from './keystore.ts';
 import { KeystoreProblem } from './keystore-problem.ts';
+import { openKeystore } from './open-keystore.ts';
 
 export interface ServerCertificate {
   /** Name of the key in the store; empty where it has none. */
@@ -17,8 +18,8 @@ export interface ServerCertificate {
   readonly otherKeys: number;
   /** The certificate first, then each one's issuer, as far as the store has them. */
   readonly chain: readonly [X509Certificate, ...X509Certificate[]];
-  /** What `node:tls` takes. Holds the private key. */
-  readonly secrets: Required<Pick<SecureContextOptions, 'key' | 'cert'>>;
+  /** What `node:tls` takes, as PEM: the private key, and the chain. */
+  readonly secrets: { readonly key: string; readonly cert: string };
 }
 
 const kindsForTls: ReadonlySet<string> = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
@@ -39,7 +40,7 @@ export async function readServerCertificate(bytes: Buffer, password: string): Pr
     if (leaf === undefined) continue;
     const chain = chainFrom(leaf, store.certificates);
     const secrets = {
-      key: key.export({ type: 'pkcs8', format: 'pem' }),
+      key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
       cert: chain.map((each) => each.toString()).join(''),
     };
     requireSigning(key, leaf);

@@ -18,7 +18,7 @@ export function openJks(bytes: Buffer, password: string): Keystore {
       for (const { value } of entry.chain) certificates.push(certificateOf(value));
     } else certificates.push(certificateOf(entry.cert.value));
   }
-  return { format: 'JKS', keys, certificates };
+  return { keys, certificates };
 }
 
 function entriesOf(bytes: Buffer, password: string): (KeyEntry | TrustedKeyEntry)[] {

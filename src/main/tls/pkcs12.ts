@@ -45,7 +45,7 @@ export async function openPkcs12(bytes: Buffer, password: string): Promise<Keyst
   if (macData !== undefined) await authenticate(macData, safes, key);
   const found: Found = { keys: [], certificates: [] };
   for (const safe of childrenOf(parseAsn1(safes), 0, many)) await readSafe(safe, key, found);
-  return { format: 'PKCS12', ...found };
+  return found;
 }
 
 interface Found {
