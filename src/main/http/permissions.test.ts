@@ -118,6 +118,51 @@ describe.each(places)('%s', (place, spec) => {
   });
 });
 
+/** As the contract words it, in addresses; what it says of what is not there yet is left out. */
+const listed: Readonly<Record<Exclude<KeyRole, 'replica'>, readonly string[]>> = {
+  reader: [
+    ...['/ask', '/query', '/explain', '/trace', '/whatIf', '/aggregate', '/facts', '/predicates', '/rules'],
+    ...[
+      '/context/optimize',
+      '/context/diff',
+      '/context/summary',
+      '/context/session/clear',
+      '/memory/context',
+    ],
+    ...['/synthesize', '/events', '/export', '/scope/diff', '/scopes', '/rules/validate', '/auth/whoami'],
+    ...['/databases', '/admin/databases/:name/tenants'].map((path) => `GET ${path}`),
+  ],
+  writer: [
+    ...['/tell', '/assert/fact', '/assert/facts', '/retract', '/retract/pattern', '/teach', '/assert/rule'],
+    ...['/scope/fork', '/scope/merge', '/tx/begin', '/tx/commit/:id', '/tx/rollback/:id', '/context'],
+    ...['/context/ingest', '/extract', '/import', '/memory/consolidate', '/memory/decay', '/memory/restore'],
+    ...['DELETE /facts/:id', 'PUT /rules/:id', 'DELETE /rules/:id', 'DELETE /scope/:name'],
+  ],
+  admin: [
+    ...['POST /databases', 'DELETE /databases/:name', 'POST /admin/databases/:name/tenants', '/auth/keys'],
+    ...['/admin/databases/:name/nuke', '/admin/databases/:name/tenants/:id/nuke', 'PATCH /auth/keys/:id'],
+    ...['DELETE /admin/databases/:name/tenants/:id', 'DELETE /auth/keys/:id', '/admin/snapshot'],
+  ],
+};
+
+describe.each(Object.entries(listed))('the role %s', (role, paths) => {
+  it.each(paths)('is what %s takes', (place) => {
+    const concerned = places.filter(([each]) => each === place || each.split(' ')[1] === place);
+    expect(concerned).not.toEqual([]);
+    for (const [, spec] of concerned) expect(spec.role).toBe(role);
+  });
+});
+
+it('no credential is needed for health, readiness, the status and the bootstrap alone', () => {
+  const open = places.filter(([, { role }]) => role === 'public').map(([place]) => place);
+  expect(open.toSorted()).toEqual([
+    'GET /auth/status',
+    'GET /health',
+    'GET /health/ready',
+    'POST /auth/bootstrap',
+  ]);
+});
+
 describe.each(['/metrics', '/openapi.json'])('GET %s', (path) => {
   it('needs a credential, and is for every role but a replica', async () => {
     expect(await statusOf(`GET ${path}`, null, undefined)).toBe(401);
