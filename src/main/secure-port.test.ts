@@ -283,6 +283,12 @@ describe('a start', () => {
     expect(refusal.message).not.toContain('not-the-secret');
   });
 
+  it('is refused with a file that is longer than any key store', async () => {
+    const long = join(folder, 'long');
+    await writeFile(long, Buffer.alloc(600_000, 0x30));
+    expect((await refusalOf({ TLS_KEYSTORE_PATH: long })).message).toContain('longer than a key store');
+  });
+
   it('is refused where TLS_PORT is taken, and then keeps no port', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

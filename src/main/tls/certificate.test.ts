@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import forge from 'node-forge';
@@ -203,6 +203,18 @@ describe('what cannot be used', () => {
         String(maxRounds),
       );
     expect((await problemOf(await rewritten('ec.p12', setRounds('80')))).about).toBe('file');
+  });
+
+  it('is refused where it has more keys than anybody has', async () => {
+    const one = await stored('ec.jks');
+    const withKeys = (count: number): Buffer => {
+      const body = Buffer.concat([one.subarray(0, 12), ...Array<Buffer>(count).fill(one.subarray(12, -20))]);
+      body.writeUInt32BE(count, 8);
+      const digest = createHash('sha1').update(Buffer.from('changeit', 'utf16le').swap16());
+      return Buffer.concat([body, digest.update('Mighty Aphrodite').update(body).digest()]);
+    };
+    expect(await readServerCertificate(withKeys(100), 'changeit')).toMatchObject({ otherKeys: 99 });
+    expect((await problemOf(withKeys(101))).message).toContain('more than 100 private keys');
   });
 
   it('never shows a key or a password in what it says', async () => {

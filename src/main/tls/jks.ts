@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { decrypt, type KeyEntry, parseJks, type TrustedKeyEntry } from 'jks-js';
-import type { Keystore, KeystoreKey } from './keystore.ts';
+import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
 import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 
 /** Longer than any key that TLS can use; recovering a key takes time by the square of its length. */
@@ -17,6 +17,7 @@ export function openJks(bytes: Buffer, password: string): Keystore {
       keys.push({ alias: entry.alias, key: keyOf(entry, password) });
       for (const { value } of entry.chain) certificates.push(certificateOf(value));
     } else certificates.push(certificateOf(entry.cert.value));
+    requireModest({ keys, certificates });
   }
   return { keys, certificates };
 }

@@ -11,8 +11,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { type ServerCertificate, readServerCertificate } from './certificate.ts';
 import { KeystoreProblem } from './keystore-problem.ts';
 
-/** A key store with a long chain has a few KiB. */
-const maxFileBytes = 4 * 1024 * 1024;
+/** A key store with a long chain has a few KiB, Java's own of all authorities 200. */
+const maxFileBytes = 512 * 1024;
 
 /** Rejects with a KeystoreProblem where it is no file, is too long, or cannot be read. */
 export async function readKeystoreFile(path: string): Promise<Buffer> {

@@ -16,7 +16,7 @@ import {
   parseAsn1,
   wideTextOf,
 } from './asn1.ts';
-import type { Keystore, KeystoreKey } from './keystore.ts';
+import { type Keystore, type KeystoreKey, requireModest } from './keystore.ts';
 import { KeystoreProblem, wrongPassword } from './keystore-problem.ts';
 import { decryptContent, type FileKey, fileKeyOf, isAuthentic } from './password-cipher.ts';
 
@@ -30,8 +30,6 @@ const x509Id = '1.2.840.113549.1.9.22.1';
 const friendlyNameId = '1.2.840.113549.1.9.20';
 
 const many = Number.POSITIVE_INFINITY;
-const maxKeys = 100;
-const maxCertificates = 2000;
 
 /** Rejects with a KeystoreProblem. */
 export async function openPkcs12(bytes: Buffer, password: string): Promise<Keystore> {
@@ -103,10 +101,9 @@ async function readBags(bags: Asn1 | undefined, key: FileKey, found: Found): Pro
   }
 }
 
-function addKey({ keys }: Found, alias: string, der: Buffer): void {
-  if (keys.length === maxKeys)
-    throw new KeystoreProblem('file', `which has more than ${maxKeys} private keys`);
-  keys.push({ alias, key: keyOf(der) });
+function addKey(found: Found, alias: string, der: Buffer): void {
+  found.keys.push({ alias, key: keyOf(der) });
+  requireModest(found);
 }
 
 function keyOf(der: Buffer): KeyObject {
@@ -118,16 +115,15 @@ function keyOf(der: Buffer): KeyObject {
   }
 }
 
-function addCertificate({ certificates }: Found, value: Asn1 | undefined): void {
+function addCertificate(found: Found, value: Asn1 | undefined): void {
   const [id, wrapped] = childrenOf(value, 2);
   if (oidOf(id) !== x509Id) return;
-  if (certificates.length === maxCertificates)
-    throw new KeystoreProblem('file', `which has more than ${maxCertificates} certificates`);
   try {
-    certificates.push(new X509Certificate(bytesOf(childrenOf(wrapped, 1)[0])));
+    found.certificates.push(new X509Certificate(bytesOf(childrenOf(wrapped, 1)[0])));
   } catch (error) {
     throw new KeystoreProblem('file', 'which holds a damaged certificate', { cause: error });
   }
+  requireModest(found);
 }
 
 /** The name that the attributes of a bag give it; empty where they give none. */
