@@ -91,7 +91,11 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       await mount(scope);
     });
   await app.ready();
-  return { app, activity, secureServer: (secrets) => createSecureServer(secrets, app, host.log) };
+  return {
+    app,
+    activity,
+    secureServer: (secrets) => createSecureServer(secrets, app, host.log, prepareServer),
+  };
 }
 
 /** The client's own id where it is 1 to 128 printable ASCII characters, else a new one. */

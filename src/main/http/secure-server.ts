@@ -12,7 +12,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { answerClientError } from './client-error.ts';
-import { prepareServer, serverOptions } from './server-options.ts';
+import { serverOptions } from './server-options.ts';
 
 /** So long a client may take to agree on TLS. */
 const handshakeTimeoutMs = 10_000;
@@ -50,10 +50,12 @@ export interface SecureServer {
   cut(): void;
 }
 
+/** `prepare` gets the server before it listens, as it gets the plain one. */
 export function createSecureServer(
   secrets: CertificateSecrets,
   app: FastifyInstance,
   log: FastifyBaseLogger,
+  prepare: (server: Server) => void,
 ): SecureServer {
   const server = createServer(
     {
@@ -65,7 +67,7 @@ export function createSecureServer(
     },
     (request, response) => app.routing(request, response),
   );
-  prepareServer(server);
+  prepare(server);
   takeLimits(server, app.server);
   dropFailedHandshakes(server, log);
   server.on('clientError', (error: Error, socket: Duplex) => {
