@@ -116,7 +116,7 @@ describe('the configuration', () => {
   it.each([
     [{ REPLICATION_MODE: 'FOLLOWER' }, 'LEADER_URL'],
     [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
-    [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12' }, 'TLS_ENABLED'],
+    [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12', TLS_PORT: '9300' }, 'TLS_PORT'],
     [{ ENCRYPTION_KEY: 'ab'.repeat(32) }, 'ENCRYPTION_KEY'],
     [{ REPLICATION_MODE: 'FOLLOWER', LEADER_URL: 'http://a.example' }, 'REPLICATION_MODE'],
   ])('refuses what it cannot honour rather than running on without it: %j', (environment, name) => {

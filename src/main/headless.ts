@@ -80,7 +80,12 @@ async function serve(): Promise<number> {
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
   print(`Workbench: ${service.address}/`);
-  log.info({ address: service.address, version: findInstallation().version }, 'ready');
+  const { address, secureAddress } = service;
+  if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
+  log.info(
+    { address, ...(secureAddress === null ? {} : { secureAddress }), version: findInstallation().version },
+    'ready',
+  );
   const signal = await told;
   log.info({ signal }, 'shutting down');
   await stop(service, log);

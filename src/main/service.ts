@@ -37,6 +37,7 @@ import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
+import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { listenFailure, openFailure } from './start-failure.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -44,6 +45,8 @@ import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 export interface Service {
   /** Where this machine reaches it: `http://127.0.0.1:9300`. */
   readonly address: string;
+  /** Where it is reached by HTTPS, or null where TLS is off: `https://127.0.0.1:9443`. */
+  readonly secureAddress: string | null;
   readonly port: number;
   readonly engine: Engine;
   /** Ends it within ten seconds. May be called again. */
@@ -54,6 +57,8 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** Checks every answer against its schema. For tests. */
   readonly checkOutputs?: boolean;
+  /** Time between two looks at the key store of TLS, in milliseconds. For tests. */
+  readonly keystorePollMs?: number;
 }
 
 /** Running calls may finish for so long before they are cancelled, and then so long to notice. */
@@ -61,6 +66,7 @@ const finishMs = 5000;
 const cancelMs = 1500;
 /** Connections that do not end by themselves are cut after this. */
 const disconnectMs = 1000;
+const usualKeystorePollMs = 5000;
 /** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
 const lastSnapshotByMs = 8500;
 
@@ -87,16 +93,23 @@ class RunningService implements Service, ServiceState {
   readonly language: Language;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
+  readonly #keystorePollMs: number;
   #http: HttpApp | null = null;
+  #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
   address = '';
+  secureAddress: string | null = null;
   port = 0;
 
-  constructor(config: Config, { log, checkOutputs = false }: ServiceOptions) {
+  constructor(
+    config: Config,
+    { log, checkOutputs = false, keystorePollMs = usualKeystorePollMs }: ServiceOptions,
+  ) {
     this.#config = config;
     this.#log = log;
+    this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
       settings: config,
       keys: () => this.engine.keys,
@@ -167,7 +180,7 @@ class RunningService implements Service, ServiceState {
 
   /** Listens; every call but health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
-    const { host, port } = this.#config;
+    const keystore = await this.#openKeystore();
     this.#http = await createHttpApp(
       {
         version: this.version,
@@ -187,16 +200,37 @@ class RunningService implements Service, ServiceState {
       },
       [(app) => mountMcp(app, this.#mcpHost())],
     );
-    const { app } = this.#http;
+    const bound = await this.#listenPlain(this.#http.app);
+    this.port = bound.port;
+    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
+    let { address } = bound;
+    if (keystore !== null) {
+      this.#securePort = await keystore.listen(this.#http);
+      address = this.#securePort.host;
+      this.secureAddress = `https://${reachableHost(address)}:${this.#securePort.port}`;
+    }
+    if (!isLoopbackAddress(address)) this.#warnOfOpenness(address);
+  }
+
+  /** null: TLS is off. */
+  async #openKeystore(): Promise<OpenedKeystore | null> {
+    const { tlsEnabled, tlsKeystorePath } = this.#config;
+    if (!tlsEnabled || tlsKeystorePath === null) return null;
+    // Loaded where it is wanted: most services start without.
+    const { openSecurePort } = await import('./secure-port.ts');
+    const settings = { ...this.#config, tlsKeystorePath };
+    return openSecurePort({ settings, log: this.#log, pollMs: this.#keystorePollMs });
+  }
+
+  async #listenPlain(app: HttpApp['app']): Promise<AddressInfo> {
+    const { host: asked, port, tlsEnabled } = this.#config;
+    const host = tlsEnabled && !isLoopbackAddress(asked) ? '127.0.0.1' : asked;
     try {
       await app.listen({ host, port });
     } catch (error) {
-      throw listenFailure(error, host, port);
+      throw listenFailure(error, host, port, 'PORT');
     }
-    const bound = app.server.address() as AddressInfo;
-    this.port = bound.port;
-    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
-    if (!isLoopbackAddress(bound.address)) this.#warnOfOpenness(bound.address);
+    return app.server.address() as AddressInfo;
   }
 
   /** The service listens beyond this machine. */
@@ -255,7 +289,7 @@ class RunningService implements Service, ServiceState {
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
       await finishCalls(this.#http.activity);
-      await disconnect(this.#http.app);
+      await Promise.all([disconnect(this.#http.app), disconnectSecure(this.#securePort)]);
     }
     await this.#engine?.close(Math.max(0, lastSnapshotByMs - (performance.now() - startedAt)));
   }
@@ -321,6 +355,12 @@ async function finishCalls(activity: Activity): Promise<void> {
 async function disconnect(app: HttpApp['app']): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), disconnectMs);
   await app.close();
+  clearTimeout(timer);
+}
+
+async function disconnectSecure(port: SecurePort | null): Promise<void> {
+  const timer = setTimeout(() => port?.cut(), disconnectMs);
+  await port?.close();
   clearTimeout(timer);
 }
 

@@ -21,10 +21,14 @@ import type { HttpHost } from './host.ts';
 import { logRequests } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
+import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
+import { prepareServer, serverOptions } from './server-options.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
   readonly activity: Activity;
+  /** Another server in front of the same application: HTTPS, within the limits of the plain one. */
+  secureServer(secrets: CertificateSecrets): SecureServer;
 }
 
 /** Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. */
@@ -38,7 +42,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     loggerInstance: host.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
-    http: { requireHostHeader: false },
+    http: serverOptions,
     // A body that is streamed may take any time; others are limited where they are read.
     requestTimeout: 0,
     bodyLimit: host.settings.maxRequestBodyBytes,
@@ -56,9 +60,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       }
     },
   });
-  app.server.on('checkExpectation', (request, response) => {
-    app.server.emit('request', request, response);
-  });
+  prepareServer(app.server);
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof ClientGone)) return sendProblem(error, request, reply);
     reply.hijack();
@@ -89,7 +91,11 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       await mount(scope);
     });
   await app.ready();
-  return { app, activity };
+  return {
+    app,
+    activity,
+    secureServer: (secrets) => createSecureServer(secrets, app, host.log, prepareServer),
+  };
 }
 
 /** The client's own id where it is 1 to 128 printable ASCII characters, else a new one. */

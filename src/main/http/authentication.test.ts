@@ -398,6 +398,22 @@ describe('a key', () => {
   });
 });
 
+describe('/auth/whoami', () => {
+  it('tells who a key makes its bearer, and a replica nothing: it has the replication endpoints alone', async () => {
+    await start();
+    const admin = await bootstrapped();
+    const restriction = { databases: ['default'], tenants: ['a', 'b'], description: 'mine' };
+    for (const role of ['reader', 'writer', 'admin']) {
+      const { key, ...made_ } = await made(admin, { role, ...restriction, expiresInDays: 1 });
+      expect((await call<WhoAmI>(key, 'GET', '/auth/whoami')).body).toEqual({ mode: 'rbac', ...made_ });
+    }
+    const replica = await made(admin, { role: 'replica' });
+    for (const path of ['/auth/whoami', '/auth/keys', '/rules', '/metrics', '/openapi.json', '/mcp/sse'])
+      expect(await statusOf(replica.key, 'GET', path), path).toBe(403);
+    expect(await statusOf(replica.key, 'GET', '/auth/status')).toBe(200);
+  });
+});
+
 describe('a restricted admin', () => {
   it('makes, changes and revokes keys that its restrictions cover, and no others', async () => {
     await start();
