@@ -99,8 +99,12 @@ function pathOf(chance: Chance, spec: OperationSpec, seen: Seen, wildness: numbe
   const values = params as Record<string, unknown>;
   return path.replace(/:(\w+)/g, (_whole, name: string) => {
     const value = wildness === 2 && chance.is(0.5) ? chance.pick(hostileValues) : values[name];
-    return escaped(chance, String(value), wildness);
+    return escaped(chance, textOf(value), wildness);
   });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 /** Percent-encoded, badly where it is wild. */
@@ -126,7 +130,7 @@ function queryOf(chance: Chance, spec: OperationSpec, seen: Seen, wildness: numb
   if (wildness === 2 && chance.is(0.3))
     parts.push([chance.pick(['q', 'x', 'limit', 'scope', '__proto__', 'constructor']), chance.pick(texts)]);
   if (parts.length === 0) return '';
-  return `?${parts.map(([name, value]) => `${name}=${escaped(chance, String(value), wildness)}`).join('&')}`;
+  return `?${parts.map(([name, value]) => `${name}=${escaped(chance, textOf(value), wildness)}`).join('&')}`;
 }
 
 function bodyOf(chance: Chance, spec: OperationSpec, seen: Seen, wildness: number): HostileRequest['body'] {

@@ -108,9 +108,9 @@ export class HostileWorld {
 
   /** Makes one request and looks at its answer; what is wrong with it, or null. */
   async step(chance: Chance): Promise<string | null> {
-    const credential = chance.is(0.9)
-      ? (this.#credentials[chance.below(3)] as Credential)
-      : chance.pick(this.#credentials);
+    // The admin, the writer and the reader mostly.
+    const usual = this.#credentials[chance.pick([0, 0, 0, 0, 0, 1, 1, 1, 2])] as Credential;
+    const credential = chance.is(0.92) ? usual : chance.pick(this.#credentials);
     const headers: Record<string, string> = { ...credential.headers };
     if (chance.is(0.25))
       headers['x-database'] = chance.pick(['default', 'other', 'other', 'nowhere', 'a b', '', '\u00e9']);
@@ -180,7 +180,7 @@ export class HostileWorld {
   }
 
   async #addKey(role: string, databases: string[], tenants: string[]): Promise<void> {
-    const made = await this.#asAdmin('/auth/keys', { role, databases, tenants, description: nameCanary });
+    const made = await this.#asAdmin('/auth/keys', { role, databases, tenants, description: 'of the test' });
     const { id, key } = made as { id: string; key: string };
     this.#keptIds.add(id);
     this.#credentials.push({ headers: { 'x-api-key': key }, databases, tenants, isAdmin: false });
