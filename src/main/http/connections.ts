@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { answerClientError, answerOn, refuseConnect, refuseFraming } from './client-error.ts';
 import { discardRest, hasBody } from './body.ts';
-import { limits } from './limits.ts';
+import { type Limits, limits } from './limits.ts';
 
 /** What a server is made with. */
 export const serverOptions = {
@@ -26,23 +26,28 @@ export const serverOptions = {
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Sets the limits of a server that has its listener for requests and does not listen yet. */
-export function limitConnections(server: Server, log: Pick<FastifyBaseLogger, 'warn'>): void {
-  server.headersTimeout = limits.headMs;
+export function limitConnections(
+  server: Server,
+  log: Pick<FastifyBaseLogger, 'warn'>,
+  own: Limits = limits,
+): void {
+  server.headersTimeout = own.headMs;
   // A body that is streamed may take any time; others are limited where they are read.
   server.requestTimeout = 0;
-  server.keepAliveTimeout = limits.idleMs;
+  server.keepAliveTimeout = own.idleMs;
   server.maxHeadersCount = 0;
-  server.maxConnections = limits.connections;
-  server.setTimeout(limits.silentAnswerMs, endSilent);
+  server.maxConnections = own.connections;
+  server.setTimeout(own.silentAnswerMs, endSilent);
   // Else the answer to a client that has closed its side is thrown away, or not, by chance.
   Reflect.set(server, 'httpAllowHalfOpen', true);
   // A secure connection is one of these events, and says so itself only when it can be read.
-  for (const event of ['connection', 'secureConnection']) server.on(event, endHalfClosed);
+  for (const event of ['connection', 'secureConnection'])
+    server.on(event, (socket: Socket) => endHalfClosed(socket, own.halfClosedMs));
   server.on('clientError', answerClientError);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseConnect(socket));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  warnOfDropped(server, log);
-  answerInTurn(server);
+  warnOfDropped(server, log, own.connections);
+  answerInTurn(server, own);
 }
 
 /** Nothing went either way for a while: cut off, unless the service is at work and its client waits. */
@@ -50,25 +55,25 @@ function endSilent(socket: Socket): void {
   if (answerOn(socket) === null || socket.writableLength > 0) socket.destroy();
 }
 
-function endHalfClosed(socket: Socket): void {
+function endHalfClosed(socket: Socket, afterMs: number): void {
   socket.once('end', () => {
-    const timer = setTimeout(() => socket.destroy(), limits.halfClosedMs);
+    const timer = setTimeout(() => socket.destroy(), afterMs);
     socket.once('close', () => clearTimeout(timer));
   });
 }
 
 /** Says that connections are turned away, once in a while. */
-function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>): void {
+function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>, connections: number): void {
   const everyMs = 60_000;
   let saidAt = Number.NEGATIVE_INFINITY;
   server.on('drop', () => {
     if (performance.now() - saidAt < everyMs) return;
     saidAt = performance.now();
-    log.warn({ connections: limits.connections }, 'too many connections: further ones are turned away');
+    log.warn({ connections }, 'too many connections: further ones are turned away');
   });
 }
 
-function answerInTurn(server: Server): void {
+function answerInTurn(server: Server, own: Limits): void {
   const listeners = server.listeners('request') as Answer[];
   const answer: Answer = (request, response) => {
     for (const listener of listeners) listener.call(server, request, response);
@@ -92,7 +97,7 @@ function answerInTurn(server: Server): void {
     }
     const { socket } = request;
     let queue = queues.get(socket);
-    if (queue === undefined) queues.set(socket, (queue = new Queue(socket)));
+    if (queue === undefined) queues.set(socket, (queue = new Queue(socket, own)));
     queue.wait(request, response, begin);
   });
 }
@@ -100,23 +105,25 @@ function answerInTurn(server: Server): void {
 /** The requests of a connection that came before their turn. */
 class Queue {
   readonly #socket: Socket;
+  readonly #limits: Limits;
   #waiting = 0;
   #isHeld = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, own: Limits) {
     this.#socket = socket;
+    this.#limits = own;
   }
 
   wait(request: IncomingMessage, response: ServerResponse, begin: Answer): void {
     const socket = this.#socket;
-    if (++this.#waiting > limits.mostWaitingRequests) socket.destroy();
+    if (++this.#waiting > this.#limits.mostWaitingRequests) socket.destroy();
     if (socket.destroyed) return;
-    if (this.#waiting >= limits.waitingRequests) this.#hold();
+    if (this.#waiting >= this.#limits.waitingRequests) this.#hold();
     response.once('socket', () =>
       // The one before is still being put away.
       setImmediate(() => {
         this.#waiting--;
-        if (this.#waiting < limits.waitingRequests / 2) this.#release();
+        if (this.#waiting < this.#limits.waitingRequests / 2) this.#release();
         if (!socket.destroyed) begin(request, response);
       }),
     );

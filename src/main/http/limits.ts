@@ -41,3 +41,5 @@ export const limits = {
   eventStreams: 1000,
   eventStreamsOfOne: 250,
 } as const;
+
+export type Limits = { readonly [Name in keyof typeof limits]: number };
