@@ -26,7 +26,6 @@ async function play(seed: number): Promise<void> {
         }
       }),
     );
-    console.log(seed, JSON.stringify([...world.statuses]), world.ownWords);
     expect(service.logged.filter(({ level }) => level === 'ERROR')).toEqual([]);
     expect(world.ownWords).toBeGreaterThan(0);
     expect(world.statuses.get(200)).toBeGreaterThan(requests / 20);
