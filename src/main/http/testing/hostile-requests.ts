@@ -11,7 +11,8 @@ import type { Chance } from './chance.ts';
 import { hostileValues, mutated, mutatedText, type Plausible, texts, valueOf } from './schema-values.ts';
 
 export interface HostileRequest {
-  readonly operation: OperationName;
+  /** null: an address beside the table. */
+  readonly operation: OperationName | null;
   readonly method: string;
   /** The address as it is sent, query string included. */
   readonly path: string;
@@ -68,6 +69,7 @@ function plausibleOf(seen: Seen, isPath: boolean): Plausible {
 }
 
 export function hostileRequest(chance: Chance, seen: Seen, headers: Record<string, string>): HostileRequest {
+  if (chance.is(0.1)) return requestBesideTable(chance, seen, headers);
   const operation = chance.pick(Object.keys(operations)) as OperationName;
   const spec: OperationSpec = operations[operation];
   const wildness = chance.below(3);
@@ -80,6 +82,71 @@ export function hostileRequest(chance: Chance, seen: Seen, headers: Record<strin
     path,
     headers: { ...headersOf(chance, spec, seen, wildness, body !== null), ...headers },
     body,
+  };
+}
+
+const addresses = [
+  '/metrics',
+  '/openapi.json',
+  '/openapi.json?x=1',
+  '/docs',
+  '/',
+  '/samples/index.json',
+  '/samples/..%2f..%2fpackage.json',
+  '/assets/%2e%2e/%2e%2e/package.json',
+  '/nowhere',
+  '//',
+  '/facts//',
+  '/%',
+];
+
+/** Documents, files, and the messages of agents. */
+function requestBesideTable(chance: Chance, seen: Seen, headers: Record<string, string>): HostileRequest {
+  if (chance.is(0.5))
+    return {
+      operation: null,
+      method: chance.pick(['GET', 'HEAD', 'POST']),
+      path: chance.pick(addresses),
+      headers,
+      body: null,
+    };
+  const plausible = plausibleOf(seen, false);
+  const text = chance.pick(plausible['text'] ?? []);
+  const asked = {
+    predicate: chance.pick(plausible['predicate'] ?? []),
+    args: chance.pick(plausible['args'] ?? []),
+    text,
+  };
+  const messages = [
+    {
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    },
+    { method: 'tools/list' },
+    {
+      method: 'tools/call',
+      params: { name: chance.pick(['ask', 'tell', 'teach', 'predicates', 'x']), arguments: asked },
+    },
+    {
+      method: 'resources/read',
+      params: { uri: chance.pick(['kb://predicates', 'kb://facts/person', 'kb://rules']) },
+    },
+  ];
+  let message: unknown = { jsonrpc: '2.0', id: 1, ...chance.pick(messages) };
+  if (chance.is(0.4)) message = mutated(chance, message);
+  if (chance.is(0.1)) message = [message, message];
+  const session = seen.get('mcp-session-id') ?? [];
+  return {
+    operation: null,
+    method: 'POST',
+    path: chance.pick(['/mcp', '/mcp', '/mcp', '/mcp/sse', '/mcp/messages?sessionId=x']),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(session.length > 0 && chance.is(0.7) ? { 'mcp-session-id': chance.pick(session) } : {}),
+      ...headers,
+    },
+    body: JSON.stringify(message),
   };
 }
 

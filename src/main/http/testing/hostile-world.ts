@@ -152,7 +152,8 @@ export class HostileWorld {
             const text = Buffer.concat(chunks).toString();
             resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
           };
-          if (response.headers['content-type']?.startsWith('text/event-stream') === true)
+          // A stream of changes goes on; one that answers a message ends by itself.
+          if (response.headers['content-type']?.startsWith('text/event-stream') === true && method === 'GET')
             setTimeout(() => sent.destroy(), 20);
           response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('close', done);
           response.on('error', done);
@@ -205,8 +206,10 @@ export class HostileWorld {
   }
 
   /** Ids and the like, for later requests. */
-  #remember({ operation }: HostileRequest, { status, body }: Answer): void {
-    if (status >= 300 || !body.startsWith('{') || body.length > 1_000_000) return;
+  #remember({ operation }: HostileRequest, { status, headers, body }: Answer): void {
+    const session = headers['mcp-session-id'];
+    if (typeof session === 'string') this.#seen.set('mcp-session-id', [session]);
+    if (operation === null || status >= 300 || !body.startsWith('{') || body.length > 1_000_000) return;
     let value: Record<string, unknown>;
     try {
       value = JSON.parse(body) as Record<string, unknown>;
@@ -235,7 +238,7 @@ function describe(
   answer: Answer | null,
   flaw: string,
 ) {
-  const sent = `${operation}: ${method} ${path} ${JSON.stringify(headers)} ${JSON.stringify(body?.toString().slice(0, 3000) ?? null)}`;
+  const sent = `${operation ?? 'beside the table'}: ${method} ${path} ${JSON.stringify(headers)} ${JSON.stringify(body?.toString().slice(0, 3000) ?? null)}`;
   const got =
     answer === null
       ? ''
@@ -251,7 +254,12 @@ function flawOf(request: HostileRequest, { status, headers, body }: Answer): str
   if (typeof id !== 'string' || id === '') return 'no X-Request-ID';
   if (given !== undefined && /^[\x20-\x7e]{1,128}$/.test(given) && given.trim() !== '' && id !== given.trim())
     return 'the request id is not echoed';
-  if (status >= 400) return flawOfProblem(request, { status, headers, body }, id);
+  // Within MCP what is wrong with a message is said in its own protocol.
+  const isMessage =
+    request.path.startsWith('/mcp') && headers['content-type']?.startsWith('application/json') === true;
+  if (status >= 400 && !(isMessage && status < 500))
+    return flawOfProblem(request, { status, headers, body }, id);
+  if (request.operation === null) return null;
   const spec: OperationSpec = operations[request.operation];
   if (request.method !== spec.method || status === 204) return null;
   if (status !== (spec.status ?? 200)) return 'another status of success';
