@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { AggregateResult } from '../../engine/contract/aggregation.ts';
 import { startServiceUnderTest } from '../service-under-test.ts';
+import { readBody } from './body.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { type Limits, limits } from './limits.ts';
 import { networkOf, createRateLimit } from './rate-limit.ts';
@@ -200,7 +202,7 @@ it('of a header that is given twice neither value is taken', async () => {
   expect(await asked(`${good}X-Tenant-ID: b\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
 });
 
-it('a body that stops coming is answered 400, one that is streamed with what was stored before', async () => {
+it('a body that stops coming is answered 400, what was streamed before stays, and after a refusal nobody waits for the rest', async () => {
   const service = await startServiceUnderTest();
   ends.push(() => service.close());
   // Of the service's own timers alone.
@@ -220,19 +222,23 @@ it('a body that stops coming is answered 400, one that is streamed with what was
     });
     return [reply];
   };
+  const refused = connect(service.port, '127.0.0.1');
+  refused.write('POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{');
+  const cutOff = text(refused);
   const manyLines = Array.from({ length: 6000 }, (_, index) => `{"predicate":"p","args":[${index}]}\n`).join(
     '',
   );
   const [whole] = await begun('/tell', 'application/json', '{"predicate":');
   const [lines] = await begun('/import', 'application/x-ndjson', manyLines);
-  const settled = Promise.all([whole, lines]);
+  const settled = Promise.all([whole, lines, cutOff]);
   const pushing = setInterval(() => vi.advanceTimersByTime(20_000), 20);
   ends.push(() => clearInterval(pushing));
-  const [answer = '', stream = ''] = await settled;
+  const [answer = '', stream = '', rest] = await settled;
   clearInterval(pushing);
   vi.useRealTimers();
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(stream).toContain('ValidationException');
+  expect(rest).toMatch(/^HTTP\/1\.1 404 /);
   const { body } = await service.call<AggregateResult>(
     'POST',
     '/aggregate',
@@ -259,6 +265,29 @@ it('streams of changes are bounded for each credential or address, with 429 and 
   const refused = await begun();
   expect(refused).toMatch(/^HTTP\/1\.1 429 /);
   expect(refused.toLowerCase()).toContain('retry-after: 5');
+});
+
+it('long bodies that are at work have so much room together, and more are 429', async () => {
+  const piece = Buffer.alloc(60_000_000, 'x');
+  const begun = () => {
+    const stream = new PassThrough({ highWaterMark: piece.length });
+    // What readBody looks at of a request.
+    const request = Object.assign(stream, {
+      headers: {},
+      socket: new Socket(),
+    }) as unknown as IncomingMessage;
+    const whole = readBody(request, 100_000_000);
+    stream.write(piece);
+    return { stream, whole };
+  };
+  const held = [begun(), begun(), begun(), begun()];
+  const gone = Promise.all(held.map(({ whole }) => expect(whole).rejects.toThrow('broke off')));
+  await expect(begun().whole).rejects.toMatchObject({ code: 'RateLimited' });
+  for (const { stream } of held) stream.destroy();
+  await gone;
+  const later = begun();
+  later.stream.end();
+  expect((await later.whole).length).toBe(piece.length);
 });
 
 it('buckets of the rate limit are bounded, and an IPv6 network is one client', () => {

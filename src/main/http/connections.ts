@@ -7,10 +7,10 @@
  * anything looks at it. Bodies are limited where they are read (`body.ts`).
  */
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { answerClientError, answerOn, refuseConnect, refuseFraming } from './client-error.ts';
-import { discardRest, hasBody } from './body.ts';
 import { type Limits, limits } from './limits.ts';
 
 /** What a server is made with. */
@@ -27,7 +27,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Sets the limits of a server that has its listener for requests and does not listen yet. */
 export function limitConnections(
-  server: Server,
+  server: Server | SecureServer,
   log: Pick<FastifyBaseLogger, 'warn'>,
   own: Limits = limits,
 ): void {
@@ -73,18 +73,13 @@ function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>, con
   });
 }
 
-function answerInTurn(server: Server, own: Limits): void {
+function answerInTurn(server: Server | SecureServer, own: Limits): void {
   const listeners = server.listeners('request') as Answer[];
   const answer: Answer = (request, response) => {
     for (const listener of listeners) listener.call(server, request, response);
   };
   const begin: Answer = (request, response) => {
     if (refuseFraming(request, response)) return;
-    if (hasBody(request))
-      // Answered before it was read to the end: the rest may not keep the connection busy for ever.
-      response.once('finish', () => {
-        if (!request.complete) discardRest(request);
-      });
     answer(request, response);
   };
   const queues = new WeakMap<Socket, Queue>();

@@ -33,7 +33,8 @@ interface Credential {
 
 interface Place {
   readonly database: string;
-  readonly tenant: string;
+  /** null: any of the database, whose rules they are. */
+  readonly tenant: string | null;
   /** What is only there. */
   readonly canary: string;
 }
@@ -42,6 +43,7 @@ const places: readonly Place[] = [
   { database: 'default', tenant: 'a', canary: 'zzcanary-default-a' },
   { database: 'default', tenant: 'b', canary: 'zzcanary-default-b' },
   { database: 'other', tenant: 'a', canary: 'zzcanary-other-a' },
+  { database: 'other', tenant: null, canary: 'zzcanary-rules-of-other' },
   { database: 'zzcanary-name', tenant: 'zzcanary-name', canary: 'zzcanary-unreachable' },
 ];
 /** In names of databases and tenants and in descriptions of keys: for an unrestricted admin alone. */
@@ -72,7 +74,12 @@ export class HostileWorld {
   async plant(): Promise<void> {
     for (const name of ['other', 'scratch', 'zzcanary-name']) await this.#asAdmin('/databases', { name });
     for (const { database, tenant, canary } of places) {
-      const place = { 'x-database': database, 'x-tenant-id': tenant };
+      const place = { 'x-database': database, 'x-tenant-id': tenant ?? 'a' };
+      if (tenant === null) {
+        const text = `ancestor(?x, ?y) :- parent(?x, ?y), not ${canary}(?x)`;
+        await this.#asAdmin('/teach', { text, description: canary }, place);
+        continue;
+      }
       const fact = (predicate: string, ...args: string[]) => ({
         predicate,
         args,
@@ -87,9 +94,6 @@ export class HostileWorld {
         { ...fact('visited', 'alice', canary), scope: 'plan' },
       ];
       await this.#asAdmin('/assert/facts', { facts }, place);
-      const text = `ancestor(?x, ?y) :- parent(?x, ?y), not ${database}-${canary}(?x)`;
-      if (tenant !== 'b' && database !== 'default')
-        await this.#asAdmin('/teach', { text, description: canary }, place);
     }
     this.#credentials.push({
       headers: { authorization: `Bearer ${this.#target.apiKey}` },
@@ -197,9 +201,10 @@ export class HostileWorld {
       if (!bytes.includes(place.canary)) continue;
       const isCovered =
         (databases.length === 0 || databases.includes(place.database)) &&
-        (tenants.length === 0 || tenants.includes(place.tenant));
-      if (!isCovered || place.database !== database || place.tenant !== headers['x-tenant-id'])
-        return `it has ${place.canary}`;
+        (tenants.length === 0 || place.tenant === null || tenants.includes(place.tenant));
+      const isAskedFor =
+        place.database === database && (place.tenant === null || place.tenant === headers['x-tenant-id']);
+      if (!isCovered || !isAskedFor) return `it has ${place.canary}`;
       this.ownWords++;
     }
     return null;
