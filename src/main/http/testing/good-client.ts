@@ -71,7 +71,7 @@ export class GoodClient {
           response.on('end', () => resolve(text)).on('error', reject);
         },
       );
-      sent.setTimeout(60_000, () => sent.destroy(new Error(`${path} was not answered within a minute`)));
+      sent.setTimeout(300_000, () => sent.destroy(new Error(`${path} was not answered within five minutes`)));
       sent.on('error', reject);
       sent.end(body === null ? undefined : JSON.stringify(body));
     });
