@@ -31,8 +31,8 @@ export const limits = {
   silentAnswerMs: 60_000,
   /** A client that has closed its side may still be waiting for an answer, or have gone: then its question ends. */
   halfClosedMs: 250,
-  /** Connections; below the 4096 files that a process may have open where little was set up. */
-  connections: 4000,
+  /** Connections of a server; of two, with TLS and without, below the 4096 files that a process may always open. */
+  connections: 2000,
   /** Requests that came on one connection while another one is worked on: then it is read no further ... */
   waitingRequests: 64,
   /** ... and of what was read already so many are kept: more come in one piece only from who wants to take memory. */

@@ -84,7 +84,7 @@ async function round(seed: number): Promise<void> {
   await world.plant();
   const good = new GoodClient(service.port, apiKey);
   const before = figure(await good.metrics(), 'process_open_fds');
-  const endIdle = await idleConnections(service.port, 2000);
+  const endIdle = await idleConnections(service.port, 1500);
   const until = performance.now() + roundMs;
   const counts = { requests: 0, abuses: 0 };
   const untilThen = async (own: number, step: (chance: Chance) => Promise<void>): Promise<void> => {
