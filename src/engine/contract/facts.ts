@@ -22,14 +22,50 @@ export const maxFactsPerRequest = 100_000;
 
 const utf8 = new TextEncoder();
 
-export const metadataSchema = z
-  .record(z.string(), z.json(), { error: 'metadata is a JSON object' })
-  .refine(
-    (value) => utf8.encode(JSON.stringify(value)).length <= maxMetadataBytes,
-    'metadata is at most 64 KiB of JSON',
-  );
+type Json = z.output<ReturnType<typeof z.json>>;
+
+/**
+ * Looked through at once and no further than it may be long: what arrives was parsed from JSON, and a schema of each
+ * value in it would hold everyone up.
+ */
+export const metadataSchema = z.preprocess(
+  (value: Record<string, Json>, context): Record<string, Json> => {
+    const problem = metadataProblem(value);
+    if (problem === null) return value;
+    context.addIssue({ code: 'custom', message: problem, input: value });
+    return z.NEVER;
+  },
+  z.record(
+    z.string(),
+    z.custom<Json>(() => true),
+  ),
+);
 
 export type Metadata = z.output<typeof metadataSchema>;
+
+function metadataProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'metadata is a JSON object';
+  const waiting: unknown[] = [value];
+  for (let bytes = 0; waiting.length > 0; ) {
+    const part = waiting.pop();
+    bytes += typeof part === 'string' ? part.length + 2 : 1;
+    if (typeof part === 'object' && part !== null) {
+      // What is a part of it takes a byte at least, and each name three more.
+      const parts: unknown[] = Array.isArray(part) ? part : Object.values(part);
+      bytes += 1;
+      if (bytes + waiting.length + parts.length > maxMetadataBytes) return tooLong;
+      for (const each of parts) waiting.push(each);
+    } else if (!isJsonScalar(part)) return 'metadata is a JSON object';
+    if (bytes + waiting.length > maxMetadataBytes) return tooLong;
+  }
+  return utf8.encode(JSON.stringify(value)).length <= maxMetadataBytes ? null : tooLong;
+}
+
+const tooLong = 'metadata is at most 64 KiB of JSON';
+
+function isJsonScalar(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
 
 const factFields = {
   predicate: predicateSchema,

@@ -4,15 +4,15 @@
  * What is added here in what order is the whole of it; each part is in a module of its own. The application
  * neither listens nor knows when the engine is open: that is the composition root's business.
  */
-import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, LogController } from 'fastify';
-import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
 import { requirePermission } from '../dispatch.ts';
 import { Activity } from './activity.ts';
 import { createAdmission } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
 import { answerClientError } from './client-error.ts';
+import { limitConnections, serverOptions } from './connections.ts';
 import { addDescription } from './description.ts';
 import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
@@ -20,9 +20,9 @@ import { createGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { logRequests } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
-import { prepareServer, serverOptions } from './server-options.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
@@ -42,9 +42,12 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     loggerInstance: host.log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
-    http: serverOptions,
-    // A body that is streamed may take any time; others are limited where they are read.
-    requestTimeout: 0,
+    // Also of the second one that listens where the host has two addresses.
+    serverFactory: (answer) => {
+      const server = createServer(serverOptions, answer);
+      limitConnections(server, host.log);
+      return server;
+    },
     bodyLimit: host.settings.maxRequestBodyBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -60,7 +63,6 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       }
     },
   });
-  prepareServer(app.server);
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof ClientGone)) return sendProblem(error, request, reply);
     reply.hijack();
@@ -94,14 +96,9 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   return {
     app,
     activity,
-    secureServer: (secrets) => createSecureServer(secrets, app, host.log, prepareServer),
+    secureServer: (secrets) =>
+      createSecureServer(secrets, app, host.log, (server) => limitConnections(server, host.log)),
   };
-}
-
-/** The client's own id where it is 1 to 128 printable ASCII characters, else a new one. */
-function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && /^[\x20-\x7e]{1,128}$/.test(given) ? given : randomUUID();
 }
 
 function malformedAddress(): EngineError {

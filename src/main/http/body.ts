@@ -10,15 +10,12 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, Slices } from '../../engine/index.ts';
 import { namesPrototype } from '../prototype-field.ts';
+import { answerOn } from './client-error.ts';
+import { limits } from './limits.ts';
 import { parseInPieces, scanJson } from './long-json.ts';
 
 /** Levels of arrays and objects that a body may nest. */
 export const maxJsonDepth = 64;
-
-const maxDiscardedBytes = 64 * 1024 * 1024;
-const maxDiscardMs = 10_000;
-/** So long a body may take that is read whole. */
-const maxBodyMs = 300_000;
 
 /** The client went away before its body was whole: there is nobody to answer. */
 export class ClientGone extends Error {}
@@ -52,49 +49,119 @@ export function mediaTypeOf(request: IncomingMessage, types: readonly string[]):
   return known;
 }
 
-/** The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ClientGone where it breaks off or takes too long. */
+/**
+ * The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ValidationException where it stops coming or takes
+ * too long, with RateLimited where too much of others' is held, with ClientGone where it breaks off.
+ */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = (): EngineError => {
-    discardRest(request);
-    return new EngineError('PayloadTooLarge', `the body is over ${limit} bytes (MAX_REQUEST_BODY_BYTES)`);
-  };
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge());
+  const tooLarge = (): EngineError =>
+    new EngineError('PayloadTooLarge', `the body is over ${limit} bytes (MAX_REQUEST_BODY_BYTES)`);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const room = new Room(request, limit);
     let size = 0;
-    const timer = setTimeout(() => onClose(), maxBodyMs).unref();
     const settle = (): void => {
-      clearTimeout(timer);
+      clearTimeout(whole);
+      clearTimeout(silent);
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
+    const refuse = (error: EngineError): void => {
+      settle();
+      room.leave();
+      discardRest(request);
+      reject(error);
+    };
+    const whole = setTimeout(() => refuse(tooSlow('took too long')), limits.wholeBodyMs).unref();
+    const silent = setTimeout(() => refuse(tooSlow('stopped coming')), limits.silentBodyMs).unref();
     const onData = (chunk: Buffer): void => {
+      silent.refresh();
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else {
-        settle();
-        reject(tooLarge());
-      }
+      if (size > limit) refuse(tooLarge());
+      else if (room.take(chunk.length)) chunks.push(chunk);
+      else refuse(noRoom());
     };
     const onEnd = (): void => {
       settle();
+      room.keep();
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     };
     const onClose = (): void => {
       settle();
+      room.leave();
       reject(new ClientGone('the body broke off'));
     };
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    if (Number(request.headers['content-length'] ?? 0) > limit) refuse(tooLarge());
+    else if (request.destroyed) onClose();
+    else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }
 
+/** Bytes of all long bodies that are being read, or whose requests are not answered yet. */
+let heldBytes = 0;
+
+/** What one body takes of what there is for all. */
+class Room {
+  readonly #request: IncomingMessage;
+  readonly #most: number;
+  #bytes = 0;
+  #counted = 0;
+
+  /** `limit`: the greatest length of a body. */
+  constructor(request: IncomingMessage, limit: number) {
+    this.#request = request;
+    this.#most = Math.max(limits.bodiesBytes, 2 * limit);
+  }
+
+  /** False: there is no room for so many bytes more. */
+  take(bytes: number): boolean {
+    this.#bytes += bytes;
+    if (this.#bytes <= limits.shortBodyBytes) return true;
+    const more = this.#bytes - this.#counted;
+    if (heldBytes + more > this.#most) return false;
+    heldBytes += more;
+    this.#counted += more;
+    return true;
+  }
+
+  /** Until the request has been answered: what is made of a body takes more than the body. */
+  keep(): void {
+    if (this.#counted === 0) return;
+    const answer = answerOn(this.#request.socket);
+    if (answer === null) this.leave();
+    else answer.once('close', () => this.leave());
+  }
+
+  leave(): void {
+    heldBytes -= this.#counted;
+    this.#counted = 0;
+  }
+}
+
+function noRoom(): EngineError {
+  return new EngineError('RateLimited', 'too many long bodies are being read: try again in 1 s', {
+    retryAfterSeconds: 1,
+  });
+}
+
+function tooSlow(how: string): EngineError {
+  return new EngineError('ValidationException', `the body ${how}`, {
+    errors: [{ path: '', message: `the body ${how}` }],
+  });
+}
+
+const discarded = new WeakSet<IncomingMessage>();
+
 /** Reads on without keeping anything; a client that does not come to an end is cut off. */
 export function discardRest(request: IncomingMessage): void {
-  let left = maxDiscardedBytes;
+  if (discarded.has(request)) return;
+  discarded.add(request);
+  let left: number = limits.discardedBytes;
+  const { socket } = request;
   const cutOff = (): void => {
-    request.socket.destroy();
+    socket.destroy();
   };
-  const timer = setTimeout(cutOff, maxDiscardMs).unref();
+  const timer = setTimeout(cutOff, limits.discardedMs).unref();
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) cutOff();

@@ -7,7 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../engine/index.ts';
 import type { Activity } from './activity.ts';
-import { callerFor, type Place } from './caller.ts';
+import { callerFor, peerOf, type Place } from './caller.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
 
@@ -25,13 +25,19 @@ export async function streamEvents(
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const lastEventId = request.headers['last-event-id'];
-  const task = activity.startStream();
+  const task = activity.startStream(request.identity?.credential ?? peerOf(request) ?? '');
   const caller = callerFor(request, place, task.signal);
-  const changes = host.dispatcher.stream(
-    'events',
-    caller,
-    typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
-  );
+  let changes: AsyncIterable<Change>;
+  try {
+    changes = host.dispatcher.stream(
+      'events',
+      caller,
+      typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+    );
+  } catch (error) {
+    task.done();
+    throw error;
+  }
   reply.hijack();
   const { raw } = reply;
   raw.on('close', () => {

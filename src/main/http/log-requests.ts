@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { discardRest } from './body.ts';
 import type { HttpHost } from './host.ts';
 
 /** Routes that are asked for all the time and say nothing new. */
@@ -15,6 +16,8 @@ export function logRequests(app: FastifyInstance, host: HttpHost): void {
     reply.raw.once('close', () => {
       host.metrics.requestsInFlight(-1);
       logRequest(host, request, reply);
+      // Answered before it was read to the end: the rest may not keep the connection busy for ever.
+      if (!request.raw.complete && !request.raw.socket.destroyed) discardRest(request.raw);
     });
     done();
   });

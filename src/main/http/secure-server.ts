@@ -9,10 +9,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { answerClientError } from './client-error.ts';
-import { serverOptions } from './server-options.ts';
+import { serverOptions } from './connections.ts';
 
 /** So long a client may take to agree on TLS. */
 const handshakeTimeoutMs = 10_000;
@@ -68,12 +66,7 @@ export function createSecureServer(
     (request, response) => app.routing(request, response),
   );
   prepare(server);
-  takeLimits(server, app.server);
   dropFailedHandshakes(server, log);
-  server.on('clientError', (error: Error, socket: Duplex) => {
-    // With https it is the socket of the connection, which the type leaves open.
-    answerClientError(error, socket as TLSSocket);
-  });
   const sockets = trackSockets(server);
   return {
     async listen(host, port) {
@@ -91,16 +84,6 @@ export function createSecureServer(
       for (const socket of sockets) socket.destroy();
     },
   };
-}
-
-function takeLimits(server: Server, plain: FastifyInstance['server']): void {
-  server.keepAliveTimeout = plain.keepAliveTimeout;
-  server.headersTimeout = plain.headersTimeout;
-  server.requestTimeout = plain.requestTimeout;
-  server.maxHeadersCount = plain.maxHeadersCount;
-  server.maxRequestsPerSocket = plain.maxRequestsPerSocket;
-  server.maxConnections = plain.maxConnections;
-  server.setTimeout(plain.timeout);
 }
 
 /** Stands before Node's own listener, which would have the failure answered in HTTP. */

@@ -7,13 +7,14 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
 import type { CheckedInput, Streaming } from '../dispatch.ts';
 import type { Upload } from '../streams.ts';
 import type { Task } from './activity.ts';
 import { ClientGone, discardRest } from './body.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
+import { limits } from './limits.ts';
 import { problemOf, told } from './problem.ts';
 
 /** A body as it comes. `signal` ends the waiting for more. */
@@ -34,10 +35,18 @@ async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGe
       if (chunk !== null) yield chunk;
       else if (request.readableEnded) return;
       else if (request.destroyed) throw new ClientGone('the body broke off');
-      else
+      else {
+        let isSilent = false;
+        const timer = setTimeout(() => {
+          isSilent = true;
+          wake();
+        }, limits.silentStreamMs);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
+        clearTimeout(timer);
+        if (isSilent) throw new EngineError('ValidationException', 'the body stopped coming');
+      }
     }
   } finally {
     for (const event of events) request.off(event, onEvent);

@@ -34,7 +34,7 @@ export async function openSseSession(
 ): Promise<void> {
   const { host, contexts, sessions } = endpoint;
   const caller = host.callerOf(request);
-  await sessions.makeRoom(Date.now());
+  await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
   const server = createServer(host, contexts, (change) => session.occupy(change, Date.now()));
   const session = new Session({

@@ -39,7 +39,7 @@ export async function postMessage(
     caller = callerInSession(host, session, request);
   } else if (isOpening(message)) {
     caller = host.callerOf(request);
-    await sessions.makeRoom(Date.now());
+    await sessions.makeRoom(caller, Date.now());
     session = await openSession(endpoint, caller);
   } else {
     throw invalid('Mcp-Session-Id', 'the header is needed on every message but initialize, which answers it');
