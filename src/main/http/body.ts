@@ -10,10 +10,13 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, Slices } from '../../engine/index.ts';
 import { namesPrototype } from '../prototype-field.ts';
-import { parseInPieces, scanJson } from './long-json.ts';
+import { nestsDeeper, parseInPieces, scanJson } from './long-json.ts';
 
 /** Levels of arrays and objects that a body may nest. */
 export const maxJsonDepth = 64;
+
+/** Bodies up to here are parsed in one go. */
+const shortBytes = 64 * 1024;
 
 const maxDiscardedBytes = 64 * 1024 * 1024;
 const maxDiscardMs = 10_000;
@@ -62,12 +65,15 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isSettled = false;
     const timer = setTimeout(() => onClose(), maxBodyMs).unref();
+    // Listeners stay, and do nothing any more: to take them away costs more than all else here.
     const settle = (): void => {
+      isSettled = true;
       clearTimeout(timer);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
     const onData = (chunk: Buffer): void => {
+      if (isSettled) return;
       size += chunk.length;
       if (size <= limit) chunks.push(chunk);
       else {
@@ -76,11 +82,13 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       }
     };
     const onEnd = (): void => {
+      if (isSettled) return;
       settle();
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     };
     const onClose = (): void => {
+      if (isSettled) return;
       settle();
       reject(new ClientGone('the body broke off'));
     };
@@ -106,21 +114,38 @@ export function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** The value of a JSON body, `undefined` where it is empty; a long one in slices. Refuses with ValidationException. */
-export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
+/**
+ * The value of a JSON body, `undefined` where it is empty; a long one is a promise, and parsed in slices. Refuses with
+ * ValidationException.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
+  if (bytes.length > shortBytes) return parseLong(bytes);
+  if (nestsDeeper(bytes, maxJsonDepth)) throw tooDeep();
+  return jsonOf(textOf(bytes));
+}
+
+async function parseLong(bytes: Buffer): Promise<unknown> {
   const slices = new Slices(() => setImmediate());
   const breathe = (): Promise<void> => slices.breathe();
   const { isTooDeep, cut } = await scanJson(bytes, maxJsonDepth, breathe);
-  if (isTooDeep) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  if (namesPrototype(text)) {
-    jsonOf(text);
-    throw malformed('__proto__ cannot be the name of a field');
-  }
+  if (isTooDeep) throw tooDeep();
+  const text = textOf(bytes);
   const long = cut === null ? null : await parseInPieces(bytes, cut, breathe);
   return long === null ? jsonOf(text) : long.value;
+}
+
+/** The text of a body. Refuses one with a field that would be lost. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (!namesPrototype(text)) return text;
+  jsonOf(text);
+  throw malformed('__proto__ cannot be the name of a field');
+}
+
+function tooDeep(): EngineError {
+  return malformed(`it nests deeper than ${maxJsonDepth} levels`);
 }
 
 function jsonOf(text: string): unknown {

@@ -57,7 +57,7 @@ export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
 export function callerFor(
   request: FastifyRequest,
   place: Place,
-  signal: AbortSignal,
+  signal: Caller['signal'],
   client: string | null = null,
   transaction: string | null = null,
 ): Caller {

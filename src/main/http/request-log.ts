@@ -75,6 +75,6 @@ class RequestLog implements FastifyBaseLogger {
   }
 
   #method<Name extends Method>(name: Name): FastifyBaseLogger[Name] {
-    return this.#made[name].bind(this.#made) as FastifyBaseLogger[Name];
+    return this.#made[name].bind(this.#made);
   }
 }
