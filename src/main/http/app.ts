@@ -20,7 +20,7 @@ import { createGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { logRequests } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
-import { logOfRequests } from './request-log.ts';
+import { logForFramework } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 
 export interface HttpApp {
@@ -36,7 +36,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const activity = new Activity();
   const guard = createGuard(host);
   const app: FastifyInstance = fastify({
-    loggerInstance: logOfRequests(host.log),
+    loggerInstance: logForFramework(host.log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     http: { requireHostHeader: false },

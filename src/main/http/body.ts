@@ -31,17 +31,22 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
+const jsonAlone = ['application/json'];
+
 /** Refuses with UnsupportedMediaType a body that is not plain UTF-8 JSON by its headers. */
 export function requireJson(request: IncomingMessage): void {
-  if (hasBody(request)) mediaTypeOf(request, ['application/json']);
+  if (hasBody(request)) mediaTypeOf(request, jsonAlone);
 }
 
 /** The media type of the body, one of these. Refuses with UnsupportedMediaType another one, and what is not plain UTF-8. */
 export function mediaTypeOf(request: IncomingMessage, types: readonly string[]): string {
   const encoding = request.headers['content-encoding'];
+  const given = request.headers['content-type'];
+  // Most are just so.
+  if (encoding === undefined && given !== undefined && types.includes(given)) return given;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new EngineError('UnsupportedMediaType', 'send the body without Content-Encoding');
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const [type = '', ...parameters] = (given ?? '').split(';');
   const charset = parameters
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(part)?.[1])
     .find(Boolean);

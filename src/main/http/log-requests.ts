@@ -33,6 +33,7 @@ function logRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply
 }
 
 function routeOf(request: FastifyRequest): string {
+  if (request.route !== null) return request.route;
   if (request.is404) return 'none';
   const { url, config } = request.routeOptions;
   if ((config as { isStatic?: boolean }).isStatic === true) return 'static';

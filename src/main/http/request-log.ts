@@ -10,11 +10,16 @@ type Bindings = Parameters<FastifyBaseLogger['child']>[0];
 type Options = Parameters<FastifyBaseLogger['child']>[1];
 type Method = Exclude<keyof FastifyBaseLogger, 'level' | 'child'>;
 
-/** The same log for the framework, which asks it for a child with each request. */
-export function logOfRequests(log: FastifyBaseLogger): FastifyBaseLogger {
-  const parent = Object.create(log) as FastifyBaseLogger;
-  parent.child = (bindings, options) => new RequestLog(log, bindings, options);
-  return parent;
+/** The log for the framework: it makes a log of its own of it once, and of that one a child with each request. */
+export function logForFramework(log: FastifyBaseLogger): FastifyBaseLogger {
+  return withChild(log, (bindings, options) => {
+    const own = log.child(bindings, options);
+    return withChild(own, (ofRequest, optionsOfRequest) => new RequestLog(own, ofRequest, optionsOfRequest));
+  });
+}
+
+function withChild(log: FastifyBaseLogger, child: FastifyBaseLogger['child']): FastifyBaseLogger {
+  return Object.assign(Object.create(log) as FastifyBaseLogger, { child });
 }
 
 class RequestLog implements FastifyBaseLogger {

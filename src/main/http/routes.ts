@@ -62,13 +62,23 @@ export function addOperationRoutes(
       app.route({
         method: spec.method,
         url: path,
-        onRequest: (request, _reply, done) => {
+        // Answered from here on: the framework's way to a handler leads through parsers of bodies, which are read and
+        // parsed below, and costs as much as answering does.
+        onRequest: (request, reply) => {
+          request.route = path;
           guardOperation(host, guard, spec, request);
-          done();
+          answerOperation(host, activity, answers, name, request, reply).catch((error: unknown) => {
+            if (!reply.sent) reply.send(error);
+            else request.log.error({ err: error }, 'a bug: the request failed after its answer');
+          });
         },
-        handler: (request, reply) => answerOperation(host, activity, answers, name, request, reply),
+        handler: neverReached,
       });
   }
+}
+
+function neverReached(): never {
+  throw new Error('every operation is answered when its head was read');
 }
 
 /**
@@ -137,7 +147,8 @@ async function answerOperation(
   });
   try {
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
-    const caller = { ...callerFor(request, place, task, null, transaction), ...conditions };
+    const plain = callerFor(request, place, task, null, transaction);
+    const caller: Caller = conditions === unconditional ? plain : { ...plain, ...conditions };
     if (spec.stream !== undefined)
       return await answerStreaming(host, name, caller, await inputOf(), task, request, reply);
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
@@ -195,7 +206,7 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
         spec.longList === undefined
           ? checkInput(name, { query, body })
           : await checkLongInput(name, { query, body });
-      return { ...input, params };
+      return params === undefined ? input : { ...input, params };
     } catch (error) {
       throw takingTransaction(host, spec, request, error);
     }
