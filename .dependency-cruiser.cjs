@@ -24,7 +24,7 @@ const layers = {
 /** Where each third party lives. */
 const homes = {
   electron: '^src/main/(desktop/|main\\.ts$|preload\\.ts$)',
-  fastify: '^src/main/(http/|mcp/|mcp-host\\.ts$)',
+  fastify: '^(src/main/(http/|mcp/|mcp-host\\.ts$)|bench/http/fastify-child\\.ts$)',
   '@fastify/static': '^src/main/http/',
   'swagger-ui-dist': '^src/main/http/',
   '@modelcontextprotocol/sdk': '^src/main/mcp/',

@@ -1,5 +1,5 @@
 /** The engine's front door: what the service and the command line may use of it, beside the contract. */
-export type { Caller } from './base/caller.ts';
+export { type Caller, type Cancellation, signalOf } from './base/caller.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';

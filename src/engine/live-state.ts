@@ -1,7 +1,7 @@
 import { boundsPassed } from './bounds-passed.ts';
 import { BackgroundUpkeep } from './background-upkeep.ts';
 import { present } from './base/assert.ts';
-import type { Caller } from './base/caller.ts';
+import { type Caller, signalOf } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { BrowseContext } from './browse.ts';
@@ -263,13 +263,13 @@ export class LiveState implements LaneWatcher {
 
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
     this.refuseClosed();
-    const { database: name, tenant, signal } = caller;
+    const { database: name, tenant } = caller;
     const concerns = (change: Change): boolean =>
       change.database === name && (change.tenant === null || change.tenant === tenant);
     const { databases, goneDatabases } = this.#parts.state;
     const generation = (): number => databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
     const reset = (): Change => resetChange(name, tenant, generation(), this.showTime());
-    return this.#feed.stream(concerns, lastEventId, reset, signal);
+    return this.#feed.stream(concerns, lastEventId, reset, signalOf(caller));
   }
 
   subscribe(listener: (change: Change) => void): () => void {

@@ -12,7 +12,7 @@ import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
 import { operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
-import { type Engine, EngineError, openEngine, present } from '../engine/index.ts';
+import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
 import { Authentication } from './auth/authentication.ts';
 import { type Config, defaultAdminPassword } from './config.ts';
 import {
@@ -325,7 +325,7 @@ class RunningService implements Service, ServiceState {
         const input = checkInput(name, { body });
         const task = this.#http.activity.startCall();
         try {
-          const signal = AbortSignal.any([caller.signal, task.signal]);
+          const signal = AbortSignal.any([signalOf(caller), task.toSignal()]);
           return await this.#dispatcher.run(name, { ...caller, signal }, input);
         } finally {
           task.done();

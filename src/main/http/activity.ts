@@ -5,12 +5,11 @@
  * At shutdown streams are ended at once, while calls get time to finish and are cancelled only then.
  */
 
-import { EngineError } from '../../engine/index.ts';
+import { type Cancellation, EngineError } from '../../engine/index.ts';
 import { limits } from './limits.ts';
 
-/** One call or stream. `signal` aborts when its client has gone or the service can wait no longer. */
-export interface Task {
-  readonly signal: AbortSignal;
+/** One call or stream. It is cancelled when its client has gone or the service can wait no longer. */
+export interface Task extends Cancellation {
   /** True once the abort came from the service, not from the client. */
   readonly isCutOff: boolean;
   cancel(): void;
@@ -74,25 +73,30 @@ export class Activity {
 }
 
 class RunningTask implements Task {
-  readonly #controller = new AbortController();
+  /** Made where somebody wants to be told. */
+  #controller: AbortController | null = null;
   readonly #onDone: () => void;
+  aborted = false;
   isCutOff = false;
 
   constructor(onDone: () => void) {
     this.#onDone = onDone;
   }
 
-  get signal(): AbortSignal {
+  toSignal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.aborted) this.#controller.abort();
     return this.#controller.signal;
   }
 
   cancel(): void {
-    this.#controller.abort();
+    this.aborted = true;
+    this.#controller?.abort();
   }
 
   cutOff(): void {
     this.isCutOff = true;
-    this.#controller.abort();
+    this.cancel();
   }
 
   done(): void {

@@ -21,6 +21,7 @@ import type { HttpHost } from './host.ts';
 import { logRequests } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
+import { logForFramework } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
 
@@ -39,7 +40,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const activity = new Activity();
   const guard = createGuard(host);
   const app: FastifyInstance = fastify({
-    loggerInstance: host.log,
+    loggerInstance: logForFramework(host.log),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     // Also of the second one that listens where the host has two addresses.

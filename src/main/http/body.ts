@@ -12,10 +12,13 @@ import { EngineError, Slices } from '../../engine/index.ts';
 import { namesPrototype } from '../prototype-field.ts';
 import { answerOn } from './client-error.ts';
 import { limits } from './limits.ts';
-import { parseInPieces, scanJson } from './long-json.ts';
+import { nestsDeeper, parseInPieces, scanJson } from './long-json.ts';
 
 /** Levels of arrays and objects that a body may nest. */
 export const maxJsonDepth = 64;
+
+/** Bodies up to here are parsed in one go. */
+const shortBytes = 64 * 1024;
 
 /** The client went away before its body was whole: there is nobody to answer. */
 export class ClientGone extends Error {}
@@ -25,17 +28,22 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
+const jsonAlone = ['application/json'];
+
 /** Refuses with UnsupportedMediaType a body that is not plain UTF-8 JSON by its headers. */
 export function requireJson(request: IncomingMessage): void {
-  if (hasBody(request)) mediaTypeOf(request, ['application/json']);
+  if (hasBody(request)) mediaTypeOf(request, jsonAlone);
 }
 
 /** The media type of the body, one of these. Refuses with UnsupportedMediaType another one, and what is not plain UTF-8. */
 export function mediaTypeOf(request: IncomingMessage, types: readonly string[]): string {
   const encoding = request.headers['content-encoding'];
+  const given = request.headers['content-type'];
+  // Most are just so.
+  if (encoding === undefined && given !== undefined && types.includes(given)) return given;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new EngineError('UnsupportedMediaType', 'send the body without Content-Encoding');
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const [type = '', ...parameters] = (given ?? '').split(';');
   const charset = parameters
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(part)?.[1])
     .find(Boolean);
@@ -60,10 +68,12 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const chunks: Buffer[] = [];
     const room = new Room(request, limit);
     let size = 0;
+    let isSettled = false;
+    // Listeners stay, and do nothing any more: to take them away costs more than all else here.
     const settle = (): void => {
+      isSettled = true;
       clearTimeout(whole);
       clearTimeout(silent);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
     const refuse = (error: EngineError): void => {
       settle();
@@ -74,6 +84,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const whole = setTimeout(() => refuse(tooSlow('took too long')), limits.wholeBodyMs).unref();
     const silent = setTimeout(() => refuse(tooSlow('stopped coming')), limits.silentBodyMs).unref();
     const onData = (chunk: Buffer): void => {
+      if (isSettled) return;
       silent.refresh();
       size += chunk.length;
       if (size > limit) refuse(tooLarge());
@@ -81,12 +92,14 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       else refuse(noRoom());
     };
     const onEnd = (): void => {
+      if (isSettled) return;
       settle();
       room.keep();
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     };
     const onClose = (): void => {
+      if (isSettled) return;
       settle();
       room.leave();
       reject(new ClientGone('the body broke off'));
@@ -173,21 +186,38 @@ export function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** The value of a JSON body, `undefined` where it is empty; a long one in slices. Refuses with ValidationException. */
-export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
+/**
+ * The value of a JSON body, `undefined` where it is empty; a long one is a promise, and parsed in slices. Refuses with
+ * ValidationException.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
+  if (bytes.length > shortBytes) return parseLong(bytes);
+  if (nestsDeeper(bytes, maxJsonDepth)) throw tooDeep();
+  return jsonOf(textOf(bytes));
+}
+
+async function parseLong(bytes: Buffer): Promise<unknown> {
   const slices = new Slices(() => setImmediate());
   const breathe = (): Promise<void> => slices.breathe();
   const { isTooDeep, cut } = await scanJson(bytes, maxJsonDepth, breathe);
-  if (isTooDeep) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  if (namesPrototype(text)) {
-    jsonOf(text);
-    throw malformed('__proto__ cannot be the name of a field');
-  }
+  if (isTooDeep) throw tooDeep();
+  const text = textOf(bytes);
   const long = cut === null ? null : await parseInPieces(bytes, cut, breathe);
   return long === null ? jsonOf(text) : long.value;
+}
+
+/** The text of a body. Refuses one with a field that would be lost. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (!namesPrototype(text)) return text;
+  jsonOf(text);
+  throw malformed('__proto__ cannot be the name of a field');
+}
+
+function tooDeep(): EngineError {
+  return malformed(`it nests deeper than ${maxJsonDepth} levels`);
 }
 
 function jsonOf(text: string): unknown {

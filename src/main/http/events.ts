@@ -26,7 +26,7 @@ export async function streamEvents(
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const lastEventId = request.headers['last-event-id'];
   const task = activity.startStream(request.identity?.credential ?? peerOf(request) ?? '');
-  const caller = callerFor(request, place, task.signal);
+  const caller = callerFor(request, place, task);
   let changes: AsyncIterable<Change>;
   try {
     changes = host.dispatcher.stream(
@@ -57,10 +57,10 @@ export async function streamEvents(
       // Between two looks, too, nothing is told to who has no right to it any more.
       if (!host.holds(caller)) break;
       if (!raw.write(frameOf(change))) await drained(raw, task);
-      if (task.signal.aborted) break;
+      if (task.aborted) break;
     }
   } catch (error) {
-    if (!task.signal.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
+    if (!task.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
   } finally {
     clearInterval(heartbeat);
     clearInterval(watch);

@@ -13,7 +13,7 @@ export function logRequests(app: FastifyInstance, host: HttpHost): void {
   app.addHook('onRequest', (request, reply, done) => {
     host.metrics.requestsInFlight(1);
     // `close` comes after the last byte of an answer, and also where the client does not wait for it.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       host.metrics.requestsInFlight(-1);
       logRequest(host, request, reply);
       // Answered before it was read to the end: the rest may not keep the connection busy for ever.
@@ -29,13 +29,14 @@ function logRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply
   const { method } = request;
   const { statusCode: status, writableFinished } = reply.raw;
   host.metrics.requestDone(method, route, status, elapsedMs);
-  const line = { method, route, status, elapsedMs: Math.round(elapsedMs * 10) / 10 };
+  const line = { requestId: request.id, method, route, status, elapsedMs: Math.round(elapsedMs * 10) / 10 };
   const message = writableFinished ? 'answered' : 'the client went away';
-  if (quiet.has(route)) request.log.debug(line, message);
-  else request.log.info(line, message);
+  if (quiet.has(route)) host.log.debug(line, message);
+  else host.log.info(line, message);
 }
 
 function routeOf(request: FastifyRequest): string {
+  if (request.route !== null) return request.route;
   if (request.is404) return 'none';
   const { url, config } = request.routeOptions;
   if ((config as { isStatic?: boolean }).isStatic === true) return 'static';

@@ -18,6 +18,9 @@ export interface OriginPolicy {
   admit(request: IncomingMessage): Readonly<Record<string, string>>;
 }
 
+/** The headers of an answer to no foreign page: none. */
+export const sameOrigin: Readonly<Record<string, string>> = {};
+
 const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
 
 export function createOriginPolicy(
@@ -27,17 +30,28 @@ export function createOriginPolicy(
   const allowsAll = allowedOrigins.includes('*');
   const origins = new Set(allowedOrigins);
   const hosts = new Set(allowedHosts);
+  // Calls without Origin that came to this address and named this host were admitted: most that follow are such.
+  let admitted: { readonly host: string | undefined; readonly localAddress: string | undefined } | null =
+    null;
   return {
     admit(request) {
-      const host = (request.headers.host ?? '').toLowerCase();
-      const onLoopback = isLoopbackAddress(request.socket.localAddress ?? '');
+      const { localAddress } = request.socket;
+      const { host: named, origin: from } = request.headers;
+      if (from === undefined && admitted?.host === named && admitted?.localAddress === localAddress)
+        return sameOrigin;
+      const host = (named ?? '').toLowerCase();
+      const onLoopback = isLoopbackAddress(localAddress ?? '');
       if (onLoopback && !isLoopbackName(nameOf(host)) && !hosts.has(host) && !hosts.has(nameOf(host)))
         throw new EngineError(
           'Forbidden',
           'the Host header names another host; ALLOWED_HOSTS lists the names allowed beside loopback',
         );
-      const origin = request.headers.origin?.toLowerCase();
-      if (origin === undefined || isOwn(origin, host, onLoopback, request.socket)) return {};
+      if (from === undefined) {
+        admitted = { host: named, localAddress };
+        return sameOrigin;
+      }
+      const origin = from.toLowerCase();
+      if (isOwn(origin, host, onLoopback, request.socket)) return sameOrigin;
       if (allowsAll)
         return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };
       if (!origins.has(origin))

@@ -11,6 +11,7 @@ import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
 import {
   type CheckedInput,
+  checkInput,
   checkLongInput,
   checkParams,
   insufficientRole,
@@ -61,13 +62,23 @@ export function addOperationRoutes(
       app.route({
         method: spec.method,
         url: path,
-        onRequest: (request, _reply, done) => {
+        // Answered from here on: the framework's way to a handler leads through parsers of bodies, which are read and
+        // parsed below, and costs as much as answering does.
+        onRequest: (request, reply) => {
+          request.route = path;
           guardOperation(host, guard, spec, request);
-          done();
+          answerOperation(host, activity, answers, name, request, reply).catch((error: unknown) => {
+            if (!reply.sent) reply.send(error);
+            else request.log.error({ err: error }, 'a bug: the request failed after its answer');
+          });
         },
-        handler: (request, reply) => answerOperation(host, activity, answers, name, request, reply),
+        handler: neverReached,
       });
   }
+}
+
+function neverReached(): never {
+  throw new Error('every operation is answered when its head was read');
 }
 
 /**
@@ -130,13 +141,14 @@ async function answerOperation(
   }
   const task = activity.startCall();
   // The call lasts until its answer is out: a large one is written after the handler has returned it.
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) task.cancel();
     task.done();
   });
   try {
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
-    const caller = { ...callerFor(request, place, task.signal, null, transaction), ...conditions };
+    const plain = callerFor(request, place, task, null, transaction);
+    const caller: Caller = conditions === unconditional ? plain : { ...plain, ...conditions };
     if (spec.stream !== undefined)
       return await answerStreaming(host, name, caller, await inputOf(), task, request, reply);
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
@@ -147,7 +159,7 @@ async function answerOperation(
     if (spec.answer === 'text') return await reply.type(textType).send(output);
     return sendJson(reply, output);
   } catch (error) {
-    throw task.signal.aborted ? afterAbort(task, error) : error;
+    throw task.aborted ? afterAbort(task, error) : error;
   }
 }
 
@@ -164,16 +176,16 @@ async function answerStreaming(
   const spec: OperationSpec = operations[name];
   if (spec.stream === 'file')
     return sendFile(host, name as Streaming<'file'>, caller, input, task, request, reply);
-  const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.signal);
+  const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.toSignal());
   const lines = host.dispatcher.lines(name as Streaming<'lines'>, caller, input, upload);
-  const insteadOf = (error: unknown): unknown => (task.signal.aborted ? afterAbort(task, error) : error);
+  const insteadOf = (error: unknown): unknown => (task.aborted ? afterAbort(task, error) : error);
   return sendLines(lines, task, request, reply, insteadOf);
 }
 
 /** What a request asks for, checked as far as its headers and its path go. */
 interface Call {
   readonly place: Place;
-  readonly conditions: Pick<Caller, 'idempotency' | 'ifMatch'>;
+  readonly conditions: Conditions;
   /** Checks the rest. What is remembered may be about a database that has gone. */
   inputOf(isRemembered?: boolean): Promise<CheckedInput>;
 }
@@ -190,7 +202,11 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
       if (!isRemembered) requireDatabase(host, spec, place, params);
       const query = parseQuery(request.raw.url ?? '', spec.lists);
       const body = spec.takes === undefined ? await bodyOf(request, bytes) : undefined;
-      return { ...(await checkLongInput(name, { query, body })), params };
+      const input =
+        spec.longList === undefined
+          ? checkInput(name, { query, body })
+          : await checkLongInput(name, { query, body });
+      return params === undefined ? input : { ...input, params };
     } catch (error) {
       throw takingTransaction(host, spec, request, error);
     }
@@ -245,13 +261,17 @@ async function answerOnce(
   return reply.send(answer.body);
 }
 
+type Conditions = Pick<Caller, 'idempotency' | 'ifMatch'>;
+
+const unconditional: Conditions = { idempotency: null };
+
 /** What the headers make a write depend on. */
-async function conditionsOf(
+function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
   place: Place,
   body: Buffer | null,
-): Promise<Pick<Caller, 'idempotency' | 'ifMatch'>> {
+): Conditions | Promise<Conditions> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
   if (spec.takes !== undefined && headers['idempotency-key'] !== undefined)
@@ -259,11 +279,15 @@ async function conditionsOf(
       'Idempotency-Key',
       'has no meaning for a body that is streamed: send it again, what is there already is unchanged',
     );
+  if (headers['idempotency-key'] === undefined || !takesKey(spec))
+    return spec.ifMatch === true && ifMatch !== undefined
+      ? { idempotency: null, ifMatch: parseIfMatch(ifMatch) }
+      : unconditional;
   const url = request.raw.url ?? '';
-  return {
-    idempotency: takesKey(spec) ? await idempotencyOf({ method, url, headers }, place, body) : null,
+  return idempotencyOf({ method, url, headers }, place, body).then((idempotency) => ({
+    idempotency,
     ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
-  };
+  }));
 }
 
 function statusOf(name: OperationName, output: unknown): number {
@@ -300,17 +324,17 @@ function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, para
 }
 
 /** The body, whole; null where the method takes none. */
-async function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer | null> {
+function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer> | null {
   const takesNone = request.method === 'GET' || request.method === 'HEAD';
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
 }
 
 /** The body, whole, of an operation that takes one so; null where it takes none, or a stream. */
-async function bytesFor(
+function bytesFor(
   host: HttpHost,
   spec: OperationSpec,
   request: FastifyRequest,
-): Promise<Buffer | null> {
+): Promise<Buffer | null> | null {
   if (request.onlyDryRun && spec.dryRun === 'query') {
     const query = parseQuery(request.raw.url ?? '', spec.lists);
     if (!saysDryRun(spec, { query })) throw notToTry(spec, request);
@@ -343,7 +367,8 @@ function notToTry(spec: OperationSpec, request: FastifyRequest): EngineError {
   return insufficientRole(present(request.identity, 'the credential was looked at'), spec);
 }
 
-async function bodyOf(request: FastifyRequest, bytes: Buffer | null): Promise<unknown> {
+/** The value of the body; a promise where it is long. */
+function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
   if (bytes !== null) return parseJsonBody(bytes);
   if (hasBody(request.raw))
     throw new EngineError('ValidationException', `a ${request.method} request takes no body`);

@@ -114,14 +114,14 @@ export async function sendFile(
     const { omitted } = await download.run(async (text) => {
       begin();
       if (!raw.write(text)) await drained(raw, task);
-      if (task.signal.aborted) throw new ClientGone('the client went away');
+      if (task.aborted) throw new ClientGone('the client went away');
     });
     begin();
     raw.addTrailers({ 'X-Omitted': String(omitted) });
     raw.end();
   } catch (error) {
     if (!raw.headersSent) throw error;
-    if (!task.signal.aborted) told(error, request);
+    if (!task.aborted) told(error, request);
     raw.destroy();
   }
   return reply;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createLogger, plainLine } from './logger.ts';
+import { setImmediate } from 'node:timers/promises';
+import { createLogger, inTurns, plainLine } from './logger.ts';
 
 it('writes JSON lines with time, level and fields', () => {
   const lines: string[] = [];
@@ -28,4 +29,33 @@ it('writes plain lines for a terminal, the stack of an error below', () => {
 it('keeps one event on one line, whatever a client put into its request id', () => {
   const line = plainLine(JSON.stringify({ level: 'INFO', msg: 'm', requestId: 'a" b=c' }));
   expect(line).toBe(' INFO  m requestId="a\\" b=c"\n');
+});
+
+it('writes the lines of one turn together and in their order, at its end or before they become many', async () => {
+  const written: string[] = [];
+  const write = inTurns((lines) => written.push(lines));
+  write('one\n');
+  write('two\n');
+  expect(written).toEqual([]);
+  await setImmediate();
+  expect(written).toEqual(['one\ntwo\n']);
+  const long = `${'x'.repeat(70_000)}\n`;
+  write('three\n');
+  write(long);
+  expect(written.slice(1)).toEqual([`three\n${long}`]);
+  write('four\n');
+  await setImmediate();
+  await setImmediate();
+  expect(written.slice(2)).toEqual(['four\n']);
+});
+
+it('writes at the end of the process what still waits for the end of the turn', () => {
+  const before = process.listeners('exit');
+  const written: string[] = [];
+  const write = inTurns((lines) => written.push(lines));
+  const added = process.listeners('exit').filter((listener) => !before.includes(listener));
+  write('last words\n');
+  for (const atExit of added) atExit(1);
+  expect(written).toEqual(['last words\n']);
+  for (const atExit of added) process.off('exit', atExit);
 });

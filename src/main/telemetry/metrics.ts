@@ -7,6 +7,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import type { EngineCounters } from '../../engine/index.ts';
+import { RequestDurations } from './request-durations.ts';
 
 /** What is read at the time of a scrape; `counters` is null before the engine is open. */
 export interface MetricSources {
@@ -53,14 +54,14 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
     registers,
   });
   for (const tool of toolNames) for (const outcome of ['ok', 'error']) tools.zero({ tool, outcome });
-  const requests = new Histogram({
-    name: 'service_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: fast,
-    registers,
-  });
-  const inFlight = gauge(registers, 'service_http_requests_in_flight', 'Requests being answered');
+  const requests = new RequestDurations(
+    'service_http_request_duration_seconds',
+    'Time from the head of a request to the end of its answer',
+    fast,
+    registry,
+  );
+  let inFlight = 0;
+  reading(registers, 'service_http_requests_in_flight', 'Requests being answered', () => inFlight);
   const mcpStreams = gauge(registers, 'service_mcp_sse_subscribers', 'Open event streams of MCP clients');
   const eventStreams = gauge(registers, 'service_events_subscribers', 'Open streams of changes');
   const llmCallDone = addLlmSeries(registers);
@@ -68,8 +69,10 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
     contentType: registry.contentType,
     text: () => registry.metrics(),
     requestDone: (method, route, status, elapsedMs) =>
-      requests.observe({ method, route, status: String(status) }, elapsedMs / 1000),
-    requestsInFlight: (change) => inFlight.inc(change),
+      requests.observe(method, route, status, elapsedMs / 1000),
+    requestsInFlight: (change) => {
+      inFlight += change;
+    },
     inferenceDone: (elapsedMs) => inference.observe(elapsedMs / 1000),
     toolCallDone: (tool, outcome, elapsedMs) => tools.observe({ tool, outcome }, elapsedMs / 1000),
     mcpSubscribers: (change) => mcpStreams.inc(change),
@@ -129,19 +132,23 @@ function addEngineTotals(registers: Registry[], sources: MetricSources): void {
   );
   total('service_log_records_total', 'Records written to the log since the start', (now) => now.records);
   total('service_log_commits_total', 'Group commits of the log since the start', (now) => now.commits);
-  const reading = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  reading('service_memory_facts_total', 'Stored facts now', () => sources.counters()?.facts ?? 0);
-  reading('service_storage_ready', '1 while the log takes writes', () => (sources.isStorageReady() ? 1 : 0));
-  reading('service_uptime_seconds', 'Time since the start', () => sources.uptimeMs() / 1000);
+  reading(registers, 'service_memory_facts_total', 'Stored facts now', () => sources.counters()?.facts ?? 0);
+  reading(registers, 'service_storage_ready', '1 while the log takes writes', () =>
+    sources.isStorageReady() ? 1 : 0,
+  );
+  reading(registers, 'service_uptime_seconds', 'Time since the start', () => sources.uptimeMs() / 1000);
+}
+
+/** A gauge that is read at the time of a scrape. */
+function reading(registers: Registry[], name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read());
+    },
+  });
 }
 
 /** Series of the contract whose parts do not run yet: they are there, and 0. */
