@@ -10,12 +10,13 @@ import type { AddressInfo } from 'node:net';
 import { constrainedMemory } from 'node:process';
 import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
-import { operations } from '../engine/contract/operations.ts';
+import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
 import { type Engine, EngineError, openEngine, present } from '../engine/index.ts';
 import { Authentication } from './auth/authentication.ts';
 import { type Config, defaultAdminPassword } from './config.ts';
 import {
+  type CheckedInput,
   checkInput,
   createDispatcher,
   type Dispatcher,
@@ -39,7 +40,7 @@ import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
 import { listenFailure, openFailure } from './start-failure.ts';
 import type { Logger } from './telemetry/logger.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
 
 export interface Service {
   /** Where this machine reaches it: `http://127.0.0.1:9300`. */
@@ -107,6 +108,8 @@ class RunningService implements Service, ServiceState {
     this.#metrics = createMetrics(
       {
         counters: () => this.#engine?.counters() ?? null,
+        figures: () => this.#engine?.figures() ?? null,
+        traffic: () => this.#http?.traffic.totals ?? noTraffic,
         isStorageReady: () => this.#engine?.storage() === 'ready',
         uptimeMs: () => this.uptimeMs(),
       },
@@ -131,8 +134,8 @@ class RunningService implements Service, ServiceState {
     });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       checkOutputs,
-      onCall: (name, elapsedMs) => {
-        if (name === 'ask') this.#metrics.inferenceDone(elapsedMs);
+      onCall: (name, input, elapsedMs) => {
+        if (isQuestion(name, input)) this.#metrics.inferenceDone(elapsedMs);
       },
     });
   }
@@ -226,6 +229,7 @@ class RunningService implements Service, ServiceState {
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),
+        onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
         onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),
       });
     } catch (error) {
@@ -258,6 +262,7 @@ class RunningService implements Service, ServiceState {
       await disconnect(this.#http.app);
     }
     await this.#engine?.close(Math.max(0, lastSnapshotByMs - (performance.now() - startedAt)));
+    this.#metrics.close();
   }
 
   #providerCalled({ tokens, elapsedMs, ...call }: ProviderCall): void {
@@ -306,6 +311,14 @@ class RunningService implements Service, ServiceState {
     };
   }
 }
+
+/** True for calls that draw conclusions because a client asked for them. */
+function isQuestion(name: OperationName, input: CheckedInput): boolean {
+  if (name === 'aggregate') return (input.body as OperationInput<'aggregate'>['body']).infer;
+  return questions.has(name);
+}
+
+const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf', 'trace']);
 
 /** MCP gives each tool call a signal of its own. */
 const neverAborted = new AbortController().signal;

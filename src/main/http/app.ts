@@ -21,10 +21,12 @@ import type { HttpHost } from './host.ts';
 import { logRequests } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
+import { ConnectionTraffic } from './traffic.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
   readonly activity: Activity;
+  readonly traffic: ConnectionTraffic;
 }
 
 /** Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. */
@@ -33,6 +35,7 @@ export type Mount = (app: FastifyInstance) => void | Promise<void>;
 export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = []): Promise<HttpApp> {
   const admission = createAdmission(host);
   const activity = new Activity();
+  const traffic = new ConnectionTraffic();
   const guard = createGuard(host);
   const app: FastifyInstance = fastify({
     loggerInstance: host.log,
@@ -46,7 +49,8 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) =>
+      answerClientError({ log: host.log, malformed: () => traffic.malformed() }, error, socket),
     frameworkErrors: (_error, request, reply) => {
       try {
         admission.admit(request, reply);
@@ -56,6 +60,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       }
     },
   });
+  traffic.watch(app.server);
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
@@ -89,7 +94,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       await mount(scope);
     });
   await app.ready();
-  return { app, activity };
+  return { app, activity, traffic };
 }
 
 /** The client's own id where it is 1 to 128 printable ASCII characters, else a new one. */

@@ -8,7 +8,7 @@ import { createDispatcher } from '../dispatch.ts';
 import { findInstallation } from '../installation.ts';
 import { createHandlers } from '../operations.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** The HTTP layer as it is while the engine is being opened: there is none yet. */
@@ -42,7 +42,13 @@ beforeAll(async () => {
       return { status: 'not_ready' as const, subsystems };
     },
   };
-  const sources = { counters: () => null, isStorageReady: () => false, uptimeMs: state.uptimeMs };
+  const sources = {
+    counters: () => null,
+    figures: () => null,
+    traffic: () => noTraffic,
+    isStorageReady: () => false,
+    uptimeMs: state.uptimeMs,
+  };
   http = await createHttpApp({
     ...findInstallation(),
     log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
