@@ -18,7 +18,7 @@ import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
 import { createGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { logRequests } from './log-requests.ts';
+import { logRequests, noteRequest } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { ConnectionTraffic } from './traffic.ts';
@@ -52,6 +52,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     clientErrorHandler: (error, socket) =>
       answerClientError({ log: host.log, malformed: () => traffic.malformed() }, error, socket),
     frameworkErrors: (_error, request, reply) => {
+      noteRequest(host, request, reply);
       try {
         admission.admit(request, reply);
         sendProblem(malformedAddress(), request, reply);
