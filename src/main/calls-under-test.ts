@@ -188,16 +188,16 @@ async function told(at: Surroundings) {
   return body;
 }
 
-async function factId(at: Surroundings): Promise<unknown> {
-  return (await made(at, post('/tell', fact(at)))).body['id'];
+async function factId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/tell', fact(at)))).body['id']);
 }
 
-async function ruleId(at: Surroundings): Promise<unknown> {
-  return (await made(at, post('/teach', rule(at)))).body['id'];
+async function ruleId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/teach', rule(at)))).body['id']);
 }
 
-async function keyId(at: Surroundings): Promise<unknown> {
-  return (await made(at, post('/auth/keys', key(at)))).body['id'];
+async function keyId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/auth/keys', key(at)))).body['id']);
 }
 
 function key(at: Surroundings) {

@@ -49,8 +49,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
-    clientErrorHandler: (error, socket) =>
-      answerClientError({ log: host.log, malformed: () => traffic.malformed() }, error, socket),
+    clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
       noteRequest(host, request, reply);
       try {

@@ -6,26 +6,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { FastifyBaseLogger } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import { standingHeaders } from './admission.ts';
 import { problemOf, problemType } from './problem.ts';
-
-/** Who is told of each answer. */
-export interface ClientErrorHost {
-  readonly log: FastifyBaseLogger;
-  malformed(): void;
-}
 
 const lingerMs = 1000;
 const answered = new WeakSet<Socket>();
 
 /** For the server's `clientError`. */
-export function answerClientError(
-  host: ClientErrorHost,
-  error: Error & { code?: string },
-  socket: Socket,
-): void {
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (answered.has(socket)) return;
   answered.add(socket);
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
@@ -34,8 +23,6 @@ export function answerClientError(
   }
   const id = randomUUID();
   const problem = problemOf(problemFor(error.code), id);
-  host.malformed();
-  host.log.info({ requestId: id, status: problem.status, error: error.code }, 'no well-formed HTTP: refused');
   const body = JSON.stringify(problem);
   const headers = {
     ...standingHeaders(id),

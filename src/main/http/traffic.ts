@@ -31,15 +31,14 @@ export class ConnectionTraffic {
         this.#open.delete(socket);
       });
     });
+    server.on('clientError', (error: Error & { code?: string }) => {
+      // Who only went away had nothing malformed to say.
+      if (error.code !== 'ECONNRESET') this.#malformed++;
+    });
     // More than `maxConnections`: closed before anybody read of it.
     server.on('drop', () => {
       this.#refused++;
     });
-  }
-
-  /** One request was no well-formed HTTP. */
-  malformed(): void {
-    this.#malformed++;
   }
 
   /** Totals since the start, `open` now. */

@@ -8,7 +8,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import type { EngineCounters, EngineFigures } from '../../engine/index.ts';
-import { type LagWatch, watchLag } from './event-loop-lag.ts';
+import { type LagSummary, type LagWatch, watchLag } from './event-loop-lag.ts';
 
 /** What is read at the time of a scrape; `counters` and `figures` are null before the engine is open. */
 export interface MetricSources {
@@ -60,7 +60,7 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
   collectDefaultMetrics({ register: registry });
   const read = addReadings(registers, sources);
   const durations = addDurations(registers, toolNames);
-  const lag = watchEventLoop(registers);
+  const lag = watchEventLoop(registry);
   const inFlight = gauge(registers, 'service_http_requests_in_flight', 'Requests being answered');
   const mcpStreams = gauge(registers, 'service_mcp_sse_subscribers', 'Open event streams of MCP clients');
   const eventStreams = gauge(registers, 'service_events_subscribers', 'Open streams of changes');
@@ -129,14 +129,39 @@ function addDurations(registers: Registry[], toolNames: readonly string[]): Dura
   };
 }
 
-function watchEventLoop(registers: Registry[]): LagWatch {
+const lagGauges: readonly (readonly [name: string, help: string, of: keyof LagSummary])[] = [
+  ['nodejs_eventloop_lag_seconds', 'Lag of the event loop at the last look', 'last'],
+  ['nodejs_eventloop_lag_min_seconds', 'The least lag of the last minute', 'min'],
+  ['nodejs_eventloop_lag_max_seconds', 'The greatest lag of the last minute', 'max'],
+  ['nodejs_eventloop_lag_mean_seconds', 'The mean lag of the last minute', 'mean'],
+  ['nodejs_eventloop_lag_stddev_seconds', 'The standard deviation of the lag of the last minute', 'stddev'],
+  ['nodejs_eventloop_lag_p50_seconds', 'The 50th percentile of the lag of the last minute', 'p50'],
+  ['nodejs_eventloop_lag_p90_seconds', 'The 90th percentile of the lag of the last minute', 'p90'],
+  ['nodejs_eventloop_lag_p99_seconds', 'The 99th percentile of the lag of the last minute', 'p99'],
+];
+
+/** The library's own gauges of these names are no numbers where two ask at once, and never under 10 ms. */
+function watchEventLoop(registry: Registry): LagWatch {
+  const registers = [registry];
+  for (const [name, help, of] of lagGauges) {
+    registry.removeSingleMetric(name);
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(watch.summary()[of]);
+      },
+    });
+  }
   const lag = new Histogram({
     name: 'service_event_loop_lag_seconds',
     help: 'How much later than due a timer ran, looked at every 50 ms',
     buckets: lags,
     registers,
   });
-  return watchLag((lagMs) => lag.observe(lagMs / 1000));
+  const watch = watchLag((seconds) => lag.observe(seconds));
+  return watch;
 }
 
 function addLlmSeries(registers: Registry[]): Metrics['llmCallDone'] {
