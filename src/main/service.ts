@@ -55,15 +55,30 @@ export interface ServiceOptions {
   readonly log: Logger;
   /** Checks every answer against its schema. For tests. */
   readonly checkOutputs?: boolean;
+  /** Shorter for tests. */
+  readonly endLimits?: EndLimits;
 }
 
-/** Running calls may finish for so long before they are cancelled, and then so long to notice. */
-const finishMs = 5000;
-const cancelMs = 1500;
-/** Connections that do not end by themselves are cut after this. */
-const disconnectMs = 1000;
-/** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
-const lastSnapshotByMs = 8500;
+/** How long the parts of the end may take, in milliseconds. */
+interface EndLimits {
+  /** Running calls may finish for so long before they are cancelled, and then so long to notice. */
+  readonly finishMs: number;
+  readonly cancelMs: number;
+  /** Connections that do not end by themselves are cut after this. */
+  readonly disconnectMs: number;
+  /** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
+  readonly lastSnapshotByMs: number;
+  /** After so long nobody waits any more for a disk that does not answer. What was answered is durable. */
+  readonly allMs: number;
+}
+
+const usualEnd: EndLimits = {
+  finishMs: 5000,
+  cancelMs: 1500,
+  disconnectMs: 1000,
+  lastSnapshotByMs: 8500,
+  allMs: 9700,
+};
 
 /** Resolves when the service is ready. Refuses with a StartRefusal that says what is in the way. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -88,6 +103,7 @@ class RunningService implements Service, ServiceState {
   readonly language: Language;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
+  readonly #endLimits: EndLimits;
   #http: HttpApp | null = null;
   #engine: Engine | null = null;
   #phase: ServicePhase = 'starting';
@@ -95,8 +111,9 @@ class RunningService implements Service, ServiceState {
   address = '';
   port = 0;
 
-  constructor(config: Config, { log, checkOutputs = false }: ServiceOptions) {
+  constructor(config: Config, { log, checkOutputs = false, endLimits = usualEnd }: ServiceOptions) {
     this.#config = config;
+    this.#endLimits = endLimits;
     this.#log = log;
     this.authentication = new Authentication({
       settings: config,
@@ -255,14 +272,18 @@ class RunningService implements Service, ServiceState {
 
   async #end(): Promise<void> {
     const startedAt = performance.now();
+    const { allMs, lastSnapshotByMs } = this.#endLimits;
+    const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
     this.#phase = 'closing';
+    this.#metrics.close();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
-      await finishCalls(this.#http.activity);
-      await disconnect(this.#http.app);
+      await finishCalls(this.#http.activity, this.#endLimits);
+      await disconnect(this.#http.app, this.#endLimits);
     }
-    await this.#engine?.close(Math.max(0, lastSnapshotByMs - (performance.now() - startedAt)));
-    this.#metrics.close();
+    if (this.#engine === null) return;
+    if (!(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs)))))
+      this.#log.warn('the disk does not answer: ending without waiting for it; what was answered is durable');
   }
 
   #providerCalled({ tokens, elapsedMs, ...call }: ProviderCall): void {
@@ -323,7 +344,20 @@ const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf
 /** MCP gives each tool call a signal of its own. */
 const neverAborted = new AbortController().signal;
 
-async function finishCalls(activity: Activity): Promise<void> {
+/** Resolves when the work has ended, or after `limitMs`: true where it has. Rejects as the work does. */
+async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const isOver = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), limitMs);
+  });
+  try {
+    return await Promise.race([work.then(() => true), isOver]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
   activity.endStreams();
   if (await activity.idle(finishMs)) return;
   activity.cancelCalls();
@@ -331,7 +365,7 @@ async function finishCalls(activity: Activity): Promise<void> {
 }
 
 /** Closes the listening socket and the connections; those that are stuck are cut. */
-async function disconnect(app: HttpApp['app']): Promise<void> {
+async function disconnect(app: HttpApp['app'], { disconnectMs }: EndLimits): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), disconnectMs);
   await app.close();
   clearTimeout(timer);
