@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +130,39 @@ describe('the language model', () => {
     await service.close();
     expect(body).toMatchObject({ status: 'ready', subsystems: { llm: state } });
     expect(JSON.stringify(service.logged)).not.toContain('a-secret-key');
+  });
+});
+
+describe('a log that cannot be written', () => {
+  it('answers writes with 507 while reads go on, is not ready, and works again when it can', async () => {
+    const storage = join(folder, 'data');
+    const fact = (n: number) => ({ predicate: 'kept', args: [n] });
+    const before = await startServiceUnderTest({ STORAGE_DIR: storage });
+    await before.call('POST', '/tell', fact(1));
+    await before.close();
+    // The first write of a process makes a file: without the folder it cannot.
+    const service = await startServiceUnderTest({ STORAGE_DIR: storage });
+    await rename(storage, `${storage}-away`);
+    for (const [path, body] of [
+      ['/tell', fact(2)],
+      ['/assert/facts', [fact(3), fact(4)]],
+      ['/teach', { text: 'found(?x) :- kept(?x)' }],
+    ] as const) {
+      const refused = await service.call('POST', path, body);
+      expect([refused.status, refused.body.code]).toEqual([507, 'StorageUnavailable']);
+      expect(refused.body.detail).not.toContain(storage);
+    }
+    const asked = { predicate: 'kept', args: ['?x'] };
+    expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)']);
+    const ready = () => service.call<Readiness>('GET', '/health/ready');
+    expect(await ready()).toMatchObject({ status: 503, body: { subsystems: { storage: 'failed' } } });
+    expect((await service.call('GET', '/health')).status).toBe(200);
+    expect((await service.call<string>('GET', '/metrics')).body).toContain('service_storage_ready 0\n');
+    await rename(`${storage}-away`, storage);
+    await expect.poll(async () => (await ready()).status, { timeout: 5000 }).toBe(200);
+    expect((await service.call('POST', '/tell', fact(5))).status).toBe(200);
+    expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)', 'kept(5)']);
+    await service.close();
   });
 });
 

@@ -230,6 +230,42 @@ function withField(value: object, path: readonly string[], field: string): objec
   return copy;
 }
 
+describe('a number that many requests share', () => {
+  const ranges = { limit: [1, 100_000], offset: [0, null], timeoutMs: [1, 600_000] } as const;
+  const having = table.flatMap(([name, { body }]) =>
+    Object.keys(ranges)
+      .filter(
+        (field) => body !== undefined && JSON.stringify(jsonSchemaOf(body, 'input')).includes(`"${field}":`),
+      )
+      .map((field) => [name, field as keyof typeof ranges] as const),
+  );
+
+  it.each(having)('of %s: %s is taken in its range and refused outside of it', async (name, field) => {
+    const call = await callOf[name](all);
+    const [least, greatest] = ranges[field];
+    const statusWith = async (value: unknown) =>
+      (await send(all, { ...call, body: { ...(call.body as object), [field]: value } })).status;
+    for (const value of [least, greatest ?? 1e15])
+      expect(await statusWith(value), String(value)).not.toBe(400);
+    for (const value of [least - 1, (greatest ?? 2 ** 53) + 1, 1.5, String(least), true])
+      expect(await statusWith(value), String(value)).toBe(400);
+  });
+});
+
+describe('a POST that needs no fields', () => {
+  const needsNone = table.filter(
+    ([, { method, body, takes }]) =>
+      method === 'POST' && takes === undefined && (body === undefined || body.safeParse({}).success),
+  );
+
+  it.each(needsNone)('accepts an empty body: %s', async (name) => {
+    const { method, path } = await callOf[name](all);
+    expect((await send(all, { method, path })).status).toBeLessThan(300);
+    const again = await callOf[name](all);
+    expect((await send(all, { method, path: again.path, body: {} })).status).toBeLessThan(300);
+  });
+});
+
 describe('a body', () => {
   const taking = table.filter(([, spec]) => spec.body !== undefined && spec.takes === undefined);
 
