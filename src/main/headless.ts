@@ -95,6 +95,8 @@ async function stop(service: Service, log: Logger): Promise<void> {
     process.exit(1);
   });
   await service.close();
+  // An ordinary exit would wait for the thread that waits for the disk.
+  if (service.isDiskStuck) process.kill(process.pid, 'SIGKILL');
 }
 
 function loggerFor(config: Config): Logger {

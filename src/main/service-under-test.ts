@@ -50,6 +50,9 @@ export async function startServiceUnderTest(
     port: service.port,
     engine: service.engine,
     close: () => service.close(),
+    get isDiskStuck() {
+      return service.isDiskStuck;
+    },
     logged,
     async call<Body>(method: string, path: string, body?: unknown, init: RequestInit = {}) {
       const headers = new Headers({ 'x-tenant-id': 'default' });

@@ -295,6 +295,7 @@ describe('the end', () => {
     };
     await service.close();
     await closed;
+    expect(service.isDiskStuck).toBe(true);
     expect(service.logged.at(-1)).toMatchObject({ level: 'WARN' });
     expect(service.logged.at(-1)?.['msg']).toContain('the disk does not answer');
   });

@@ -49,6 +49,8 @@ export interface Service {
   readonly engine: Engine;
   /** Ends it within ten seconds. May be called again. */
   close(): Promise<void>;
+  /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
+  readonly isDiskStuck: boolean;
 }
 
 export interface ServiceOptions {
@@ -108,6 +110,7 @@ class RunningService implements Service, ServiceState {
   #engine: Engine | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
+  isDiskStuck = false;
   address = '';
   port = 0;
 
@@ -282,7 +285,8 @@ class RunningService implements Service, ServiceState {
       await disconnect(this.#http.app, this.#endLimits);
     }
     if (this.#engine === null) return;
-    if (!(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs)))))
+    this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
+    if (this.isDiskStuck)
       this.#log.warn('the disk does not answer: ending without waiting for it; what was answered is durable');
   }
 
