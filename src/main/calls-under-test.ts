@@ -2,7 +2,7 @@
  * For tests: one call of every operation of the table that succeeds, with what it needs made before.
  *
  * Tests that hold of every operation are loops over these. All words of a call come from a `Wording`, so that a test can
- * choose them: each is new, and so no call meets what another one left. The service must be one of `startEveryOperation`.
+ * choose them: each is new, and so no call meets what another one left. The service must be one of `startEverythingUnderTest`.
  */
 import type { OperationName } from '../engine/contract/operations.ts';
 import type { Answered, ServiceUnderTest } from './service-under-test.ts';

@@ -4,7 +4,7 @@ import { jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type AnyAnswer, type Call, callOf, send, type Surroundings } from '../calls-under-test.ts';
-import { type EverythingUnderTest, startEverythingUnderTest } from '../everything-under-test.ts';
+import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**
  * What holds of every operation alike: sentences of contract sections 1 and 9, each a loop over the table. Two services

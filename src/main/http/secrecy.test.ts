@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type Call, callOf, send, type Surroundings } from '../calls-under-test.ts';
-import { type EverythingUnderTest, startEverythingUnderTest } from '../everything-under-test.ts';
+import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**
  * What the log and the metrics tell of requests: contract sections 1 and 9. Every word that a client can choose is a
