@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ServiceProcess, test } from './service.ts';
@@ -94,6 +95,26 @@ test('ends cleanly on SIGTERM, leaving no endpoint file behind', async ({ servic
   expect(await service.stop()).toBe(0);
   expect(existsSync(file)).toBe(false);
   expect(service.log.split('\n').filter((line) => /"(ERROR|WARN)"/.test(line))).toEqual([]);
+});
+
+test('ends at once on a second signal, with exit code 1, and loses nothing that was answered', async ({
+  service,
+}) => {
+  await service.run(['tell', 'kept(a).']);
+  // An import whose body does not end keeps the end waiting.
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {});
+  socket.write(
+    'POST /import HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: default\r\nTransfer-Encoding: chunked\r\n' +
+      'Content-Type: application/x-ndjson\r\n\r\n',
+  );
+  expect((await service.run(['status'])).code).toBe(0);
+  process.kill(service.pid, 'SIGTERM');
+  await expect.poll(() => service.log).toContain('shutting down');
+  expect(await service.stop()).toBe(1);
+  expect(service.log).toContain('told again: ending at once');
+  socket.destroy();
+  await service.start();
+  expect((await service.run(['ask', 'kept(?x)'])).stdout).toContain('kept(a)');
 });
 
 test('goes on when nobody reads its output any more', async ({ service }) => {

@@ -107,6 +107,33 @@ export interface EngineCounters {
   facts: number;
   records: number;
   commits: number;
+  /** Bytes of the frames that were written. */
+  logBytes: number;
+  /** Snapshots that were written. */
+  snapshots: number;
+}
+
+/** What there is at present, for gauges. Bytes of tables are as they were last measured. */
+export interface EngineFigures {
+  readonly databases: number;
+  readonly tenants: number;
+  readonly rules: number;
+  /** Conclusions in the tables that later questions share: one that several tables hold counts for each. */
+  readonly conclusions: number;
+  readonly derivedBytes: number;
+  readonly derivedBudgetBytes: number;
+  readonly openTransactions: number;
+  /** Sessions whose last context window is remembered. */
+  readonly windowSessions: number;
+  /** Of all segments of the log on disk. */
+  readonly logBytes: number;
+  readonly logSegments: number;
+  /** Records that are not yet durable. */
+  readonly logWaitingBytes: number;
+  /** The last snapshot; null: there is none. `at` in epoch milliseconds. */
+  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
+  /** What the last snapshot of this process took; null: it has written none. */
+  readonly snapshotTookMs: number | null;
 }
 
 /**
@@ -258,6 +285,7 @@ export interface Engine {
   /** State of the log: `failed` while writes are refused. */
   storage(): 'ready' | 'failed';
   counters(): EngineCounters;
+  figures(): EngineFigures;
   /**
    * Finishes what runs, makes all durable, writes a last snapshot where so much time is enough for it (8 s unless
    * given), releases the folder. Later calls are refused with NotReady.

@@ -4,7 +4,7 @@ export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
-export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
+export type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
 export type { KeptKey } from './key-store.ts';
 export type { ExportedFact, ExportedRule, Import } from './transfer.ts';
 export { openEngine } from './open-engine.ts';

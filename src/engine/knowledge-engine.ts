@@ -66,7 +66,7 @@ import { Databases } from './databases.ts';
 import { decay } from './decay.ts';
 import { DecaySchedule } from './decay-schedule.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
-import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
+import type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
 import { exportKnowledge } from './export-knowledge.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
@@ -567,8 +567,24 @@ export class KnowledgeEngine implements Engine {
   }
 
   counters(): EngineCounters {
-    const { records, commits } = this.#parts.log.statistics();
-    return { ...this.#live.counters(), records, commits };
+    const { records, commits, bytes: logBytes } = this.#parts.log.statistics();
+    return { ...this.#live.counters(), records, commits, logBytes, snapshots: this.#snapshots.written };
+  }
+
+  figures(): EngineFigures {
+    const { log } = this.#parts;
+    const { storedBytes, segments, inFlightBytes } = log.statistics();
+    const snapshot = log.snapshot();
+    return {
+      ...this.#live.figures(),
+      openTransactions: this.#transactions.count,
+      windowSessions: this.#windows.sessions,
+      logBytes: storedBytes,
+      logSegments: segments,
+      logWaitingBytes: inFlightBytes,
+      snapshot: snapshot === null ? null : { bytes: snapshot.bytes, at: snapshot.createdAt },
+      snapshotTookMs: this.#snapshots.tookMs,
+    };
   }
 
   storage(): 'ready' | 'failed' {

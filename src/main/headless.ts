@@ -74,8 +74,8 @@ async function serve(): Promise<number> {
   const log = loggerFor(config);
   const ignored = settingsWithoutEffect(process.env);
   if (ignored.length > 0) log.warn({ variables: ignored }, 'set, but without effect in this version');
-  const { startService } = await import('./service.ts');
   const told = nextSignal();
+  const { startService } = await import('./service.ts');
   const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
@@ -100,6 +100,8 @@ async function stop(service: Service, log: Logger): Promise<void> {
     process.exit(1);
   });
   await service.close();
+  // An ordinary exit would wait for the thread that waits for the disk.
+  if (service.isDiskStuck) process.kill(process.pid, 'SIGKILL');
 }
 
 function loggerFor(config: Config): Logger {

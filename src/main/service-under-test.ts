@@ -29,7 +29,7 @@ export interface Answered<Body> {
 
 export async function startServiceUnderTest(
   environment: Environment = {},
-  options: Pick<ServiceOptions, 'keystorePollMs'> = {},
+  options: Pick<ServiceOptions, 'endLimits' | 'keystorePollMs'> = {},
 ): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({
@@ -43,7 +43,7 @@ export async function startServiceUnderTest(
   const isInMemory = environment['STORAGE_DIR'] === undefined;
   const service = await startService(
     { ...config, endpointFile: null, ...(isInMemory ? { storageDir: null } : {}) },
-    { ...options, log, checkOutputs: true },
+    { log, checkOutputs: true, ...options },
   );
   return {
     address: service.address,
@@ -51,6 +51,9 @@ export async function startServiceUnderTest(
     port: service.port,
     engine: service.engine,
     close: () => service.close(),
+    get isDiskStuck() {
+      return service.isDiskStuck;
+    },
     logged,
     async call<Body>(method: string, path: string, body?: unknown, init: RequestInit = {}) {
       const headers = new Headers({ 'x-tenant-id': 'default' });

@@ -18,18 +18,20 @@ import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
 import { createGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { logRequests } from './log-requests.ts';
+import { logRequests, noteRequest } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import { logForFramework } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
+import { ConnectionTraffic } from './traffic.ts';
 
 export interface HttpApp {
   readonly app: FastifyInstance;
   readonly activity: Activity;
   /** Another server in front of the same application: HTTPS, within the limits of the plain one. */
   secureServer(secrets: CertificateSecrets): SecureServer;
+  readonly traffic: ConnectionTraffic;
 }
 
 /** Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. */
@@ -38,6 +40,7 @@ export type Mount = (app: FastifyInstance) => void | Promise<void>;
 export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = []): Promise<HttpApp> {
   const admission = createAdmission(host);
   const activity = new Activity();
+  const traffic = new ConnectionTraffic();
   const guard = createGuard(host);
   const app: FastifyInstance = fastify({
     loggerInstance: logForFramework(host.log),
@@ -47,6 +50,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     serverFactory: (answer) => {
       const server = createServer(serverOptions, answer);
       limitConnections(server, host.log);
+      traffic.watch(server);
       return server;
     },
     bodyLimit: host.settings.maxRequestBodyBytes,
@@ -56,6 +60,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, request, reply) => {
+      noteRequest(host, request, reply);
       try {
         admission.admit(request, reply);
         sendProblem(malformedAddress(), request, reply);
@@ -97,8 +102,12 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   return {
     app,
     activity,
+    traffic,
     secureServer: (secrets) =>
-      createSecureServer(secrets, app, host.log, (server) => limitConnections(server, host.log)),
+      createSecureServer(secrets, app, host.log, (server) => {
+        limitConnections(server, host.log);
+        traffic.watch(server, 'secureConnection');
+      }),
   };
 }
 

@@ -11,15 +11,20 @@ const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metric
  */
 export function logRequests(app: FastifyInstance, host: HttpHost): void {
   app.addHook('onRequest', (request, reply, done) => {
-    host.metrics.requestsInFlight(1);
-    // `close` comes after the last byte of an answer, and also where the client does not wait for it.
-    reply.raw.on('close', () => {
-      host.metrics.requestsInFlight(-1);
-      logRequest(host, request, reply);
-      // Answered before it was read to the end: the rest may not keep the connection busy for ever.
-      if (!request.raw.complete && !request.raw.socket.destroyed) discardRest(request.raw);
-    });
+    noteRequest(host, request, reply);
     done();
+  });
+}
+
+/** Counts the request from now on, and logs it when it has been answered. For those that no hook sees, too. */
+export function noteRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply): void {
+  host.metrics.requestsInFlight(1);
+  // `close` comes after the last byte of an answer, and also where the client does not wait for it.
+  reply.raw.on('close', () => {
+    host.metrics.requestsInFlight(-1);
+    logRequest(host, request, reply);
+    // Answered before it was read to the end: the rest may not keep the connection busy for ever.
+    if (!request.raw.complete && !request.raw.socket.destroyed) discardRest(request.raw);
   });
 }
 

@@ -9,7 +9,7 @@ import { createDispatcher } from '../dispatch.ts';
 import { findInstallation } from '../installation.ts';
 import { createHandlers } from '../operations.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** The HTTP layer as it is while the engine is being opened: there is none yet. */
@@ -53,7 +53,13 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
       return { status: 'not_ready' as const, subsystems };
     },
   };
-  const sources = { counters: () => null, isStorageReady: () => false, uptimeMs: state.uptimeMs };
+  const sources = {
+    counters: () => null,
+    figures: () => null,
+    traffic: () => noTraffic,
+    isStorageReady: () => false,
+    uptimeMs: state.uptimeMs,
+  };
   const made = await createHttpApp({
     ...findInstallation(),
     log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),

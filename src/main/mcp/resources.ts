@@ -40,7 +40,10 @@ export async function readResource(
     return { uri, mimeType, text: JSON.stringify(content) };
   } catch (error) {
     if (error instanceof EngineError || caller.signal.aborted) throw error;
-    host.logger.error({ err: error, requestId: caller.requestId, uri }, 'reading a resource failed');
+    host.logger.error(
+      { err: error, requestId: caller.requestId, resource: resource.uri },
+      'reading a resource failed',
+    );
     throw new EngineError('Internal', `the log has more under request id ${caller.requestId}`);
   }
 }

@@ -9,7 +9,7 @@ import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
-import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
+import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { type CallContexts, createServer } from './server.ts';
 import { Session, type Sessions } from './sessions.ts';
 
@@ -53,7 +53,7 @@ export async function openSseSession(
     sessions.remove(transport.sessionId);
     host.onSubscribers(-1);
   });
-  server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');
+  server.onerror = sessionErrors(host, contexts);
   await handOver(host, request, reply, () => server.connect(transport));
 }
 

@@ -11,7 +11,7 @@ import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
-import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
+import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { type CallContexts, createServer } from './server.ts';
 import { Session, type Sessions } from './sessions.ts';
 
@@ -94,7 +94,7 @@ async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promis
   server.onclose = () => {
     if (transport.sessionId !== undefined) sessions.remove(transport.sessionId);
   };
-  server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');
+  server.onerror = sessionErrors(host, contexts);
   await server.connect(transport);
   return session;
 }

@@ -22,7 +22,7 @@ export function createLogger(options: LoggerOptions): Logger {
       base: null,
       timestamp: isoTime,
       formatters: { level: (label) => ({ level: label.toUpperCase() }) },
-      serializers: { err: pino.stdSerializers.err },
+      serializers: { err: loggedError },
     },
     { write: options.format === 'json' ? options.write : (line) => options.write(plainLine(line)) },
   );
@@ -85,23 +85,65 @@ export function inTurns(write: (lines: string) => void): (line: string) => void 
   };
 }
 
+/** What the log has of an error. */
+interface LoggedError {
+  readonly type: string;
+  /** Left out of what quotes what it was given. */
+  readonly message?: string;
+  readonly stack: string;
+  readonly code?: string;
+  readonly cause?: LoggedError;
+}
+
+/** Causes of causes that are logged. */
+const deepestCause = 5;
+
+/**
+ * Kind, words and stack, and those of its causes; nothing else that hangs on it, such as the request that a library
+ * kept. What could not be parsed stands quoted in the words of a SyntaxError: they are left out.
+ */
+function loggedError(error: unknown, depth = 0): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, stack: '' };
+  const { name, message, stack = '', cause } = error;
+  const code: unknown = Reflect.get(error, 'code');
+  const isQuoting = error instanceof SyntaxError;
+  const frames = stack.slice(Math.max(0, stack.search(/^ {4}at /m)));
+  return {
+    type: name,
+    ...(isQuoting ? {} : { message }),
+    stack: isQuoting ? `${name}\n${frames}` : stack,
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(cause instanceof Error && depth < deepestCause ? { cause: loggedError(cause, depth + 1) } : {}),
+  };
+}
+
 /** `12:30:01.250 INFO  message key=value …`, an error's stack on lines of its own. */
 export function plainLine(json: string): string {
   const entry = JSON.parse(json) as Record<string, unknown>;
   const { time, level, msg, err, ...rest } = entry;
   const clock = typeof time === 'string' ? time.slice(11, 23) : '';
   const fields = Object.entries(rest).map(([key, value]) => ` ${key}=${plainValue(value)}`);
-  const message = typeof msg === 'string' ? msg : '';
+  const message = typeof msg === 'string' ? withoutControls(msg) : '';
   return `${clock} ${String(level).padEnd(5)} ${message}${fields.join('')}${stackOf(err)}\n`;
 }
 
 function plainValue(value: unknown): string {
-  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+  return typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)
+    ? value
+    : withoutControls(JSON.stringify(value));
+}
+
+/** Escapes what a terminal would obey or a reader would take for the end of a line. */
+function withoutControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+  );
 }
 
 function stackOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
-  const { stack, message } = error as { stack?: unknown; message?: unknown };
-  const shown = typeof stack === 'string' ? stack : String(message);
-  return `\n  ${shown.replaceAll('\n', '\n  ')}`;
+  const { stack, cause } = error as { stack?: unknown; cause?: unknown };
+  const lines = String(stack).split('\n').map(withoutControls);
+  return `\n  ${lines.join('\n  ')}${cause === undefined ? '' : stackOf(cause)}`;
 }
