@@ -41,7 +41,9 @@ function logRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply
 }
 
 function routeOf(request: FastifyRequest): string {
-  if (request.route !== null) return request.route;
+  // A request whose address cannot be read has met no hook, and has none of what they add.
+  const known: string | null | undefined = request.route;
+  if (typeof known === 'string') return known;
   if (request.is404) return 'none';
   const { url, config } = request.routeOptions;
   if ((config as { isStatic?: boolean }).isStatic === true) return 'static';

@@ -68,6 +68,7 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
     fast,
     registry,
   );
+  requests.zero('GET', '/metrics', 200);
   const inFlightGauge = gauge(registers, 'service_http_requests_in_flight', 'Requests being answered');
   let inFlight = 0;
   const mcpStreams = gauge(registers, 'service_mcp_sse_subscribers', 'Open event streams of MCP clients');

@@ -35,6 +35,11 @@ export class RequestDurations {
     registry.registerMetric({ name, get } as unknown as Parameters<Registry['registerMetric']>[0]);
   }
 
+  /** Has the series there before there is anything to observe. */
+  zero(method: string, route: string, status: number): void {
+    this.#seriesOf(method, route, status);
+  }
+
   observe(method: string, route: string, status: number, seconds: number): void {
     const series = this.#seriesOf(method, route, status);
     let at = 0;
