@@ -1,4 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import { type OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
@@ -14,8 +16,21 @@ const table = Object.entries<OperationSpec>(operations);
 let service: ServiceUnderTest;
 let api: DescribedApi;
 
+/** Every route that the application was given. */
+const routes: RouteOptions[] = [];
+
+/** The framework tells of each application that is made. */
+const onApplication = (message: unknown): void => {
+  const { fastify } = message as { readonly fastify: FastifyInstance };
+  fastify.addHook('onRoute', (route) => {
+    routes.push(route);
+  });
+};
+
 beforeAll(async () => {
+  subscribe('fastify.initialization', onApplication);
   service = await startServiceUnderTest();
+  unsubscribe('fastify.initialization', onApplication);
   api = new DescribedApi((await service.call<OpenApiDocument>('GET', '/openapi.json')).body);
 });
 
@@ -178,12 +193,26 @@ describe('every operation', () => {
     );
   });
 
-  it('has a route for each described address and method', async () => {
-    for (const [path, item] of Object.entries(api.document.paths)) {
-      const { headers } = await service.call('OPTIONS', path.replaceAll(/\{\w+\}/g, 'x'));
-      const methods = headers.get('allow')?.split(', ');
-      for (const method of Object.keys(item)) expect(methods, path).toContain(method.toUpperCase());
-    }
+  it('has its route, and every route is described, but for files and MCP', () => {
+    const served = routes.flatMap(({ method, url, config }) =>
+      [method]
+        .flat()
+        .map((each) => ({ name: `${each} ${url}`, isFile: config !== undefined && 'isStatic' in config })),
+    );
+    const described = places().map(({ name }) => asInTable(name));
+    expect(described.filter((name) => !served.some((route) => route.name === name))).toEqual([]);
+    const elsewhere = served
+      .filter(({ name }) => !described.includes(name) && !described.includes(name.replace(/^HEAD/, 'GET')))
+      .filter(
+        ({ isFile, name }) => !isFile || !/^(GET|HEAD) \/(assets\/|samples\/|docs\/|[\w.-]*$)/.test(name),
+      );
+    // These have a protocol of their own.
+    expect(elsewhere.map(({ name }) => name).toSorted()).toEqual(
+      [
+        ...['/mcp', '/mcp/sse'].flatMap((url) => [`GET ${url}`, `POST ${url}`, `DELETE ${url}`]),
+        'POST /mcp/messages',
+      ].toSorted(),
+    );
   });
 
   it.each(table)('has its success and every own problem described: %s', (name, spec) => {
