@@ -218,10 +218,10 @@ describe('a disk that is full', () => {
     for (const [name, spec] of table)
       if (spec.problems.includes('StorageUnavailable'))
         prepared.push([name, spec, await recipes[name].success(world)]);
-    const write = vi.spyOn(fs, 'write').mockImplementation(((...given: unknown[]) => {
+    const write = vi.spyOn(fs, 'write').mockImplementation((...given: unknown[]) => {
       const done = given.at(-1) as (error: Error) => void;
       setImmediate(() => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' })));
-    }) as typeof fs.write);
+    });
     const complaints: string[] = [];
     for (const [name, spec, sent] of prepared)
       if (spec.stream === 'lines') complaints.push(...holdLine(name, await send(main, spec, sent)));

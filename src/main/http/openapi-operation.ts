@@ -150,7 +150,7 @@ function fieldsAs(
   const schema = place === 'path' ? spec.params : spec.query;
   if (schema === undefined) return [];
   const part = requestExamples[name] as { readonly params?: unknown; readonly query?: unknown };
-  const examples = (place === 'path' ? part.params : part.query) as Readonly<Record<string, unknown>>;
+  const examples = (place === 'path' ? part.params : part.query) as Readonly<Record<string, string>>;
   const { properties, required } = described(schema, 'input', components);
   const needed = Array.isArray(required) ? required : [];
   return Object.entries(properties as Record<string, JsonSchema>).map(([field, inner]) => {
@@ -164,7 +164,7 @@ function fieldsAs(
       ...(typeof description === 'string' ? { description } : {}),
       schema: isList ? { type: 'array', items: { type: 'string' } } : rest,
       ...(isList ? { style: 'form', explode: true } : {}),
-      ...(example === undefined ? {} : { example: isList ? String(example).split(',') : example }),
+      ...(example === undefined ? {} : { example: isList ? example.split(',') : example }),
     };
   });
 }

@@ -48,6 +48,7 @@ describe('the tour of the HTTP API', () => {
   it('compares all of an answer but what differs from run to run', () => {
     const leg = {
       environment: {},
+      definitions: [],
       steps: [{ command: '', line: 1, shown: { kind: 'json', text: '{"a": 1, "elapsedMs": 2}' } }],
     } as const;
     expect(compared(leg, ['{"a":1,"elapsedMs":3.5}'])[0]).toMatchObject({

@@ -159,9 +159,9 @@ export class DescribedApi {
 
   #unnamed(problem: unknown): string[] {
     assert(typeof problem === 'object' && problem !== null, 'a problem is an object');
-    const { properties } = this.document.components['schemas']?.['Problem'] as { readonly properties: Json };
+    const schema = this.resolve<{ readonly properties: Json }>({ $ref: '#/components/schemas/Problem' });
     return Object.keys(problem)
-      .filter((name) => !(name in properties))
+      .filter((name) => !(name in schema.properties))
       .map((name) => `the member ${name} of a problem is not described`);
   }
 }

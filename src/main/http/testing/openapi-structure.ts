@@ -37,7 +37,7 @@ function orReference(name: string, components: string): Schema {
     required: ['$ref'],
     additionalProperties: false,
   };
-  return { if: { type: 'object', required: ['$ref'] }, then: reference, else: part(name) };
+  return { anyOf: [reference, part(name)] };
 }
 
 const notBoth = { not: { type: 'object', required: ['example', 'examples'] } };
@@ -82,15 +82,21 @@ const parameter = closed(
     allOf: [
       notBoth,
       {
-        if: { type: 'object', properties: { in: { const: 'path' } }, required: ['in'] },
-        then: { type: 'object', properties: { required: { const: true } }, required: ['required'] },
-      },
-      {
-        if: { type: 'object', properties: { in: { const: 'header' } }, required: ['in'] },
-        then: {
-          type: 'object',
-          properties: { name: { not: { enum: ['Accept', 'Content-Type', 'Authorization'] } } },
-        },
+        anyOf: [
+          {
+            type: 'object',
+            properties: { in: { const: 'path' }, required: { const: true } },
+            required: ['required'],
+          },
+          { type: 'object', properties: { in: { enum: ['query', 'cookie'] } } },
+          {
+            type: 'object',
+            properties: {
+              in: { const: 'header' },
+              name: { not: { enum: ['Accept', 'Content-Type', 'Authorization'] } },
+            },
+          },
+        ],
       },
     ],
   },
