@@ -16,6 +16,15 @@ import type { Components, Described } from './openapi-schemas.ts';
 
 /** The document as a JSON value; deterministic for a version. */
 export function openApiDocument(version: string): Described {
+  const steps = openApiSteps(version);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps, one for each operation, so that others can run meanwhile. */
+export function* openApiSteps(version: string): Generator<undefined, Described, undefined> {
   const components: Components = { schemas: { Problem: problemSchema() }, responses: {} };
   const paths: Record<string, Described> = {};
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
@@ -25,6 +34,7 @@ export function openApiDocument(version: string): Described {
       const item = (paths[path.replace(/:(\w+)/g, '{$1}')] ??= {});
       item[spec.method.toLowerCase()] = describeOperation(name, id, spec, components);
     }
+    yield;
   }
   Object.assign(paths, serviceDocuments(components));
   return {
