@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
-import { EngineError } from '../../engine/index.ts';
+import { EngineError, present } from '../../engine/index.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../llm/testing/scripted-provider.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
@@ -40,6 +40,27 @@ const api = new DescribedApi(openApiDocument('1.0.0') as unknown as OpenApiDocum
 const apiKey = 'the-admin-of-the-test';
 const bodyLimit = 4000;
 const table = Object.entries<OperationSpec>(operations) as [OperationName, OperationSpec][];
+
+type Subject = OperationName | 'metrics' | 'openapi' | 'docs';
+
+/** What is described and is no operation of the table. */
+const documents = (
+  [
+    ['metrics', '/metrics', 'reader'],
+    ['openapi', '/openapi.json', 'reader'],
+    ['docs', '/docs', 'public'],
+  ] as const
+).map(([name, path, role]): [Subject, OperationSpec] => [name, { ...operations.health, path, role }]);
+
+const subjects: readonly [Subject, OperationSpec][] = [...table, ...documents];
+const specs = new Map<Subject, OperationSpec>(subjects);
+
+type OwnRecipes = Readonly<Record<string, Recipe | null | undefined>> & { readonly success: Recipe };
+
+function recipesOf(name: Subject): OwnRecipes {
+  const all: Partial<Record<Subject, object>> = recipes;
+  return (all[name] ?? { success: () => ({}) }) as OwnRecipes;
+}
 
 /** Keys, a provider, and a folder on the disk. */
 let main: ServiceUnderTest;
@@ -174,9 +195,8 @@ function codesOf(operation: DescribedOperation): ProblemCode[] {
 }
 
 /** Notes that the answer has the code and is as described; says what is wrong where not. */
-function hold(name: OperationName, code: ProblemCode | 'success', came: Came): string[] {
-  const spec: OperationSpec = operations[name];
-  const complaints = api.complaintsOf(described(spec), came);
+function hold(name: Subject, code: ProblemCode | 'success', came: Came): string[] {
+  const complaints = api.complaintsOf(described(present(specs.get(name), 'it is there')), came);
   const got: unknown = came.status < 300 ? 'success' : (JSON.parse(came.text) as { code?: unknown }).code;
   if (got !== code) complaints.unshift(`${code} was to come, and ${String(got)} came: ${came.text}`);
   if (complaints.length === 0) seen.add(`${name} ${code}`);
@@ -184,7 +204,7 @@ function hold(name: OperationName, code: ProblemCode | 'success', came: Came): s
 }
 
 /** How to provoke a problem that comes with what an operation is; null: in a test of its own, or not at all. */
-function sharedRecipe(code: ProblemCode, name: OperationName, spec: OperationSpec): Recipe | null {
+function sharedRecipe(code: ProblemCode, name: Subject, spec: OperationSpec): Recipe | null {
   switch (code) {
     case 'ValidationException':
       return () => ({ ...plain, query: '?no-such-parameter=1' });
@@ -199,10 +219,10 @@ function sharedRecipe(code: ProblemCode, name: OperationName, spec: OperationSpe
     case 'UnsupportedMediaType':
       return () => ({ ...plain, body: '<p>', headers: { 'content-type': 'text/html' } });
     case 'TransactionNotFound':
-      return async () => within('nowhere', await recipes[name].success(world));
+      return async () => within('nowhere', await recipesOf(name).success(world));
     case 'Conflict':
       if (spec.transaction === undefined) return null;
-      return async () => within(await endedTransaction(world), await recipes[name].success(world));
+      return async () => within(await endedTransaction(world), await recipesOf(name).success(world));
     default:
       return null;
   }
@@ -217,7 +237,7 @@ describe('a disk that is full', () => {
     const prepared: [OperationName, OperationSpec, Sent][] = [];
     for (const [name, spec] of table)
       if (spec.problems.includes('StorageUnavailable'))
-        prepared.push([name, spec, await recipes[name].success(world)]);
+        prepared.push([name, spec, await recipesOf(name).success(world)]);
     const write = vi.spyOn(fs, 'write').mockImplementation((...given: unknown[]) => {
       const done = given.at(-1) as (error: Error) => void;
       setImmediate(() => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' })));
@@ -250,13 +270,13 @@ function holdLine(name: OperationName, came: Came): string[] {
 }
 
 describe('every answer that is described comes as it is described', () => {
-  it.each(table)('of %s', async (name, spec) => {
-    const own = recipes[name] as Readonly<Record<string, Recipe | null | undefined>>;
+  it.each(subjects)('of %s', async (name, spec) => {
+    const own = recipesOf(name);
     const complaints: string[] = [];
     const succeeding = async (): Promise<void> => {
       for (const path of [spec.path, ...(spec.aliases ?? [])])
         complaints.push(
-          ...hold(name, 'success', await send(main, spec, await recipes[name].success(world), path)),
+          ...hold(name, 'success', await send(main, spec, await recipesOf(name).success(world), path)),
         );
     };
     const provoking = async (code: ProblemCode): Promise<void> => {
@@ -278,7 +298,7 @@ describe('every answer that is described comes as it is described', () => {
     for (const [name, spec] of table) {
       if (spec.transaction !== 'write') continue;
       const { id } = await world.call('POST', '/tx/begin');
-      const came = await send(main, spec, within(id, await recipes[name].success(world)));
+      const came = await send(main, spec, within(id, await recipesOf(name).success(world)));
       expect(JSON.parse(came.text), name).toMatchObject({ status: 'pending' });
       complaints.push(...hold(name, 'success', came));
       const bad = await send(main, spec, within(id, { ...plain, query: '?no-such-parameter=1' }));
@@ -305,7 +325,7 @@ describe('every answer that is described comes as it is described', () => {
     const limited = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '1' });
     await limited.call('GET', '/predicates');
     const complaints: string[] = [];
-    for (const [name, spec] of table)
+    for (const [name, spec] of subjects)
       if (spec.role !== 'public')
         complaints.push(...hold(name, 'RateLimited', await send(limited, spec, plain)));
     await limited.close();
@@ -321,9 +341,9 @@ describe('every answer that is described comes as it is described', () => {
     await expect.poll(() => inFlight()).toBe(1);
     const closed = main.close();
     const complaints: string[] = [];
-    for (const [name, spec] of table) {
+    for (const [name, spec] of subjects) {
       const came = await send(main, spec, plain);
-      if (name === 'health') complaints.push(...hold(name, 'success', came));
+      if (name === 'health' || name === 'metrics') complaints.push(...hold(name, 'success', came));
       else if (name === 'ready') {
         expect(came.status).toBe(503);
         complaints.push(...api.complaintsOf(described(spec), came));
@@ -346,7 +366,7 @@ async function inFlight(): Promise<number> {
 
 /** The same write twice in one packet, with one key: the second meets the first. */
 async function holdTwice(name: OperationName, spec: OperationSpec): Promise<string[]> {
-  const { url, init } = asRequest(spec, await recipes[name].success(world));
+  const { url, init } = asRequest(spec, await recipesOf(name).success(world));
   const headers = new Headers(init.headers);
   headers.set('idempotency-key', world.fresh());
   headers.set('host', '127.0.0.1');
@@ -384,7 +404,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'there is no follower yet that would refuse a write': table
     .filter(([, { kind }]) => kind === 'write')
     .map(([name]) => `${name} NotLeader`),
-  'it is a bug, and none is known': table.map(([name]) => `${name} Internal`),
+  'it is a bug, and none is known': subjects.map(([name]) => `${name} Internal`),
   'another rule would have to be taught between the check of the text and its write': [
     'extract RuleException',
   ],
@@ -396,7 +416,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
 
 describe('what is described', () => {
   it('was all provoked, but for what cannot be', () => {
-    const all = table.flatMap(([name, spec]) =>
+    const all = subjects.flatMap(([name, spec]) =>
       ['success', ...codesOf(described(spec))].map((code) => `${name} ${code}`),
     );
     expect(all.filter((each) => !seen.has(each)).toSorted()).toEqual(
