@@ -63,6 +63,7 @@ function problemResponse(codes: readonly ProblemCode[], components: Components):
             status: { type: 'integer', const: status },
             code: { type: 'string', enum: codes },
           },
+          ...membersOf(codes),
         },
         examples: Object.fromEntries(
           codes.map((code) => [code, { summary: problems[code].title, value: exampleOf(code) }]),
@@ -71,6 +72,29 @@ function problemResponse(codes: readonly ProblemCode[], components: Components):
     },
   };
   return { $ref: `#/components/responses/${name}` };
+}
+
+/** Members that problems of a code always have. */
+const ownMembers: Readonly<Partial<Record<ProblemCode, readonly string[]>>> = {
+  NotLeader: ['leader'],
+  InferenceLimitExceeded: ['limit', 'elapsedMs'],
+  RateLimited: ['retryAfterSeconds'],
+  LlmProviderException: ['provider'],
+};
+
+/** That each of these codes comes with its own members, as a part of a schema; empty where none has any. */
+function membersOf(codes: readonly ProblemCode[]): JsonSchema {
+  if (codes.every((code) => ownMembers[code] === undefined)) return {};
+  const anyOf = codes.map((code) => {
+    const members = ownMembers[code] ?? [];
+    const properties = Object.fromEntries(members.map((member) => [member, {}]));
+    return {
+      type: 'object',
+      properties: { code: { type: 'string', const: code }, ...properties },
+      required: ['code', ...members],
+    };
+  });
+  return { anyOf };
 }
 
 /** The schema of every problem, with all the members that one can have. */
