@@ -15,6 +15,11 @@ import { RouteMap } from './route-map.ts';
 /** Routes that answer in every phase. */
 const alwaysAnswered: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics']);
 
+/** True for a route that is never refused with NotReady. */
+export function isAnsweredAlways(route: string): boolean {
+  return alwaysAnswered.has(route);
+}
+
 /** Headers of the contract that a page of another origin may send. */
 const requestHeaders = [
   'Accept',
@@ -47,7 +52,7 @@ export function createAdmission(host: HttpHost): Admission {
     reply.raw.setHeader('x-request-id', request.id);
     for (const [name, value] of sameHeaders) reply.raw.setHeader(name, value);
     const phase = host.phase();
-    if (phase !== 'ready' && !alwaysAnswered.has(request.routeOptions.url ?? ''))
+    if (phase !== 'ready' && !isAnsweredAlways(request.routeOptions.url ?? ''))
       throw new EngineError(
         'NotReady',
         phase === 'starting' ? 'the service is starting: try again soon' : 'the service is shutting down',
