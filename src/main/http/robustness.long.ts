@@ -80,6 +80,16 @@ async function flood(port: number, chance: Chance): Promise<void> {
 async function round(seed: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'corollary-robustness-'));
   const service = await start(folder);
+  try {
+    await play(seed, service);
+  } finally {
+    // Where it has not ended by itself.
+    service.process.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function play(seed: number, service: Running): Promise<void> {
   const world = new HostileWorld({ port: service.port, apiKey });
   await world.plant();
   const good = new GoodClient(service.port, apiKey);
@@ -141,7 +151,6 @@ async function round(seed: number): Promise<void> {
   expect(performance.now() - startedAt).toBeLessThan(endMs);
   const log = await service.log;
   expect(log.split('\n').filter((line) => /"level":("ERROR"|50)/.test(line))).toEqual([]);
-  await rm(folder, { recursive: true });
 }
 
 test('stands an hour of hostile requests and abused connections', {

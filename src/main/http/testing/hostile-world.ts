@@ -57,6 +57,8 @@ export class HostileWorld {
   readonly #credentials: Credential[] = [];
   readonly #keptIds = new Set<string>();
   readonly #seen: Seen = new Map();
+  /** The headers with which sessions of agents were opened: their place is that of messages which name none. */
+  readonly #sessions = new Map<string, Readonly<Record<string, string>>>();
   /** Answers by status. */
   readonly statuses = new Map<number, number>();
   /** Answers that had a word of their own place in them. */
@@ -196,14 +198,15 @@ export class HostileWorld {
     if (!bytes.includes('zzcanary')) return null;
     const { databases, tenants, isAdmin } = credential;
     if (bytes.includes(nameCanary) && !isAdmin && operation !== 'whoami') return `it has ${nameCanary}`;
-    const database = headers['x-database'] ?? 'default';
+    const opened = this.#sessions.get(headers['mcp-session-id'] ?? '');
+    const database = headers['x-database'] ?? opened?.['x-database'] ?? 'default';
+    const tenant = headers['x-tenant-id'] ?? opened?.['x-tenant-id'];
     for (const place of places) {
       if (!bytes.includes(place.canary)) continue;
       const isCovered =
         (databases.length === 0 || databases.includes(place.database)) &&
         (tenants.length === 0 || place.tenant === null || tenants.includes(place.tenant));
-      const isAskedFor =
-        place.database === database && (place.tenant === null || place.tenant === headers['x-tenant-id']);
+      const isAskedFor = place.database === database && (place.tenant === null || place.tenant === tenant);
       if (!isCovered || !isAskedFor) return `it has ${place.canary}`;
       this.ownWords++;
     }
@@ -211,9 +214,12 @@ export class HostileWorld {
   }
 
   /** Ids and the like, for later requests. */
-  #remember({ operation }: HostileRequest, { status, headers, body }: Answer): void {
+  #remember({ operation, headers: sent }: HostileRequest, { status, headers, body }: Answer): void {
     const session = headers['mcp-session-id'];
-    if (typeof session === 'string') this.#seen.set('mcp-session-id', [session]);
+    if (typeof session === 'string') {
+      this.#seen.set('mcp-session-id', [session]);
+      if (!this.#sessions.has(session)) this.#sessions.set(session, sent);
+    }
     if (operation === null || status >= 300 || !body.startsWith('{') || body.length > 1_000_000) return;
     let value: Record<string, unknown>;
     try {
