@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -148,17 +148,29 @@ function note(
   console.log(`  ${cell}: ${server}: ${cpu} by CPU-second, ${second} by second`);
 }
 
+/** A program is quick when it was called often, not when time has passed. */
+async function warm(server: Server, each: Load): Promise<void> {
+  let calls = 0;
+  for (let tries = 0; calls < warmingCalls && tries < mostWarmings; tries++)
+    calls += (await load(server, { ...each, seconds: 1 })).answered;
+  if (calls < warmingCalls)
+    console.log(
+      `  ${server.name}: ${each.path}: ${thousands(calls)} of ${thousands(warmingCalls)} calls to warm up`,
+    );
+}
+
+function loadOfMachine(): string {
+  return `load average ${figure(loadavg()[0] ?? 0)} on ${availableParallelism()} processors`;
+}
+
 async function measureAll(
   servers: readonly Server[],
   options: Options,
 ): Promise<ReadonlyMap<string, Rounds>> {
   const all = loads(options.seconds);
-  console.log('warming up');
+  console.log(`warming up, ${loadOfMachine()}`);
   for (const each of all.filter(({ connections }) => connections === manyConnections))
-    // A program is quick when it was called often, not when time has passed.
-    for (const server of measuredFor(servers, each))
-      for (let calls = 0, tries = 0; calls < warmingCalls && tries < mostWarmings; tries++)
-        calls += (await load(server, { ...each, seconds: 1 })).answered;
+    for (const server of measuredFor(servers, each)) await warm(server, each);
   const rounds = new Map<string, Map<string, Measured[]>>();
   const service = servers.find(({ name }) => name === own);
   if (service === undefined) throw new Error('the service was started');
@@ -244,6 +256,7 @@ async function main(): Promise<void> {
       `\nAnswers by server CPU-second / by second, median of ${options.rounds}; in brackets: what ${own} reaches of it by CPU-second.\n`,
     );
     console.log(text);
+    console.log(`\n${loadOfMachine()}`);
     console.log(`\n${verdicts(cells).join('\n')}`);
     if (options.output !== null) writeFileSync(options.output, `${text}\n`);
   } finally {
