@@ -52,6 +52,7 @@ beforeAll(async () => {
     phase: () => 'starting',
     hasDatabase: () => state.engine,
     remembers: () => state.engine,
+    keptImport: () => null,
     abandon: () => false,
     authenticate: (headers) => state.authentication.authenticate(headers),
     holds: () => state.engine,

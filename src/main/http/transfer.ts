@@ -16,9 +16,11 @@ import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
 import { problemOf, told } from './problem.ts';
 
+export const linesType = 'application/x-ndjson; charset=utf-8';
+
 /** A body as it comes. `signal` ends the waiting for more. */
 export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal): Upload {
-  return { type, chunks: chunksOf(request.raw, signal) };
+  return { type, chunks: chunksOf(request.raw, signal), once: null };
 }
 
 async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -57,7 +59,7 @@ export async function sendLines(
   let next = await iterator.next();
   reply.hijack();
   const { raw } = reply;
-  raw.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8', 'x-accel-buffering': 'no' });
+  raw.writeHead(200, { 'content-type': linesType, 'x-accel-buffering': 'no' });
   try {
     while (next.done !== true) {
       const line = next;

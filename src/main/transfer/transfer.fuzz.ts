@@ -45,7 +45,7 @@ async function imported(
   bytes: Buffer,
   sizes: readonly number[],
 ): Promise<ImportDone> {
-  const upload = { type, chunks: cut(bytes, sizes) };
+  const upload = { type, chunks: cut(bytes, sizes), once: null };
   let last: unknown = null;
   const lines = importKnowledge(engine, testCaller({ tenant }), importQuerySchema.parse({}), upload);
   for await (const line of lines) last = line;
