@@ -103,7 +103,9 @@ class Tally {
       this.#counts.rules++;
     } catch (error) {
       if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
-      this.#fail(line, error.message);
+      // What is refused for who asks says so, since the answer as a whole is 200.
+      const isForbidden = error.code === 'Forbidden';
+      this.#fail(line, isForbidden ? `403 Forbidden: ${error.message}` : error.message);
     }
   }
 
