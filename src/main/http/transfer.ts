@@ -94,14 +94,15 @@ export async function sendFile(
   const headers = {
     'content-type': download.type,
     'content-disposition': `attachment; filename="${download.fileName}"`,
-    trailer: 'X-Omitted',
   };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const { raw } = reply;
+  // Only a body in chunks has a trailer, and HTTP/1.0 knows none.
+  const trailer = request.raw.httpVersion === '1.0' ? {} : { trailer: 'X-Omitted' };
   const begin = (): void => {
     if (raw.headersSent) return;
     reply.hijack();
-    raw.writeHead(200, headers);
+    raw.writeHead(200, { ...headers, ...trailer });
   };
   try {
     const { omitted } = await download.run(async (text) => {
