@@ -4,7 +4,6 @@
  * A command answers its exit code; what goes wrong is thrown and worded by `runCommand`. All output is text for
  * people unless --json is given, and then it is what the service answered.
  */
-import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Readiness } from '../../engine/contract/administration.ts';
 import type { DatabaseList } from '../../engine/contract/administration.ts';
@@ -16,18 +15,8 @@ import { type Command, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, Refused, Unreachable } from './client.ts';
 import { proofText } from './proof-text.ts';
 import { listSamples, loadSample } from './sample.ts';
+import type { Terminal } from './terminal.ts';
 import { exportFile, importFile } from './transfer.ts';
-
-export interface Terminal {
-  print(line: string): void;
-  complain(line: string): void;
-  /** Shows how far something is, in the place of what was shown before; null: nothing any more. */
-  progress(line: string | null): void;
-  /** Standard input. */
-  readonly input: Readable;
-  /** Standard output, for what is no line. */
-  readonly output: Writable;
-}
 
 export interface CommandContext {
   readonly terminal: Terminal;

@@ -20,7 +20,7 @@ import {
 } from '../../engine/contract/transfer.ts';
 import { type Command, UsageError } from './arguments.ts';
 import { brokenOff, type Client, Refused, Unreachable } from './client.ts';
-import type { Terminal } from './run.ts';
+import type { Terminal } from './terminal.ts';
 
 type FormatName = ExportFormat | 'tsv' | 'turtle';
 
@@ -141,7 +141,8 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
 }
 
 function summaryOf({ id, asserted, updated, unchanged, rules, failed, dryRun }: ImportDone): string {
-  const counts = `${asserted} asserted, ${updated} updated, ${unchanged} unchanged, ${rules} rules, ${failed} failed`;
+  const taught = rules === 1 ? '1 rule' : `${rules} rules`;
+  const counts = `${asserted} asserted, ${updated} updated, ${unchanged} unchanged, ${taught}, ${failed} failed`;
   return dryRun === true ? `${counts}; nothing was stored` : `${counts}; import ${id}`;
 }
 
