@@ -77,7 +77,7 @@ import type { Committed, Pending, RolledBack, TransactionBegun } from './contrac
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
 import type { Caller } from './base/caller.ts';
 import type { ImportUndone } from './contract/transfer.ts';
-import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
+import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import type { KeptKey } from './key-store.ts';
 import type { KeyToKeep } from './operation.ts';
@@ -254,6 +254,8 @@ export interface Engine {
   /** Begins an import, of a new id; `dryRun`: it writes nothing, and counts what it would. */
   import(caller: Caller, dryRun: boolean): Import;
   undoImport(caller: Caller, id: string): Promise<ImportUndone>;
+  /** What the caller's first request with this idempotency key came to, in the last 24 hours; null: there was none. */
+  keptImport(caller: Caller, key: string): KeptImport | null;
   /** Hands what is stored over, piece by piece: see `exportKnowledge`. */
   export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void>;
   databases(caller: Caller): Promise<DatabaseList>;

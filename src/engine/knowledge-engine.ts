@@ -70,13 +70,13 @@ import type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites }
 import { explain } from './explain.ts';
 import { exportKnowledge } from './export-knowledge.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
-import { markOf } from './idempotency.ts';
+import { markOf, spaceOf } from './idempotency.ts';
 import { Keys } from './keys.ts';
 import { memoryStats } from './memory-stats.ts';
 import { recall } from './recall.ts';
 import { summarize } from './context-summary.ts';
 import { beginImport, supposeImport, undoImport } from './importing.ts';
-import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
+import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.ts';
 import { learn, learnedOf, ruleRefusals } from './learn.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
@@ -505,6 +505,14 @@ export class KnowledgeEngine implements Engine {
 
   async undoImport(caller: Caller, id: string): Promise<ImportUndone> {
     return undoImport(this.#writer, caller, id);
+  }
+
+  keptImport(caller: Caller, key: string): KeptImport | null {
+    const { idempotency } = this.#parts.state;
+    const kept = idempotency.under(caller.credential, spaceOf(caller), key, this.#live.showTime());
+    if (kept === null) return null;
+    const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
+    return { fingerprint: kept.mark.fingerprint, answer: note ?? null };
   }
 
   async export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void> {

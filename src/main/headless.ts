@@ -5,7 +5,6 @@
  * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
  * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
  */
-import { text } from 'node:stream/consumers';
 import { type Command, parseArguments, UsageError } from './command-line/arguments.ts';
 import { helpText } from './command-line/help.ts';
 import { clientCommandOf, runCommand } from './command-line/run.ts';
@@ -27,6 +26,11 @@ function print(line: string): void {
 
 function complain(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** Shown to people alone: who keeps the output of a command wants no line twice. */
+function progress(line: string | null): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line ?? ''}`);
 }
 
 /** Answers the exit code. */
@@ -51,7 +55,7 @@ async function main(): Promise<number> {
 
 function talk(command: Command): Promise<number> {
   return runCommand(clientCommandOf(command), command, {
-    terminal: { print, complain, read: () => text(process.stdin) },
+    terminal: { print, complain, progress, input: process.stdin, output: process.stdout },
     endpointFile: endpointFileOf(process.env),
     apiKey: process.env['API_KEY'] || null,
   });

@@ -216,6 +216,7 @@ class RunningService implements Service, ServiceState {
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
         remembers: (caller) => this.engine.remembers(caller),
+        keptImport: (caller, key) => this.engine.keptImport(caller, key),
         abandon: (caller) => this.engine.abandon(caller),
         authenticate: (headers) => this.authentication.authenticate(headers),
         holds: (caller) => this.authentication.holds(caller),

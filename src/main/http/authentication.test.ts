@@ -519,6 +519,31 @@ describe('a credential restricted to tenants', () => {
     const { rules } = (await call<{ rules: unknown[] }>(key, 'GET', '/rules')).body;
     expect(rules).toHaveLength(1);
   });
+
+  it('imports facts, and each rule inside fails its line as 403', async () => {
+    await start();
+    const admin = await bootstrapped();
+    const { key } = await made(admin, { role: 'writer', tenants: ['default'] });
+    const imported = async (query: string, type: string, text: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': type };
+      const answer = await service.call<string>('POST', `/import${query}`, text, { headers });
+      return answer;
+    };
+    const lines = [fact, { rule: 'q(?x) :- p(?x).' }, { predicate: 'p', args: ['b'] }];
+    const ndjson = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    for (const [query, type, text] of [
+      ['?dryRun=true', 'application/x-ndjson', ndjson],
+      ['', 'application/x-ndjson', ndjson],
+      ['', 'text/x-datalog', 'p(c).\nq(?x) :- p(?x).\np(d).'],
+    ] as const) {
+      const { status, body } = await imported(query, type, text);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ asserted: 2, rules: 0, failed: 1, errors: [{ line: 2 }] });
+      expect(JSON.stringify(body)).toContain('403 Forbidden: rules serve all tenants');
+    }
+    const { rules } = (await call<{ rules: unknown[] }>(key, 'GET', '/rules')).body;
+    expect(rules).toEqual([]);
+  });
 });
 
 describe('open streams', () => {

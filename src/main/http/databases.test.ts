@@ -177,6 +177,7 @@ describe('a restricted credential', () => {
       phase: () => 'ready',
       hasDatabase: (name) => engine.hasDatabase(name),
       remembers: (caller) => engine.remembers(caller),
+      keptImport: () => null,
       abandon: (caller) => engine.abandon(caller),
       authenticate: (headers) =>
         headers['x-api-key'] === 'reader' ? { ...limited, role: 'reader' } : limited,

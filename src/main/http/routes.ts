@@ -20,10 +20,10 @@ import {
   type Streaming,
 } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
+import type { Upload } from '../streams.ts';
 import type { Activity, Task } from './activity.ts';
 import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
-  badHeader,
   callerFor,
   checkedPlace,
   databaseNotFound,
@@ -37,12 +37,13 @@ import {
 import { streamEvents } from './events.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { idempotencyOf, KeptAnswers } from './idempotency.ts';
+import { idempotencyOf, KeptAnswers, keyOf } from './idempotency.ts';
 import { parseIfMatch } from './if-match.ts';
 import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 import { takesKey } from './takes-key.ts';
 import { sendFile, sendLines, uploadOf } from './transfer.ts';
+import { sendAgain, uploadOnce } from './upload-once.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
@@ -149,8 +150,10 @@ async function answerOperation(
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
     const plain = callerFor(request, place, task, null, transaction);
     const caller: Caller = conditions === unconditional ? plain : { ...plain, ...conditions };
+    if (spec.stream === 'file')
+      return await sendFile(host, name as Streaming<'file'>, caller, await inputOf(), task, request, reply);
     if (spec.stream !== undefined)
-      return await answerStreaming(host, name, caller, await inputOf(), task, request, reply);
+      return await answerUpload(host, answers, name, caller, inputOf, task, request, reply);
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
     const output = await host.dispatcher.run(name, caller, await inputOf());
     reply.code(statusOf(name, output));
@@ -163,23 +166,33 @@ async function answerOperation(
   }
 }
 
-/** Answers with lines or a file. */
-async function answerStreaming(
+/** Answers with lines what is read as it comes. */
+async function answerUpload(
   host: HttpHost,
+  answers: KeptAnswers,
   name: OperationName,
   caller: Caller,
-  input: CheckedInput,
+  inputOf: Call['inputOf'],
   task: Task,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
-  if (spec.stream === 'file')
-    return sendFile(host, name as Streaming<'file'>, caller, input, task, request, reply);
   const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.toSignal());
-  const lines = host.dispatcher.lines(name as Streaming<'lines'>, caller, input, upload);
+  const key = keyOf(request.headers);
+  const keptImport = host.keptImport.bind(host);
+  const once = key === null ? null : uploadOnce(answers, keptImport, caller, key, request, upload);
   const insteadOf = (error: unknown): unknown => (task.aborted ? afterAbort(task, error) : error);
-  return sendLines(lines, task, request, reply, insteadOf);
+  const linesOf = (input: CheckedInput, from: Upload): AsyncIterable<unknown> =>
+    host.dispatcher.lines(name as Streaming<'lines'>, caller, input, from);
+  if (once === null) return sendLines(linesOf(await inputOf(), upload), task, request, reply, insteadOf);
+  try {
+    const input = await inputOf(once.repeated !== null);
+    if (once.repeated !== null) return sendAgain(reply, await once.repeated());
+    return await sendLines(once.kept(linesOf(input, once.upload)), task, request, reply, insteadOf);
+  } finally {
+    once.end();
+  }
 }
 
 /** What a request asks for, checked as far as its headers and its path go. */
@@ -274,12 +287,10 @@ function conditionsOf(
 ): Conditions | Promise<Conditions> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
-  if (spec.takes !== undefined && headers['idempotency-key'] !== undefined)
-    throw badHeader(
-      'Idempotency-Key',
-      'has no meaning for a body that is streamed: send it again, what is there already is unchanged',
-    );
-  if (headers['idempotency-key'] === undefined || !takesKey(spec))
+  // The digest of a body that is streamed is known when it was read.
+  const isStreamed = spec.takes !== undefined;
+  if (takesKey(spec) && isStreamed) keyOf(headers);
+  if (headers['idempotency-key'] === undefined || !takesKey(spec) || isStreamed)
     return spec.ifMatch === true && ifMatch !== undefined
       ? { idempotency: null, ifMatch: parseIfMatch(ifMatch) }
       : unconditional;

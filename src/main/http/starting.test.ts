@@ -69,6 +69,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     phase: () => 'starting',
     hasDatabase: () => state.engine,
     remembers: () => state.engine,
+    keptImport: () => null,
     abandon: () => false,
     authenticate: (headers) => state.authentication.authenticate(headers),
     holds: () => state.engine,

@@ -17,9 +17,11 @@ import type { HttpHost } from './host.ts';
 import { limits } from './limits.ts';
 import { problemOf, told } from './problem.ts';
 
+export const linesType = 'application/x-ndjson; charset=utf-8';
+
 /** A body as it comes. `signal` ends the waiting for more. */
 export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal): Upload {
-  return { type, chunks: chunksOf(request.raw, signal) };
+  return { type, chunks: chunksOf(request.raw, signal), once: null };
 }
 
 async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -66,7 +68,7 @@ export async function sendLines(
   let next = await iterator.next();
   reply.hijack();
   const { raw } = reply;
-  raw.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8', 'x-accel-buffering': 'no' });
+  raw.writeHead(200, { 'content-type': linesType, 'x-accel-buffering': 'no' });
   try {
     while (next.done !== true) {
       const line = next;
@@ -101,14 +103,15 @@ export async function sendFile(
   const headers = {
     'content-type': download.type,
     'content-disposition': `attachment; filename="${download.fileName}"`,
-    trailer: 'X-Omitted',
   };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const { raw } = reply;
+  // Only a body in chunks has a trailer, and HTTP/1.0 knows none.
+  const trailer = request.raw.httpVersion === '1.0' ? {} : { trailer: 'X-Omitted' };
   const begin = (): void => {
     if (raw.headersSent) return;
     reply.hijack();
-    raw.writeHead(200, headers);
+    raw.writeHead(200, { ...headers, ...trailer });
   };
   try {
     const { omitted } = await download.run(async (text) => {

@@ -28,6 +28,7 @@ export function importKnowledge(
     items: itemsOf(type, upload.chunks, query, importing.id),
     isDryRun: query.dryRun,
     requireRuleChange: () => requireRuleChange(caller),
+    once: upload.once,
     signal: signalOf(caller),
   });
 }
