@@ -10,7 +10,7 @@ import type { OperationName } from '../../../engine/contract/operations.ts';
 import type { Topic } from '../../api/live.ts';
 import { ApiError, type Failure } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
-import { useCredential } from '../../api/session.tsx';
+import { useCredential } from '../../api/credential.ts';
 
 interface Refused {
   readonly key: string | null;
