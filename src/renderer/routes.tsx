@@ -17,6 +17,7 @@ import {
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from './api/queries.ts';
 import { questionSearchOf } from './api/question-text.ts';
+import { useCredential } from './api/credential.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
@@ -84,9 +85,11 @@ function Frame() {
   const key = JSON.stringify(spaceSearchOf(search));
   // The same space is the same object, however often one navigates.
   const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  const person = useCredential((credential) => credential.person);
   return (
     <SessionProvider space={space}>
-      <Framed />
+      {/* What one had on screen is not for whoever comes after the sign-out. */}
+      <Framed key={person} />
     </SessionProvider>
   );
 }
