@@ -101,10 +101,7 @@ export function nextTurn(turn: number, signal: AbortSignal | undefined): Promise
 }
 
 /** Does `work`, which carries the key of the moment; where that is refused, again with the next one, if there is any. */
-export async function asSignedIn<Result>(
-  work: () => Promise<Result>,
-  signal?: AbortSignal,
-): Promise<Result> {
+export async function asSignedIn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
   for (;;) {
     const { key, turn } = useCredential.getState();
     try {

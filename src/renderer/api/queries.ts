@@ -87,12 +87,8 @@ export function useScopesOf(
   return useQuery({
     queryKey: ['databases', where?.database, where?.tenant, 'scopes'],
     queryFn: async ({ signal }) =>
-      (
-        await asSignedIn(
-          () => callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal }),
-          signal,
-        )
-      ).scopes,
+      (await asSignedIn(() => callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal }), signal))
+        .scopes,
     enabled: where !== null,
     refetchInterval: options.everyMs ?? false,
   });

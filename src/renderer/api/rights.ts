@@ -11,8 +11,12 @@ import { useWhoAmI } from './queries.ts';
 import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
 
-/** Of whoever is signed in, what says what they may. */
-export type Rights = Pick<WhoAmI, 'role' | 'databases' | 'tenants'>;
+/** Of whoever is signed in, what says what they may. Empty lists mean no restriction. */
+export interface Rights {
+  readonly role: WhoAmI['role'];
+  readonly databases: readonly string[];
+  readonly tenants: readonly string[];
+}
 
 /** Where something would be done; null: it is about no tenant, or about no database. */
 export interface Place {
@@ -28,7 +32,6 @@ function covers(role: Rights['role'], needed: Role): boolean {
   return role !== 'replica' && ranks[role] >= ranks[needed];
 }
 
-/** Empty lists mean no restriction. */
 function isAmong(restriction: readonly string[], name: string): boolean {
   return restriction.length === 0 || restriction.includes(name);
 }
@@ -42,7 +45,11 @@ export function reaches(
 }
 
 /** Why the operation would be refused there, for good; null: it would not. */
-export function reasonAgainst(rights: Rights, name: OperationName, { database, tenant }: Place): string | null {
+export function reasonAgainst(
+  rights: Rights,
+  name: OperationName,
+  { database, tenant }: Place,
+): string | null {
   const spec: OperationSpec = operations[name];
   if (!covers(rights.role, spec.role))
     return `This needs a key of the role ${spec.role}; you are signed in as ${rights.role}.`;

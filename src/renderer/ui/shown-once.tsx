@@ -8,6 +8,7 @@ import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { CopyButton } from './copy-button.tsx';
+import { useFirstFocus } from './use-first-focus.ts';
 import styles from './shown-once.module.css';
 
 /** One way to use the secret, ready to be pasted. */
@@ -60,6 +61,7 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
 
 export function ShownOnce({ secret, what, snippets, isStored, onStored, children }: ShownOnceProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
+  const copy = useFirstFocus<HTMLButtonElement>();
   useKeptOpen(!isStored);
   return (
     <div className={styles.shown}>
@@ -72,7 +74,7 @@ export function ShownOnce({ secret, what, snippets, isStored, onStored, children
           {secret}
         </code>
         <Button
-          data-autofocus
+          ref={copy}
           variant="default"
           leftSection={
             clipboard.copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />

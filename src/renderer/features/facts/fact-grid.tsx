@@ -270,7 +270,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
       </div>
     );
   if (state.total === null)
-    return <Loader size={16} className={styles.firstLoad} aria-label="Loading facts" />;
+    return <Loader size={16} className={styles.firstLoad} role="status" aria-label="Loading facts" />;
   if (state.total === 0 && addedRows(staging.edits, predicate, space.scope).length === 0)
     return (
       <NoFacts search={search} onAdd={onAdd} onReset={() => onSearch({ q: undefined, truth: undefined })} />

@@ -66,7 +66,11 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
         <KeyFields
           form={form}
           problems={problems}
-          unsaid={key.expiresAt === null ? 'As it is: never' : `As it is: ${formatTime(key.expiresAt)}`}
+          unsaid={{
+            label: 'As it is',
+            hint:
+              key.expiresAt === null ? 'Good until it is revoked' : `Good until ${formatTime(key.expiresAt)}`,
+          }}
           onForm={(part) => setForm({ ...form, ...part })}
         />
         {isOwn && (

@@ -40,7 +40,7 @@ interface FieldsProps {
   form: KeyForm;
   problems: KeyProblems;
   /** What it means to choose no end. */
-  unsaid: string;
+  unsaid: { readonly label: string; readonly hint: string };
   onForm: (part: Partial<KeyForm>) => void;
 }
 
@@ -67,7 +67,7 @@ function Restrictions({ form, problems, onForm }: FieldsProps) {
       <TagsInput
         {...common}
         label="Tenants"
-        description="The key is good for these alone, those to come too."
+        description="The key is good for these alone, which need not be there yet."
         placeholder={form.tenants.length === 0 && isFree(allowed?.tenants) ? 'All tenants' : ''}
         data={isFree(allowed?.tenants) ? tenants : [...(allowed?.tenants ?? [])]}
         value={[...form.tenants]}
@@ -83,6 +83,13 @@ function Restrictions({ form, problems, onForm }: FieldsProps) {
   );
 }
 
+/** When the chosen end is, in words. */
+function endHint(choice: EndChoice, end: ReturnType<typeof endOf>, unsaid: FieldsProps['unsaid']): string {
+  if (choice === 'unsaid') return unsaid.hint;
+  if (choice === 'never') return 'Good until it is revoked';
+  return typeof end === 'number' ? `Good until ${formatTime(end)}` : 'Good until a time of your choice';
+}
+
 function End({ form, problems, unsaid, onForm }: FieldsProps) {
   const now = Date.now();
   const end = endOf(form, now);
@@ -90,14 +97,13 @@ function End({ form, problems, unsaid, onForm }: FieldsProps) {
     <div className={styles.end}>
       <Select
         label="Ends"
-        data={endChoices.map((value) => ({ value, label: value === 'unsaid' ? unsaid : endWords[value] }))}
+        data={endChoices.map((value) => ({
+          value,
+          label: value === 'unsaid' ? unsaid.label : endWords[value],
+        }))}
         value={form.end}
         allowDeselect={false}
-        description={
-          typeof end === 'number' && form.end !== 'date'
-            ? `That is ${formatTime(end)}`
-            : 'The service takes it until then'
-        }
+        description={endHint(form.end, end, unsaid)}
         onChange={(value) => {
           const chosen = endChoices.find((choice) => choice === value);
           if (chosen !== undefined) onForm({ end: chosen });

@@ -42,6 +42,8 @@ function Roles({ role, onRole }: { role: KeyForm['role']; onRole: (role: KeyForm
   );
 }
 
+const serviceDefault = { label: 'As the service has it', hint: 'API_KEY_DEFAULT_EXPIRY_DAYS, else never' };
+
 function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
   const rights = useWhoAmI().data ?? { databases: [], tenants: [] };
   const [form, setForm] = useState<KeyForm>({
@@ -72,7 +74,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
       <KeyFields
         form={form}
         problems={wasTried ? problems : {}}
-        unsaid="As the service has it for new keys"
+        unsaid={serviceDefault}
         onForm={(part) => setForm({ ...form, ...part })}
       />
       {failure !== null && <ProblemNotice failure={failure} />}

@@ -9,6 +9,7 @@ import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
+import { useFirstFocus } from '../../ui/use-first-focus.ts';
 import styles from './sign-in.module.css';
 import { useNextTry } from './use-next-try.ts';
 
@@ -20,6 +21,7 @@ interface BootstrapFormProps {
 
 export function BootstrapForm({ other, onMade }: BootstrapFormProps) {
   const { endpoint } = useSession();
+  const field = useFirstFocus<HTMLInputElement>();
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
   const run = useRun<void>();
@@ -41,6 +43,7 @@ export function BootstrapForm({ other, onMade }: BootstrapFormProps) {
     <form onSubmit={onSubmit} className={styles.form}>
       <p>There is no admin key yet. This makes the first one, and works once.</p>
       <TextInput
+        ref={field}
         data-autofocus
         label="User name"
         name="username"

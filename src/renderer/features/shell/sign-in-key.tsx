@@ -7,12 +7,14 @@ import { typedKey } from '../../api/key-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
+import { useFirstFocus } from '../../ui/use-first-focus.ts';
 import styles from './sign-in.module.css';
 import { useNextTry } from './use-next-try.ts';
 
 /** `other`: another way in, beside the button. */
 export function KeyForm({ other }: { other: ReactNode }) {
   const { endpoint } = useSession();
+  const field = useFirstFocus<HTMLInputElement>();
   const [text, setText] = useState('');
   const run = useRun<void>();
   const { failure, runningSince } = run.state;
@@ -44,6 +46,7 @@ export function KeyForm({ other }: { other: ReactNode }) {
         aria-hidden
       />
       <PasswordInput
+        ref={field}
         data-autofocus
         label="API key"
         name="password"

@@ -39,11 +39,12 @@ function Reason() {
   );
 }
 
-function useHasToBootstrap(): boolean {
-  const { data, refetch } = useAuthentication();
+/** null while it is not known. */
+function useHasToBootstrap(): boolean | null {
+  const { data, error, refetch } = useAuthentication();
   // What was so when the page was loaded need not be so now.
   useEffect(() => void refetch(), [refetch]);
-  return data?.bootstrapRequired ?? false;
+  return data === undefined ? (error === null ? null : false) : data.bootstrapRequired;
 }
 
 interface SignInDialogProps {
@@ -57,13 +58,14 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
   const hasToBootstrap = useHasToBootstrap();
   const [prefersKey, setPrefersKey] = useState(false);
   useReturnedFocus();
-  const isFirst = hasToBootstrap && !prefersKey;
+  const isFirst = hasToBootstrap === true && !prefersKey;
   const title = made !== null ? 'The admin key' : isFirst ? 'Make the first admin key' : 'Sign in';
-  const other = hasToBootstrap ? (
-    <Button variant="subtle" onClick={() => setPrefersKey(isFirst)}>
-      {isFirst ? 'I have a key' : 'Make the first admin key'}
-    </Button>
-  ) : null;
+  const other =
+    hasToBootstrap === true ? (
+      <Button variant="subtle" onClick={() => setPrefersKey(isFirst)}>
+        {isFirst ? 'I have a key' : 'Make the first admin key'}
+      </Button>
+    ) : null;
   return (
     <Modal
       opened
@@ -78,6 +80,10 @@ function SignInDialog({ made, onMade }: SignInDialogProps) {
     >
       {made !== null ? (
         <FirstKey made={made} onSignIn={() => onMade(null)} />
+      ) : hasToBootstrap === null ? (
+        <p className={styles.whoHint} role="status">
+          Asking the service how it knows who calls…
+        </p>
       ) : (
         <>
           <Reason />
