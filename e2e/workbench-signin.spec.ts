@@ -153,7 +153,9 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   await send(service, admin, 'POST', '/tell', { predicate: 'item', args: ['tea'] });
   const restricted = { role: 'reader', tenants: ['acme'] };
   const reader = await send<Made>(service, admin, 'POST', '/auth/keys', restricted);
-  const next = await send<Made>(service, admin, 'POST', '/auth/keys', { role: 'writer', tenants: ['acme'] });
+  const writer = { role: 'writer', tenants: ['acme'] };
+  const second = await send<Made>(service, admin, 'POST', '/auth/keys', writer);
+  const third = await send<Made>(service, admin, 'POST', '/auth/keys', writer);
 
   await open(page, service, '/facts');
   const dialog = page.getByRole('dialog');
@@ -202,7 +204,7 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   await expect(dialog).toContainText('does not take the key');
   await expect(dialog).toContainText(reader.prefix);
   await inBothThemes(page, 'a key that was revoked');
-  await field.fill(next.key);
+  await field.fill(second.key);
   await page.keyboard.press('Enter');
   await expect(dialog).toBeHidden();
   await expect(page).toHaveURL(/#\/ask/);
@@ -210,7 +212,23 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   await expect(page.getByRole('status').filter({ hasText: /^Live$/ })).toBeVisible();
 
   await goTo(page, 'Facts');
-  await expect(page.getByRole('button', { name: 'Add facts' })).not.toHaveAttribute('aria-disabled');
+  await expect(add).not.toHaveAttribute('aria-disabled');
+  await add.click();
+  const adding = page.getByRole('dialog', { name: 'Add facts' });
+  await adding.getByRole('textbox', { name: 'Facts as statements' }).focus();
+  await page.keyboard.type('item(salt).');
+  await send(service, admin, 'DELETE', `/auth/keys/${second.id}`);
+  await expect(field).toBeFocused();
+  // Escape closes the sign-in, and nothing under it.
+  await page.keyboard.press('Escape');
+  await expect(field).toBeHidden();
+  await expect(adding).toContainText('item(salt).');
+  // What is wanted asks again, and is done once somebody has signed in.
+  await adding.getByRole('button', { name: 'Assert' }).click();
+  await field.fill(third.key);
+  await page.keyboard.press('Enter');
+  await expect(adding).toBeHidden();
+  await expect(rowsOf(page, 'Facts')).toHaveCount(2);
   await page.getByRole('button', { name: 'Signed in as writer' }).click();
   await dialog.getByRole('button', { name: 'Sign out' }).click();
   await expect(dialog).toHaveAccessibleName('Sign in');

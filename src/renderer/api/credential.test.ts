@@ -84,9 +84,31 @@ describe('a call whose key is refused', () => {
     expect(await waiting).toBe('answer');
   });
 
+  test('asks again where somebody wants just that', async () => {
+    const { ask } = serviceOf('second');
+    const first = asSignedIn(ask);
+    await expect.poll(() => useCredential.getState().isAsking).toBe(true);
+    dismissSignIn();
+    await expect(first).rejects.toMatchObject({ code: 'Unauthenticated' });
+    const wanted = asSignedIn(ask, { isWanted: true });
+    await expect.poll(() => useCredential.getState().isAsking).toBe(true);
+    signIn('second');
+    expect(await wanted).toBe('answer');
+  });
+
+  test('is forgotten when the same key is taken again', async () => {
+    signIn('first');
+    const { ask } = serviceOf('first');
+    const { turn } = useCredential.getState();
+    noteRefused('first', refusal());
+    dismissSignIn();
+    await asSignedIn(ask);
+    expect(useCredential.getState()).toMatchObject({ key: 'first', refusal: null, turn: turn + 1 });
+  });
+
   test('that somebody gives up while it waits is an abort', async () => {
     const controller = new AbortController();
-    const waiting = asSignedIn(serviceOf('none').ask, controller.signal);
+    const waiting = asSignedIn(serviceOf('none').ask, { signal: controller.signal });
     await expect.poll(() => useCredential.getState().isAsking).toBe(true);
     controller.abort();
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });

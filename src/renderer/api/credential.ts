@@ -100,16 +100,38 @@ export function nextTurn(turn: number, signal: AbortSignal | undefined): Promise
   });
 }
 
+interface SigningIn {
+  /** Gives up waiting for another key. */
+  readonly signal?: AbortSignal | undefined;
+  /** True: somebody asks for just this now, and is asked to sign in again though they closed the sign-in. */
+  readonly isWanted?: boolean;
+}
+
 /** Does `work`, which carries the key of the moment; where that is refused, again with the next one, if there is any. */
-export async function asSignedIn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+export async function asSignedIn<Result>(
+  work: () => Promise<Result>,
+  { signal, isWanted = false }: SigningIn = {},
+): Promise<Result> {
   for (;;) {
-    const { key, turn } = useCredential.getState();
+    const { key, turn, refusal } = useCredential.getState();
     try {
-      return await work();
+      const result = await work();
+      if (refusal !== null) noteTaken(turn);
+      return result;
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'Unauthenticated') throw error;
       noteRefused(key, error);
+      if (isWanted && useCredential.getState().turn === turn) askToSignIn();
       if (!(await nextTurn(turn, signal))) throw error;
     }
   }
+}
+
+/** A key that was refused is good again, or none is asked for any more: what failed meanwhile is to be asked again. */
+function noteTaken(turn: number): void {
+  useCredential.setState((state) =>
+    state.turn === turn && state.refusal !== null
+      ? { turn: turn + 1, refusal: null, isAsking: false }
+      : state,
+  );
 }

@@ -87,8 +87,11 @@ export function useScopesOf(
   return useQuery({
     queryKey: ['databases', where?.database, where?.tenant, 'scopes'],
     queryFn: async ({ signal }) =>
-      (await asSignedIn(() => callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal }), signal))
-        .scopes,
+      (
+        await asSignedIn(() => callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal }), {
+          signal,
+        })
+      ).scopes,
     enabled: where !== null,
     refetchInterval: options.everyMs ?? false,
   });
@@ -99,7 +102,7 @@ export function useMetricsText(everyMs: number) {
   const { endpoint } = useSession();
   return useQuery({
     queryKey: ['service', 'metrics'],
-    queryFn: ({ signal }) => asSignedIn(() => fetchText(endpoint, '/metrics', { signal }), signal),
+    queryFn: ({ signal }) => asSignedIn(() => fetchText(endpoint, '/metrics', { signal }), { signal }),
     refetchInterval: everyMs,
   });
 }
@@ -159,7 +162,7 @@ export function useWrite<Name extends OperationName>(name: Name, stale: readonly
   const { call, endpoint } = useSession();
   const client = useQueryClient();
   return useMutation<OperationOutput<Name>, Error, OperationRequest<Name>>({
-    mutationFn: (request) => call(name, request),
+    mutationFn: (request) => call(name, request, { isWanted: true }),
     onSuccess: (outcome) => {
       if (typeof outcome === 'object' && 'generation' in outcome && outcome.generation !== undefined)
         noteGeneration(outcome.generation);

@@ -4,10 +4,18 @@
  * It stays the same when somebody signs in, so that no view begins anew for that.
  */
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
+import {
+  type OperationName,
+  type OperationOutput,
+  type OperationRequest,
+  operations,
+} from '../../engine/contract/operations.ts';
 import { call, type CallOptions, type Endpoint } from './client.ts';
 import { asSignedIn, currentKey } from './credential.ts';
 import type { Space } from './space.ts';
+
+/** `isWanted`: as in `asSignedIn`. */
+export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
 export interface Session {
   /** Its `key` is that of the moment in which it is read. */
@@ -20,7 +28,7 @@ export interface Session {
   call<Name extends OperationName>(
     name: Name,
     request: OperationRequest<Name>,
-    options?: CallOptions,
+    options?: SessionCallOptions,
   ): Promise<OperationOutput<Name>>;
 }
 
@@ -43,8 +51,12 @@ export function SessionProvider({ space, children }: { space: Space; children: R
     () => ({
       endpoint,
       space,
-      call: (name, request, options) =>
-        asSignedIn(() => call(endpoint, name, request, options), options?.signal),
+      call: (name, request, { isWanted = false, ...options } = {}) => {
+        const work = () => call(endpoint, name, request, options);
+        // What needs no key says nothing of the one there is.
+        if (operations[name].role === 'public') return work();
+        return asSignedIn(work, { signal: options.signal, isWanted });
+      },
     }),
     [endpoint, space],
   );

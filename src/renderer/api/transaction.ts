@@ -40,7 +40,8 @@ export function runTransaction(
   writes: readonly TransactionWrite[],
   options: TransactionOptions = {},
 ): Promise<Committed> {
-  return asSignedIn(() => transact(endpoint, writes, options), options.signal);
+  const { signal, dryRun } = options;
+  return asSignedIn(() => transact(endpoint, writes, options), { signal, isWanted: dryRun !== true });
 }
 
 async function transact(

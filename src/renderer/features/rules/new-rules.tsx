@@ -42,12 +42,16 @@ function useTeach() {
       const learnt: Learnt = { facts: 0, rules: 0, known: 0 };
       if (facts.length > 0) {
         const body = { facts: facts.map((fact) => ({ ...fact, ...scope })) };
-        const outcome = await call('assertFacts', { body });
+        const outcome = await call('assertFacts', { body }, { isWanted: true });
         learnt.facts = outcome.asserted;
         learnt.known += outcome.updated + outcome.unchanged;
       }
       for (const rule of rules) {
-        const outcome = await call('assertRule', { body: { text: renderRule(rule), ...scope } });
+        const outcome = await call(
+          'assertRule',
+          { body: { text: renderRule(rule), ...scope } },
+          { isWanted: true },
+        );
         if (outcome.status === 'asserted') learnt.rules += 1;
         else learnt.known += 1;
       }
