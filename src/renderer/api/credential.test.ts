@@ -9,7 +9,7 @@ import {
   signOut,
   useCredential,
 } from './credential.ts';
-import { ApiError, errorOfAnswer } from './problem.ts';
+import { type ApiError, errorOfAnswer } from './problem.ts';
 
 const before = useCredential.getState();
 const stored = new Map<string, string>();

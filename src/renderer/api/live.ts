@@ -134,6 +134,9 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
     onState(state) {
       useLive.setState({ stream: state });
       if (state.kind === 'refused') noteRefused(key, state.failure);
+      // The key may have been restricted, so that it does not reach this space any more.
+      if (state.kind === 'waiting' && state.failure.code === 'Forbidden')
+        void client.invalidateQueries({ queryKey: ['service', 'whoami'] });
       if (state.kind === 'waiting' || state.kind === 'refused') wasLost = true;
       else if (state.kind === 'live' && wasLost) {
         // What failed or was missed while the service was away is asked for again.

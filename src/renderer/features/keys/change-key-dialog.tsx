@@ -20,10 +20,27 @@ interface ChangeKeyDialogProps {
   onClose: () => void;
 }
 
+/** Said where somebody changes the key that they are signed in with. */
+function OwnKey({ form }: { form: KeyForm }) {
+  const { space } = useSession();
+  return (
+    <p className={styles.warning} role="status">
+      {losesPlace(form, space)
+        ? 'It is the key that you are signed in with, and it would no longer reach where you are.'
+        : 'It is the key that you are signed in with.'}
+    </p>
+  );
+}
+
+/** No end chosen: the one there is stays. */
+function unsaidOf({ expiresAt }: KeyView) {
+  const hint = expiresAt === null ? 'Good until it is revoked' : `Good until ${formatTime(expiresAt)}`;
+  return { label: 'As it is', hint };
+}
+
 export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
   const [key] = useState(stored);
   const [form, setForm] = useState<KeyForm>(() => formOfKey(key));
-  const { space } = useSession();
   const who = useWhoAmI().data;
   const changed = useKeysChanged();
   const write = useWrite('updateKey', []);
@@ -33,7 +50,6 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
   const problems = problemsOf(form, key.role === 'replica' ? { databases: [], tenants: [] } : rights, now);
   const change = changeOf(key, form, now);
   const isReady = change !== null && Object.keys(problems).length === 0 && !write.isPending;
-  const isOwn = who?.id === key.id;
 
   function onSubmit(event: FormEvent): void {
     event.preventDefault();
@@ -66,20 +82,10 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
         <KeyFields
           form={form}
           problems={problems}
-          unsaid={{
-            label: 'As it is',
-            hint:
-              key.expiresAt === null ? 'Good until it is revoked' : `Good until ${formatTime(key.expiresAt)}`,
-          }}
+          unsaid={unsaidOf(key)}
           onForm={(part) => setForm({ ...form, ...part })}
         />
-        {isOwn && (
-          <p className={styles.warning} role="status">
-            {losesPlace(form, space)
-              ? 'It is the key that you are signed in with, and it would no longer reach where you are.'
-              : 'It is the key that you are signed in with.'}
-          </p>
-        )}
+        {who?.id === key.id && <OwnKey form={form} />}
         {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
