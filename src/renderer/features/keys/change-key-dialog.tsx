@@ -33,9 +33,11 @@ function OwnKey({ form }: { form: KeyForm }) {
 }
 
 /** No end chosen: the one there is stays. */
-function unsaidOf({ expiresAt }: KeyView) {
-  const hint = expiresAt === null ? 'Good until it is revoked' : `Good until ${formatTime(expiresAt)}`;
-  return { label: 'As it is', hint };
+function unsaidOf({ expiresAt }: KeyView, now: number) {
+  const label = 'As it is';
+  if (expiresAt === null) return { label, hint: 'Good until it is revoked' };
+  const word = expiresAt > now ? 'Good until' : 'Ended';
+  return { label, hint: `${word} ${formatTime(expiresAt)}` };
 }
 
 export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
@@ -82,7 +84,8 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
         <KeyFields
           form={form}
           problems={problems}
-          unsaid={unsaidOf(key)}
+          isFirst
+          unsaid={unsaidOf(key, now)}
           onForm={(part) => setForm({ ...form, ...part })}
         />
         {who?.id === key.id && <OwnKey form={form} />}

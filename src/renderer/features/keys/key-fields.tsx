@@ -41,6 +41,8 @@ interface FieldsProps {
   problems: KeyProblems;
   /** What it means to choose no end. */
   unsaid: { readonly label: string; readonly hint: string };
+  /** The focus begins here. */
+  isFirst?: boolean;
   onForm: (part: Partial<KeyForm>) => void;
 }
 
@@ -124,10 +126,11 @@ function End({ form, problems, unsaid, onForm }: FieldsProps) {
 }
 
 export function KeyFields(props: FieldsProps) {
-  const { form, problems, onForm } = props;
+  const { form, problems, isFirst = false, onForm } = props;
   return (
     <>
       <TextInput
+        {...(isFirst ? { 'data-autofocus': true } : {})}
         label="Description"
         description="Whose it is, and for what"
         autoComplete="off"

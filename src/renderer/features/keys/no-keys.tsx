@@ -13,12 +13,13 @@ function HowTo({ after }: { after: string }) {
   return (
     <div className={styles.how}>
       <p>To have keys with roles, start the service with these in its environment:</p>
-      <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
-        {settings}
-      </pre>
-      <p>
-        {after} <CopyButton text={settings} label="Copy the settings" />
-      </p>
+      <div className={styles.settings}>
+        <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
+          {settings}
+        </pre>
+        <CopyButton text={settings} label="Copy the settings" />
+      </div>
+      <p>{after}</p>
     </div>
   );
 }
