@@ -9,7 +9,10 @@ import {
   IconFrame,
   IconGitFork,
   IconHelpCircle,
+  IconKey,
   IconListSearch,
+  IconLogin2,
+  IconLogout2,
   IconRoute2,
   IconSettings,
   IconStack2,
@@ -19,10 +22,12 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
+import { askToSignIn, useCredential } from './api/credential.ts';
+import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
+import { useSignOut } from './api/use-sign-out.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
@@ -259,6 +264,55 @@ function useContextCommands(): Command[] {
   }, [navigate, chosen]);
 }
 
+/** Keys and the sign-in; where nobody is asked for a key there is no sign-in. */
+function useKeyCommands(): Command[] {
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const hasKey = useCredential(({ key }) => key !== null);
+  const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
+  return useMemo(
+    () => [
+      {
+        id: 'go.keys',
+        title: 'Keys: who may what',
+        group: 'Go to',
+        icon: <IconKey {...small} />,
+        run: () => void navigate({ to: '/admin/keys' }),
+      },
+      {
+        id: 'keys.make',
+        title: 'Make a key…',
+        group: 'Workbench',
+        icon: <IconKey {...small} />,
+        run: () => void navigate({ to: '/admin/keys', search: { make: 'true' } }),
+      },
+      ...(isAsked
+        ? [
+            {
+              id: 'sign-in',
+              title: hasKey ? 'Sign in with another key…' : 'Sign in…',
+              group: 'Workbench',
+              icon: <IconLogin2 {...small} />,
+              run: askToSignIn,
+            },
+          ]
+        : []),
+      ...(isAsked && hasKey
+        ? [
+            {
+              id: 'sign-out',
+              title: 'Sign out',
+              group: 'Workbench',
+              icon: <IconLogout2 {...small} />,
+              run: signOut,
+            },
+          ]
+        : []),
+    ],
+    [navigate, signOut, hasKey, isAsked],
+  );
+}
+
 /** Every other database by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
@@ -289,6 +343,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const context = useContextCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
+  const keys = useKeyCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
   const databases = useDatabaseCommands(goTo);
@@ -312,10 +367,11 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
       ...context,
       ...scopeTools,
       ...memory,
+      ...keys,
       ...explaining,
       ...knowledge,
       ...databases,
       ...scopeCommands,
     ];
-  }, [tools, context, scopeTools, memory, explaining, knowledge, databases, scopeNames, space, goTo]);
+  }, [tools, context, scopeTools, memory, keys, explaining, knowledge, databases, scopeNames, space, goTo]);
 }

@@ -17,15 +17,18 @@ import {
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from './api/queries.ts';
 import { questionSearchOf } from './api/question-text.ts';
+import { useCredential } from './api/credential.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
+import { AdminFrame } from './features/admin/admin-frame.tsx';
 import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
 import { RetractDialog } from './features/facts/retract-dialog.tsx';
+import { keysSearchOf } from './features/keys/keys-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
@@ -44,6 +47,7 @@ const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-v
 const ContextView = lazy(async () => ({
   default: (await import('./features/context/context-view.tsx')).ContextView,
 }));
+const KeysView = lazy(async () => ({ default: (await import('./features/keys/keys-view.tsx')).KeysView }));
 const RulesView = lazy(async () => ({
   default: (await import('./features/rules/rules-view.tsx')).RulesView,
 }));
@@ -84,9 +88,11 @@ function Frame() {
   const key = JSON.stringify(spaceSearchOf(search));
   // The same space is the same object, however often one navigates.
   const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  const person = useCredential((credential) => credential.person);
   return (
     <SessionProvider space={space}>
-      <Framed />
+      {/* What one had on screen is not for whoever comes after the sign-out. */}
+      <Framed key={person} />
     </SessionProvider>
   );
 }
@@ -271,7 +277,30 @@ const adminRoute = createRoute({
       (next: typeof search) => void navigate({ search: next, replace: true }),
       [navigate],
     );
-    return <AdminView search={search} onSearch={onSearch} goTo={goTo} />;
+    return (
+      <AdminFrame>
+        <AdminView search={search} onSearch={onSearch} goTo={goTo} />
+      </AdminFrame>
+    );
+  },
+});
+
+const keysRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/keys',
+  validateSearch: keysSearchOf,
+  component: function Keys() {
+    const search = keysRoute.useSearch();
+    const navigate = keysRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return (
+      <AdminFrame>
+        <KeysView search={search} onSearch={onSearch} />
+      </AdminFrame>
+    );
   },
 });
 
@@ -350,6 +379,7 @@ export const router = createRouter({
     traceRoute,
     whatIfRoute,
     adminRoute,
+    keysRoute,
     scopesRoute,
     memoryRoute,
     settingsRoute,

@@ -73,6 +73,8 @@ function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) =>
 function NotOffered() {
   const refusal = useRefusal();
   if (refusal === null) return null;
+  if ('reason' in refusal) return <Banner>You may look, but not administer. {refusal.reason}</Banner>;
+  const { detail, requestId } = refusal.failure;
   return (
     <Banner
       action={
@@ -81,8 +83,8 @@ function NotOffered() {
         </Button>
       }
     >
-      The key in use may look, but not administer: {refusal.detail}{' '}
-      {refusal.requestId !== '' && <span className="dim">(request {refusal.requestId})</span>}
+      The key in use may look, but not administer: {detail}{' '}
+      {requestId !== '' && <span className="dim">(request {requestId})</span>}
     </Banner>
   );
 }
