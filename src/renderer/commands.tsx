@@ -5,6 +5,8 @@ import {
   IconBrain,
   IconDatabase,
   IconDatabaseCog,
+  IconFileExport,
+  IconFileImport,
   IconFlask,
   IconFrame,
   IconGitFork,
@@ -24,6 +26,7 @@ import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
+import { factsSearchOf } from './features/facts/facts-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
@@ -240,6 +243,31 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
+/** Knowledge as files; what the Facts view shows stays as it is. */
+function useTransferCommands(): Command[] {
+  const navigate = useNavigate();
+  const shown = JSON.stringify(useLastSearch('/facts'));
+  return useMemo(() => {
+    const search = factsSearchOf(JSON.parse(shown) as Record<string, unknown>);
+    return [
+      {
+        id: 'facts.import',
+        title: 'Import a file…',
+        group: 'Facts',
+        icon: <IconFileImport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
+      },
+      {
+        id: 'facts.export',
+        title: 'Export to a file…',
+        group: 'Facts',
+        icon: <IconFileExport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
+      },
+    ];
+  }, [navigate, shown]);
+}
+
 /** What an agent would be given: the window that was chosen last. */
 function useContextCommands(): Command[] {
   const navigate = useNavigate();
@@ -287,6 +315,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const scopes = useScopes();
   const tools = useToolCommands();
   const context = useContextCommands();
+  const transfer = useTransferCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
   const explaining = useExplainingCommands();
@@ -310,6 +339,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
     return [
       ...tools,
       ...context,
+      ...transfer,
       ...scopeTools,
       ...memory,
       ...explaining,
@@ -317,5 +347,17 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
       ...databases,
       ...scopeCommands,
     ];
-  }, [tools, context, scopeTools, memory, explaining, knowledge, databases, scopeNames, space, goTo]);
+  }, [
+    tools,
+    context,
+    transfer,
+    scopeTools,
+    memory,
+    explaining,
+    knowledge,
+    databases,
+    scopeNames,
+    space,
+    goTo,
+  ]);
 }
