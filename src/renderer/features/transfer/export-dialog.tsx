@@ -199,7 +199,7 @@ export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: 
     <Modal
       opened
       onClose={onClose}
-      title={`Export from ${space.tenant} of ${space.database}`}
+      title={`Export from ${space.database} / ${space.tenant}`}
       size="lg"
       closeOnEscape={!isBusy}
       closeOnClickOutside={!isBusy}

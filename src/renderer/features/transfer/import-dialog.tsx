@@ -250,7 +250,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     <Modal
       opened
       onClose={close}
-      title={`Import into ${space.tenant} of ${space.database}`}
+      title={`Import into ${space.database} / ${space.tenant}`}
       size={file === null && !isShown ? 'md' : 'xl'}
     >
       <div className={styles.body}>

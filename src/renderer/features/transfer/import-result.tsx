@@ -65,7 +65,7 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
       <div className={styles.outcome}>
         <h3 role="status">{plan.isDryRun ? 'Checked; nothing was stored' : `Imported ${plan.file.name}`}</h3>
         <Counts outcome={outcome} wouldBe={plan.isDryRun} />
-        <Failures outcome={outcome} />
+        <Failures outcome={outcome} wouldBe={plan.isDryRun} />
         <Undone undoing={undoing} hasRules={outcome.rules > 0} />
       </div>
     );

@@ -32,16 +32,17 @@ export function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: 
   );
 }
 
-export function Failures({ outcome }: { outcome: ImportOutcome }) {
+export function Failures({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
   const { errors, failed } = outcome;
   if (errors.length === 0) return null;
+  const what = wouldBe ? 'would fail' : 'failed';
   return (
     <>
       <div className={styles.failuresTitle}>
         <span className={styles.small}>
           {errors.length < failed
-            ? `The first ${formatCount(errors.length)} of ${formatAmount(failed, 'row')} that failed`
-            : `${formatAmount(failed, 'row')} failed`}
+            ? `The first ${formatCount(errors.length)} of ${formatAmount(failed, 'row')} that ${what}`
+            : `${formatAmount(failed, 'row')} that ${what}`}
         </span>
         <CopyButton text={() => failuresText(outcome)} label="Copy the rows that failed" />
       </div>

@@ -1,24 +1,7 @@
-/** What the key in use may do here, by what the service says of it. */
+/** What the key in use may do here; everything while that is not known, since the service decides. */
 import { useQuery } from '@tanstack/react-query';
-import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { useSession } from '../../api/session.tsx';
-
-export interface Rights {
-  /** Why nothing can be imported; null where it can, or while it is not known. */
-  readonly cannotImport: string | null;
-  /** True where the service will refuse every rule of a file. */
-  readonly rulesAreRefused: boolean;
-}
-
-export function rightsOf(who: WhoAmI): Rights {
-  const mayWrite = who.role === 'writer' || who.role === 'admin';
-  return {
-    cannotImport: mayWrite
-      ? null
-      : `The key in use has the role ${who.role}: it may look, but importing takes the role writer or admin.`,
-    rulesAreRefused: mayWrite && who.tenants.length > 0,
-  };
-}
+import { type Rights, rightsOf } from './rights.ts';
 
 const unknown: Rights = { cannotImport: null, rulesAreRefused: false };
 
