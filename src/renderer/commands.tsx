@@ -40,8 +40,9 @@ function useToolCommands(): Command[] {
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return useMemo(() => {
-    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
-      void navigate({ to });
+    const go =
+      (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/admin/databases' | '/settings') => () =>
+        void navigate({ to });
     return [
       {
         id: 'go.facts',
@@ -70,11 +71,18 @@ function useToolCommands(): Command[] {
       { id: 'go.start', title: 'Samples', group: 'Go to', icon: <IconBook2 {...small} />, run: go('/start') },
       {
         id: 'go.admin',
-        title: 'Admin: databases, tenants, storage',
+        title: 'Admin: dashboard and storage',
         group: 'Go to',
         keys: 'Alt+8',
         icon: <IconDatabaseCog {...small} />,
         run: go('/admin'),
+      },
+      {
+        id: 'go.databases',
+        title: 'Admin: databases, tenants, scopes',
+        group: 'Go to',
+        icon: <IconDatabaseCog {...small} />,
+        run: go('/admin/databases'),
       },
       {
         id: 'go.settings',

@@ -21,6 +21,7 @@ import { questionSearchOf } from './api/question-text.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
+import { AdminFrame } from './features/admin/admin-frame.tsx';
 import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
@@ -42,6 +43,9 @@ import { writeStored } from './ui/stored-state.ts';
 
 const AdminView = lazy(async () => ({
   default: (await import('./features/admin/admin-view.tsx')).AdminView,
+}));
+const DashboardView = lazy(async () => ({
+  default: (await import('./features/admin/dashboard-view.tsx')).DashboardView,
 }));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
 const ContextView = lazy(async () => ({
@@ -295,9 +299,21 @@ const whatIfRoute = createRoute({
   },
 });
 
-const adminRoute = createRoute({
+const dashboardRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/admin',
+  component: function Dashboard() {
+    return (
+      <AdminFrame>
+        <DashboardView />
+      </AdminFrame>
+    );
+  },
+});
+
+const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/databases',
   validateSearch: adminSearchOf,
   component: function Admin() {
     const search = adminRoute.useSearch();
@@ -307,7 +323,11 @@ const adminRoute = createRoute({
       (next: typeof search) => void navigate({ search: next, replace: true }),
       [navigate],
     );
-    return <AdminView search={search} onSearch={onSearch} goTo={goTo} />;
+    return (
+      <AdminFrame>
+        <AdminView search={search} onSearch={onSearch} goTo={goTo} />
+      </AdminFrame>
+    );
   },
 });
 
@@ -385,6 +405,7 @@ export const router = createRouter({
     whyNotRoute,
     traceRoute,
     whatIfRoute,
+    dashboardRoute,
     adminRoute,
     scopesRoute,
     memoryRoute,
