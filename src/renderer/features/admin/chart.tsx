@@ -4,7 +4,7 @@ import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { TileSeries } from './tiles.ts';
+import type { Series } from './history.ts';
 import styles from './dashboard.module.css';
 
 const height = 44;
@@ -13,7 +13,7 @@ interface ChartProps {
   label: string;
   /** Epoch ms, one for each value. */
   times: readonly number[];
-  series: readonly TileSeries[];
+  series: readonly Series[];
   /** Epoch ms. */
   from: number;
 }
@@ -71,7 +71,7 @@ export function Chart({ label, times, series, from }: ChartProps) {
 
   useEffect(() => {
     if (plot.current === null) return;
-    const values = series.map((one) => [...one.values]);
+    const values = series.map((one) => [...one]);
     const to = times.at(-1) ?? from;
     plot.current.setData([times.map((time) => time / 1_000), ...values], false);
     plot.current.setScale('x', { min: from / 1_000, max: to / 1_000 });

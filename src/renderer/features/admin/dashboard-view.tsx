@@ -8,14 +8,13 @@ import { Loader, SegmentedControl } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { failureOf } from '../../api/problem.ts';
-import { formatDuration } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { type Attention, attentionOf } from './attention.ts';
 import { Chart } from './chart.tsx';
 import styles from './dashboard.module.css';
-import { keptMs, type MetricsReading } from './history.ts';
+import { keptMs, type MetricsReading, withGaps } from './history.ts';
 import { useRefusal } from './rights.ts';
 import { ServicePanel } from './service-panel.tsx';
 import { describeTile, summaryOf, type Tile, tilesOf } from './tiles.ts';
@@ -54,10 +53,9 @@ interface TilesProps {
 }
 
 function Charts({ tiles, readings }: TilesProps) {
-  const times = readings.map(({ at }) => at);
-  const last = times.at(-1) ?? 0;
+  const last = readings.at(-1)?.at ?? 0;
   // A chart of a few seconds would make a mountain of every molehill.
-  const from = Math.max(last - keptMs, Math.min(times[0] ?? last, last - 60_000));
+  const from = Math.max(last - keptMs, Math.min(readings[0]?.at ?? last, last - 60_000));
   return (
     <ul className={styles.tiles}>
       {tiles.map((tile) => (
@@ -65,7 +63,14 @@ function Charts({ tiles, readings }: TilesProps) {
           <h2 className={styles.tileTitle}>{tile.title}</h2>
           <p className={`number ${styles.value}`}>{tile.value}</p>
           <p className={`number ${styles.detail}`}>{tile.detail}</p>
-          <Chart label={describeTile(tile)} times={times} series={tile.series} from={from} />
+          <Chart
+            label={describeTile(tile)}
+            from={from}
+            {...withGaps(
+              readings,
+              tile.series.map(({ values }) => values),
+            )}
+          />
         </li>
       ))}
     </ul>
@@ -76,7 +81,7 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
   const rows = tiles.flatMap((tile) =>
     tile.series.map(({ name, values }) => ({
       key: `${tile.title} ${name}`,
-      title: name === tile.title ? tile.title : `${tile.title}: ${name}`,
+      title: tile.series.length === 1 ? tile.title : `${tile.title}: ${name}`,
       summary: summaryOf(values, tile.write),
     })),
   );
@@ -110,7 +115,7 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
 function spanWords(readings: readonly MetricsReading[]): string {
   const [first, last] = [readings[0], readings.at(-1)];
   const span = first === undefined || last === undefined ? 0 : last.at - first.at;
-  return span < 1_000 ? 'since now' : `the last ${formatDuration(Math.round(span / 1_000) * 1_000)}`;
+  return `the last ${span < 60_000 ? `${Math.round(span / 1_000)} s` : `${Math.round(span / 60_000)} min`}`;
 }
 
 function Numbers({ metrics }: { metrics: MetricsNow }) {

@@ -155,6 +155,25 @@ export function levelsOf(readings: readonly MetricsReading[], name: Gauge): Seri
 /** So far apart, readings do not belong together: the window was asleep, or the service away. */
 const longestStepMs = 30_000;
 
+/** Times and values as a chart takes them: where no reading was taken for long there is a gap in every line. */
+export function withGaps(
+  readings: readonly MetricsReading[],
+  series: readonly Series[],
+): { readonly times: readonly number[]; readonly series: readonly Series[] } {
+  const times: number[] = [];
+  const joined: (number | null)[][] = series.map(() => []);
+  for (const [index, { at }] of readings.entries()) {
+    const before = readings[index - 1]?.at ?? at;
+    if (at - before > longestStepMs) {
+      times.push(before + 1);
+      for (const values of joined) values.push(null);
+    }
+    times.push(at);
+    for (const [which, values] of joined.entries()) values.push(series[which]?.[index] ?? null);
+  }
+  return { times, series: joined };
+}
+
 /** How much a counter grew in a second, since the reading before. */
 export function ratesOf(readings: readonly MetricsReading[], name: Counter): Series {
   return readings.map((after, index) => {

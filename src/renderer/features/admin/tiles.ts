@@ -33,7 +33,8 @@ export interface Tile {
 
 function perSecond(value: number): string {
   if (value >= 100) return `${formatCount(value)}/s`;
-  return `${value === 0 ? '0' : value.toPrecision(2).replace(/\.0$/, '')}/s`;
+  if (value > 0 && value < 0.01) return 'under 0.01/s';
+  return `${Number(value.toPrecision(2))}/s`;
 }
 
 function seconds(value: number): string {
@@ -111,7 +112,7 @@ function durationTile(
   of: Durations,
   hint: string,
 ): Tile[] {
-  if (readings.at(-1)?.durations[of].size === 0) return [];
+  if ((readings.at(-1)?.durations[of].size ?? 0) === 0) return [];
   return [
     {
       title,

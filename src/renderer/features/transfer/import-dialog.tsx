@@ -153,7 +153,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
       {problem !== null && <Problem text={problem} />}
       {check !== null &&
         (isRunning(check) ? <ImportProgress entry={check} /> : <ImportResult entry={check} />)}
-      <div className={styles.actions}>
+      <div className={`${styles.actions} ${styles.stay}`}>
         <Button variant="default" disabled={cannot} onClick={() => onBegin(true)}>
           Check
         </Button>

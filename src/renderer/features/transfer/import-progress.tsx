@@ -72,11 +72,12 @@ export function ImportProgress({ entry }: { entry: ImportEntry }) {
           {state.kind === 'preparing' && `${formatBytes(state.bytes)} of ${formatBytes(plan.file.size)}`}
           {bytesPerSecond !== null && ` · ${formatBytes(bytesPerSecond)}/s`}
         </span>
-        <span>{leftMs !== null && writtenLeft(leftMs)}</span>
-        <span>
-          {told !== null &&
-            `${formatCount(told.processed)} rows read, ${formatCount(told.asserted)} asserted, ${formatCount(told.failed)} failed`}
-        </span>
+        {leftMs !== null && <span>{writtenLeft(leftMs)}</span>}
+        {told !== null && (
+          <span>
+            {`${formatCount(told.processed)} rows read, ${formatCount(told.asserted)} asserted, ${formatCount(told.failed)} failed`}
+          </span>
+        )}
       </div>
     </div>
   );

@@ -5,9 +5,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { storedWords } from './outcome-words.ts';
+import { leftWords } from './outcome-words.ts';
 import { Counts, Failures } from './outcome-view.tsx';
-import { type ImportEntry, idOf, undo } from './transfer-store.ts';
+import { type ImportEntry, idOf, lookAgain, undo } from './transfer-store.ts';
 import type { Undoing } from './import-run.ts';
 import styles from './transfer.module.css';
 
@@ -70,26 +70,26 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
       </div>
     );
   }
-  if (state.kind === 'cancelled')
-    return (
-      <div className={styles.outcome}>
-        <h3 role="status">{plan.isDryRun ? 'The check was cancelled' : 'The import was cancelled'}</h3>
-        {!plan.isDryRun && <p>{storedWords(state.stored, state.failure !== null)}</p>}
-        {state.failure !== null && <ProblemNotice failure={state.failure} />}
-        <Undone undoing={undoing} hasRules={false} />
-      </div>
-    );
-  if (state.kind === 'failed')
-    return (
-      <>
-        <ProblemNotice failure={state.failure} />
-        {state.stored !== null && state.stored.facts > 0 && (
-          <div className={styles.outcome}>
-            <p>{storedWords(state.stored, false)}</p>
-            <Undone undoing={undoing} hasRules={false} />
-          </div>
-        )}
-      </>
-    );
-  return null;
+  if (state.kind !== 'ended') return null;
+  const { failure, left } = state;
+  const what = plan.isDryRun ? 'check' : 'import';
+  return (
+    <>
+      {failure !== null && <ProblemNotice failure={failure} />}
+      {(failure === null || !plan.isDryRun) && (
+        <div className={styles.outcome}>
+          {failure === null && <h3 role="status">The {what} was cancelled</h3>}
+          {!plan.isDryRun && <p>{leftWords(left)}</p>}
+          {left.kind === 'unknown' && (
+            <div>
+              <Button variant="default" onClick={() => void lookAgain(entry)}>
+                Look again
+              </Button>
+            </div>
+          )}
+          <Undone undoing={undoing} hasRules={false} />
+        </div>
+      )}
+    </>
+  );
 }

@@ -6,7 +6,7 @@
  */
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
 import { operations } from '../../../engine/contract/operations.ts';
-import { type Endpoint, headersOf, httpCallOf, newRequestId } from '../../api/client.ts';
+import { call, type Endpoint, headersOf, httpCallOf, newRequestId } from '../../api/client.ts';
 import { ApiError, type Failure, failureOf } from '../../api/problem.ts';
 import { importFormats, type ImportFormat, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
@@ -54,9 +54,22 @@ export type ImportState =
     }
   | { readonly kind: 'stopping' }
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
-  /** `stored`: what is stored all the same; null where nothing can be, or it could not be found out. */
-  | { readonly kind: 'cancelled'; readonly stored: StoredPart | null; readonly failure: Failure | null }
-  | { readonly kind: 'failed'; readonly stored: StoredPart | null; readonly failure: Failure };
+  /** `failure` null: its user ended it. */
+  | { readonly kind: 'ended'; readonly failure: Failure | null; readonly left: Left };
+
+/** What an import that did not come to its end has stored all the same. */
+export type Left =
+  | { readonly kind: 'known'; readonly stored: StoredPart }
+  /** It could not be found out, for now. */
+  | { readonly kind: 'unknown'; readonly trace: ImportTrace; readonly failure: Failure };
+
+/** By what the facts of an import are found. `startedAt`: epoch ms. */
+interface ImportTrace {
+  readonly requestId: string;
+  readonly startedAt: number;
+}
+
+const nothing: Left = { kind: 'known', stored: { id: null, facts: 0, isAtLeast: false } };
 
 /** What was undone of an import. */
 export type Undoing =
@@ -91,16 +104,29 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The service ends an import between two batches: what it stores is counted until it stays the same. */
-async function storedPart(plan: ImportPlan, requestId: string, startedAt: number): Promise<StoredPart> {
-  let before: StoredPart | null = null;
-  for (let look = 0; look < 6; look += 1) {
-    await pause(look === 0 ? 150 : 350);
-    const found = await findStoredPart(plan.endpoint, requestId, startedAt);
-    if (before !== null && found.id === before.id && found.facts === before.facts) return found;
-    before = found;
+/** Finds what is stored. Never rejects. */
+export async function findLeft(endpoint: Endpoint, trace: ImportTrace): Promise<Left> {
+  try {
+    await quietened(endpoint);
+    return { kind: 'known', stored: await findStoredPart(endpoint, trace.requestId, trace.startedAt) };
+  } catch (error) {
+    return { kind: 'unknown', trace, failure: failureOf(error) };
   }
-  return before ?? { id: null, facts: 0, isAtLeast: false };
+}
+
+const mostLooks = 6;
+
+/** The service ends an import between two batches: resolves when there are no more facts than a moment ago, or after a while. */
+async function quietened(endpoint: Endpoint): Promise<void> {
+  let before: number | null = null;
+  for (let look = 0; look < mostLooks; look += 1) {
+    await pause(look === 0 ? 150 : 350);
+    const { total } = await call(endpoint, 'listFacts', {
+      query: { sort: 'createdAt', order: 'desc', limit: '1' },
+    });
+    if (total === before) return;
+    before = total;
+  }
 }
 
 async function sentBlob(
@@ -167,18 +193,9 @@ export async function runImport(
     const isGivenUp = error === givenUp;
     // Refused before anything was read: nothing is stored.
     const isRefused = error instanceof ApiError && error.status !== null && error.status < 500;
-    const mayBeStored = isSent && !isDryRun && !isRefused;
     if (isGivenUp) onState({ kind: 'stopping' });
-    const [stored, failure] = mayBeStored
-      ? await storedPart(plan, requestId, startedAt).then(
-          (found) => [found, null] as const,
-          (cause: unknown) => [null, failureOf(cause)] as const,
-        )
-      : ([null, null] as const);
-    onState(
-      isGivenUp
-        ? { kind: 'cancelled', stored, failure }
-        : { kind: 'failed', stored, failure: failureOf(error) },
-    );
+    const left =
+      isSent && !isDryRun && !isRefused ? await findLeft(endpoint, { requestId, startedAt }) : nothing;
+    onState({ kind: 'ended', failure: isGivenUp ? null : failureOf(error), left });
   }
 }

@@ -1,7 +1,6 @@
 /** What an import came to, in words. */
 import { formatAmount } from '../../ui/format.ts';
-import type { ImportOutcome, ImportState } from './import-run.ts';
-import type { StoredPart } from './stored-part.ts';
+import type { ImportOutcome, ImportState, Left } from './import-run.ts';
 
 /** The parts of the outcome that are not nothing. */
 export function outcomeParts({ asserted, updated, unchanged, rules, failed }: ImportOutcome): string[] {
@@ -15,14 +14,14 @@ export function outcomeParts({ asserted, updated, unchanged, rules, failed }: Im
   return parts.length === 0 ? ['nothing in it'] : parts;
 }
 
-/** What stays of an import that ended early. `isUnknown`: it could not be found out. */
-export function storedWords(stored: StoredPart | null, isUnknown: boolean): string {
-  if (isUnknown) return 'What it has stored could not be found out; it stays stored.';
-  if (stored === null || stored.facts === 0) return 'It had asserted nothing new.';
-  const facts = formatAmount(stored.facts, 'fact');
-  if (stored.isAtLeast)
-    return `More than ${facts} had been asserted by then, and stay stored until you undo it.`;
-  return `${facts} had been asserted by then, and ${stored.facts === 1 ? 'stays' : 'stay'} stored until you undo it.`;
+/** What stays of an import that ended early. */
+export function leftWords(left: Left): string {
+  if (left.kind === 'unknown') return 'What it has stored could not be found out; it stays stored.';
+  const { facts, isAtLeast } = left.stored;
+  if (facts === 0) return 'It had asserted nothing new.';
+  const amount = formatAmount(facts, 'fact');
+  if (isAtLeast) return `More than ${amount} had been asserted by then, and stay stored until you undo it.`;
+  return `${amount} had been asserted by then, and ${facts === 1 ? 'stays' : 'stay'} stored until you undo it.`;
 }
 
 /** The failures as text to be copied: a line each. */
@@ -33,5 +32,6 @@ export function failuresText({ errors }: ImportOutcome): string {
 /** How an import ended, as a title. */
 export function outcomeTitle(state: ImportState, fileName: string): string {
   if (state.kind === 'done') return `Imported ${fileName}`;
-  return state.kind === 'cancelled' ? `Cancelled ${fileName}` : `${fileName} broke off`;
+  const isCancelled = state.kind === 'ended' && state.failure === null;
+  return isCancelled ? `Cancelled ${fileName}` : `${fileName} broke off`;
 }

@@ -13,10 +13,12 @@ export function entryWords({ state, undoing }: ImportEntry): string {
   }
   if (undoing.kind === 'failed') return `not undone: ${undoing.failure.detail}`;
   if (state.kind === 'done') return outcomeParts(state.outcome).join(', ');
-  if (state.kind === 'cancelled')
-    return `cancelled, ${formatAmount(state.stored?.facts ?? 0, 'fact')} stored`;
-  if (state.kind === 'failed') return `broke off: ${state.failure.title}`;
-  return 'running';
+  if (state.kind !== 'ended') return 'running';
+  const { failure, left } = state;
+  const how = failure === null ? 'cancelled' : 'broke off';
+  if (left.kind === 'unknown') return `${how}; what is stored is not known`;
+  const { facts, isAtLeast } = left.stored;
+  return `${how}, ${isAtLeast ? 'more than ' : ''}${formatAmount(facts, 'fact')} stored`;
 }
 
 export function RecentImports({ entries }: { entries: readonly ImportEntry[] }) {

@@ -16,7 +16,7 @@ export interface StoredPart {
 }
 
 const pageSize = 1000;
-const mostPages = 20;
+const mostPages = 10;
 /** Clocks of the browser and the service may differ by so much. */
 const clockSlackMs = 5 * 60_000;
 

@@ -4,7 +4,14 @@ import { create } from 'zustand';
 import { call } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
-import { giveUp, type ImportPlan, type ImportState, runImport, type Undoing } from './import-run.ts';
+import {
+  findLeft,
+  giveUp,
+  type ImportPlan,
+  type ImportState,
+  runImport,
+  type Undoing,
+} from './import-run.ts';
 import { forgetPrepared } from './prepare-table.ts';
 
 /** An import that was begun. */
@@ -45,7 +52,7 @@ export function isRunning({ state }: ImportEntry): boolean {
 /** The id by which an import can be undone; null: there is nothing to undo, or it is not known. */
 export function idOf({ state }: ImportEntry): string | null {
   if (state.kind === 'done') return state.outcome.id;
-  if (state.kind === 'cancelled' || state.kind === 'failed') return state.stored?.id ?? null;
+  if (state.kind === 'ended' && state.left.kind === 'known') return state.left.stored.id;
   return null;
 }
 
@@ -93,6 +100,13 @@ export function dropCheck(): void {
   if (check === null) return;
   cancel(check.number);
   useTransfers.setState({ check: null });
+}
+
+/** Looks again what an import that ended early has stored. */
+export async function lookAgain({ number, plan, state }: ImportEntry): Promise<void> {
+  if (state.kind !== 'ended' || state.left.kind !== 'unknown') return;
+  change(number, { state: { kind: 'stopping' } });
+  change(number, { state: { ...state, left: await findLeft(plan.endpoint, state.left.trace) } });
 }
 
 /** Retracts what an import has asserted. */

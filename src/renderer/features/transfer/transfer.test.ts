@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ImportDone } from '../../../engine/contract/transfer.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { failureOf } from '../../api/problem.ts';
 import { formatOf } from './formats.ts';
 import { importUrl, outcomeOf, type ImportState } from './import-run.ts';
-import { failuresText, outcomeParts, storedWords } from './outcome-words.ts';
+import { failuresText, leftWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
 import { isAllSent, progressOf, writtenLeft } from './progress.ts';
 import { exportFileName, type ExportPlan, exportUrl, keepingSink } from './run-export.ts';
@@ -153,12 +154,13 @@ describe('the answer of an import', () => {
   });
 
   test('that never came leaves what was stored, as far as it is known', () => {
-    expect(storedWords({ id: 'i', facts: 1, isAtLeast: false }, false)).toMatch(/^1 fact had been asserted/);
-    expect(storedWords({ id: 'i', facts: 20_000, isAtLeast: true }, false)).toMatch(
-      /^More than 20,000 facts/,
-    );
-    expect(storedWords({ id: null, facts: 0, isAtLeast: false }, false)).toBe('It had asserted nothing new.');
-    expect(storedWords(null, true)).toMatch(/could not be found out/);
+    const known = (facts: number, isAtLeast = false) =>
+      leftWords({ kind: 'known', stored: { id: 'i', facts, isAtLeast } });
+    expect(known(1)).toBe('1 fact had been asserted by then, and stays stored until you undo it.');
+    expect(known(20_000, true)).toMatch(/^More than 20,000 facts/);
+    expect(known(0)).toBe('It had asserted nothing new.');
+    const trace = { requestId: 'r', startedAt: 0 };
+    expect(leftWords({ kind: 'unknown', trace, failure: failureOf('x') })).toMatch(/could not be found out/);
   });
 
   test('is looked for by an import of each kind among the newest facts', () => {
