@@ -18,8 +18,10 @@ export function ChooseFile({ onFile }: ChooseFileProps) {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setIsOver] = useState(false);
 
+  /** The view under the dialog takes files too. */
   function onDrop(event: DragEvent): void {
     event.preventDefault();
+    event.stopPropagation();
     setIsOver(false);
     const file = event.dataTransfer.files[0];
     if (file !== undefined) onFile(file);
@@ -31,6 +33,7 @@ export function ChooseFile({ onFile }: ChooseFileProps) {
       onDragOver={(event) => {
         if (!hasFiles(event)) return;
         event.preventDefault();
+        event.stopPropagation();
         setIsOver(true);
       }}
       onDragLeave={() => setIsOver(false)}

@@ -106,7 +106,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
     (file.size === 0 ? 'The file is empty.' : null) ??
     (table === null ? null : mappingProblem(table.mapping)) ??
     (scope === '' || scopeNameProblem(scope) === null ? null : 'The scope has no such name.');
-  const cannot = problem !== null || rights.cannotImport !== null || isChecking;
+  const cannot = problem !== null || isChecking;
 
   function onBegin(isDryRun: boolean): void {
     const { mapping = null, preview } = table ?? {};
@@ -157,7 +157,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
         <Button variant="default" disabled={cannot} onClick={() => onBegin(true)}>
           Check
         </Button>
-        <Button disabled={cannot} onClick={() => onBegin(false)}>
+        <Button disabled={cannot || rights.cannotImport !== null} onClick={() => onBegin(false)}>
           Import
         </Button>
       </div>
@@ -231,6 +231,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   useEffect(() => {
     if (dropped === null || runs) return;
     setSeen(newest?.number ?? 0);
+    dropCheck();
     setFile(takeDropped());
   }, [dropped, runs, newest?.number]);
   useEffect(() => dropCheck, []);

@@ -13,7 +13,7 @@ export function rightsOf(who: WhoAmI): Rights {
   return {
     cannotImport: mayWrite
       ? null
-      : `The key in use has the role ${who.role}: it may look, but importing takes the role writer or admin.`,
+      : `The key in use has the role ${who.role}: it may look at a file and check it; to import it takes the role writer or admin.`,
     rulesAreRefused: mayWrite && who.tenants.length > 0,
   };
 }
