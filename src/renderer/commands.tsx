@@ -40,9 +40,8 @@ function useToolCommands(): Command[] {
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return useMemo(() => {
-    const go =
-      (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/admin/databases' | '/settings') => () =>
-        void navigate({ to });
+    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
+      void navigate({ to });
     return [
       {
         id: 'go.facts',
@@ -76,13 +75,6 @@ function useToolCommands(): Command[] {
         keys: 'Alt+8',
         icon: <IconDatabaseCog {...small} />,
         run: go('/admin'),
-      },
-      {
-        id: 'go.databases',
-        title: 'Admin: databases, tenants, scopes',
-        group: 'Go to',
-        icon: <IconDatabaseCog {...small} />,
-        run: go('/admin/databases'),
       },
       {
         id: 'go.settings',
@@ -295,13 +287,21 @@ function useContextCommands(): Command[] {
   }, [navigate, chosen]);
 }
 
-/** Every other database by name. */
+/** The list of databases, and every other one by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
+  const navigate = useNavigate();
   const { space } = useSession();
   const databases = useDatabases().data;
   return useMemo(
-    () =>
-      (databases ?? [])
+    () => [
+      {
+        id: 'go.databases',
+        title: 'Admin: databases, tenants, scopes',
+        group: 'Go to',
+        icon: <IconDatabaseCog {...small} />,
+        run: () => void navigate({ to: '/admin/databases' }),
+      },
+      ...(databases ?? [])
         .filter(({ name }) => name !== space.database)
         .map(
           ({ name, facts }): Command => ({
@@ -313,7 +313,8 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
             run: () => goTo({ ...space, database: name, scope: allScopes }),
           }),
         ),
-    [databases, space, goTo],
+    ],
+    [navigate, databases, space, goTo],
   );
 }
 
