@@ -143,6 +143,7 @@ test('an import goes on when its dialog is closed, is cancelled, and what it sto
   page,
   service,
 }) => {
+  test.setTimeout(120_000);
   await open(page, service, '/facts?transfer=import');
   const lines = Array.from({ length: 400_000 }, (_, index) => `n${index},${index * 7}`).join('\n');
   const dialog = await choose(page, 'many.csv', lines);
@@ -174,6 +175,7 @@ async function check(page: Page, view: string): Promise<void> {
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`nothing grave is found in the dialogs, ${colorScheme}`, async ({ page, service }) => {
+    test.setTimeout(120_000);
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width: 1280, height: 800 });
     await open(page, service, '/facts?transfer=import');

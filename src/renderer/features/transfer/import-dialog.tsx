@@ -19,6 +19,7 @@ import { ImportResult, UndoButton } from './import-result.tsx';
 import { mappingProblem } from './mapping.ts';
 import { MappingFields } from './mapping-fields.tsx';
 import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
+import { previewRows } from './preview.ts';
 import { RecentImports } from './recent-imports.tsx';
 import { begin, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import { type ImportForm, useImportForm } from './use-import-form.ts';
@@ -80,7 +81,11 @@ function Preview({ form }: { form: ImportForm }) {
       ) : (
         <MappedRows preview={table.preview} mapping={table.mapping} />
       )}
-      <PreviewNote rows={rows} isAll={beginning.isAll && rows.length < 100} />
+      <PreviewNote
+        rows={rows}
+        isAll={beginning.isAll && rows.length < previewRows}
+        width={table?.preview.width ?? 0}
+      />
     </div>
   );
 }

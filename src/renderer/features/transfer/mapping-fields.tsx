@@ -21,8 +21,11 @@ const separatorLabels: Readonly<Record<Separator, string>> = {
   '|': 'Bar',
 };
 
+/** So many columns can be chosen from; a fact has no more than 64 arguments. */
+const mostColumns = 256;
+
 function numbers(width: number): number[] {
-  return Array.from({ length: width }, (_, index) => index);
+  return Array.from({ length: Math.min(width, mostColumns) }, (_, index) => index);
 }
 
 function Argument({ mapping, onMapping, header, index }: MappingFieldsProps & { index: number }) {

@@ -21,9 +21,12 @@ interface MappedRowsProps {
   mapping: Mapping;
 }
 
+/** A row of thousands of columns is no table that anyone reads. */
+const mostColumns = 64;
+
 export function MappedRows({ preview, mapping }: MappedRowsProps) {
   const { header, width, rows } = preview;
-  const columns = Array.from({ length: width }, (_, column) => column);
+  const columns = Array.from({ length: Math.min(width, mostColumns) }, (_, column) => column);
   return (
     <div className={styles.tablePlace} tabIndex={0} role="region" aria-label="The first rows">
       <table className={styles.table}>
@@ -89,13 +92,21 @@ export function PlainRows({ rows, isPlain }: { rows: readonly PreviewRow[]; isPl
   );
 }
 
+interface PreviewNoteProps {
+  rows: readonly PreviewRow[];
+  isAll: boolean;
+  /** Columns of a table; 0 of no table. */
+  width: number;
+}
+
 /** What can be said of the rows that are shown. */
-export function PreviewNote({ rows, isAll }: { rows: readonly PreviewRow[]; isAll: boolean }) {
+export function PreviewNote({ rows, isAll, width }: PreviewNoteProps) {
   const failing = rows.filter(({ problem }) => problem !== null).length;
   return (
     <p className={styles.small}>
       {isAll ? formatAmount(rows.length, 'row') : `The first ${formatAmount(rows.length, 'row')}`}
-      {failing > 0 && `, ${failing} of which will fail`}.
+      {failing > 0 && `, ${failing} of which will fail`}
+      {width > mostColumns && `; ${formatAmount(width - mostColumns, 'more column')} not shown`}.
     </p>
   );
 }
