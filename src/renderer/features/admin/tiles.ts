@@ -246,8 +246,8 @@ function processTiles(readings: readonly MetricsReading[]): Tile[] {
       title: 'Replication lag',
       gauge: 'replicationRecords',
       detail:
-        replicationSeconds === undefined
-          ? 'behind the leader'
+        replicationSeconds === undefined || replicationSeconds === 0
+          ? 'nothing to take over'
           : `${seconds(replicationSeconds)} behind the leader`,
       hint: 'Records that this service has yet to take over; a leader has none',
       write: (value) => formatAmount(value, 'record'),
