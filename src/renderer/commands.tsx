@@ -5,6 +5,8 @@ import {
   IconBrain,
   IconDatabase,
   IconDatabaseCog,
+  IconFileExport,
+  IconFileImport,
   IconFlask,
   IconFrame,
   IconGitFork,
@@ -29,6 +31,7 @@ import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
 import { useSignOut } from './api/use-sign-out.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
+import { factsSearchOf } from './features/facts/facts-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
@@ -72,7 +75,7 @@ function useToolCommands(): Command[] {
       { id: 'go.start', title: 'Samples', group: 'Go to', icon: <IconBook2 {...small} />, run: go('/start') },
       {
         id: 'go.admin',
-        title: 'Admin: databases, tenants, storage',
+        title: 'Admin: dashboard and storage',
         group: 'Go to',
         keys: 'Alt+8',
         icon: <IconDatabaseCog {...small} />,
@@ -245,6 +248,31 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
+/** Knowledge as files; what the Facts view shows stays as it is. */
+function useTransferCommands(): Command[] {
+  const navigate = useNavigate();
+  const shown = JSON.stringify(useLastSearch('/facts'));
+  return useMemo(() => {
+    const search = factsSearchOf(JSON.parse(shown) as Record<string, unknown>);
+    return [
+      {
+        id: 'facts.import',
+        title: 'Import a file…',
+        group: 'Facts',
+        icon: <IconFileImport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
+      },
+      {
+        id: 'facts.export',
+        title: 'Export to a file…',
+        group: 'Facts',
+        icon: <IconFileExport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
+      },
+    ];
+  }, [navigate, shown]);
+}
+
 /** What an agent would be given: the window that was chosen last. */
 function useContextCommands(): Command[] {
   const navigate = useNavigate();
@@ -313,13 +341,21 @@ function useKeyCommands(): Command[] {
   );
 }
 
-/** Every other database by name. */
+/** The list of databases, and every other one by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
+  const navigate = useNavigate();
   const { space } = useSession();
   const databases = useDatabases().data;
   return useMemo(
-    () =>
-      (databases ?? [])
+    () => [
+      {
+        id: 'go.databases',
+        title: 'Admin: databases, tenants, scopes',
+        group: 'Go to',
+        icon: <IconDatabaseCog {...small} />,
+        run: () => void navigate({ to: '/admin/databases' }),
+      },
+      ...(databases ?? [])
         .filter(({ name }) => name !== space.database)
         .map(
           ({ name, facts }): Command => ({
@@ -331,7 +367,8 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
             run: () => goTo({ ...space, database: name, scope: allScopes }),
           }),
         ),
-    [databases, space, goTo],
+    ],
+    [navigate, databases, space, goTo],
   );
 }
 
@@ -341,6 +378,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const scopes = useScopes();
   const tools = useToolCommands();
   const context = useContextCommands();
+  const transfer = useTransferCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
   const keys = useKeyCommands();
@@ -365,6 +403,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
     return [
       ...tools,
       ...context,
+      ...transfer,
       ...scopeTools,
       ...memory,
       ...keys,
@@ -373,5 +412,18 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
       ...databases,
       ...scopeCommands,
     ];
-  }, [tools, context, scopeTools, memory, keys, explaining, knowledge, databases, scopeNames, space, goTo]);
+  }, [
+    tools,
+    context,
+    transfer,
+    scopeTools,
+    memory,
+    keys,
+    explaining,
+    knowledge,
+    databases,
+    scopeNames,
+    space,
+    goTo,
+  ]);
 }

@@ -12,6 +12,7 @@ import {
   Navigate,
   Outlet,
   retainSearchParams,
+  useLocation,
   useNavigate,
 } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
@@ -35,6 +36,8 @@ import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
+import { DropArea } from './features/transfer/drop-area.tsx';
+import { ImportNotice } from './features/transfer/import-notice.tsx';
 import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
 import { EmptyState } from './ui/notices.tsx';
 import { noteSearch } from './ui/last-searches.ts';
@@ -42,6 +45,9 @@ import { writeStored } from './ui/stored-state.ts';
 
 const AdminView = lazy(async () => ({
   default: (await import('./features/admin/admin-view.tsx')).AdminView,
+}));
+const DashboardView = lazy(async () => ({
+  default: (await import('./features/admin/dashboard-view.tsx')).DashboardView,
 }));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
 const ContextView = lazy(async () => ({
@@ -56,6 +62,12 @@ const ProofView = lazy(async () => ({
 }));
 const ProofPanel = lazy(async () => ({
   default: (await import('./features/proof/proof-panel.tsx')).ProofPanel,
+}));
+const ImportDialog = lazy(async () => ({
+  default: (await import('./features/transfer/import-dialog.tsx')).ImportDialog,
+}));
+const ExportDialog = lazy(async () => ({
+  default: (await import('./features/transfer/export-dialog.tsx')).ExportDialog,
 }));
 
 const WhyNotView = lazy(async () => ({
@@ -114,6 +126,15 @@ function useGoTo(): (next: Space) => void {
   );
 }
 
+/** The import that goes on while its dialog is closed. */
+function ImportUnderWay() {
+  const navigate = useNavigate();
+  const { pathname, search } = useLocation();
+  const isDialogOpen = pathname === '/facts' && factsSearchOf(search).transfer === 'import';
+  const onShow = () => void navigate({ to: '/facts', search: { transfer: 'import' } });
+  return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
+}
+
 function Framed() {
   const { database, tenant } = useSession().space;
   const goTo = useGoTo();
@@ -124,6 +145,7 @@ function Framed() {
       <Suspense fallback={null} key={`${database} ${tenant}`}>
         <Outlet />
       </Suspense>
+      <ImportUnderWay />
     </Shell>
   );
 }
@@ -164,7 +186,24 @@ const factsRoute = createRoute({
       (next: typeof search) => void navigate({ search: next, replace: true }),
       [navigate],
     );
-    return <FactsView search={search} onSearch={onSearch} />;
+    const close = () => onSearch({ ...search, transfer: undefined });
+    return (
+      <DropArea onFile={() => onSearch({ ...search, transfer: 'import' })}>
+        <FactsView search={search} onSearch={onSearch} />
+        <Suspense fallback={null}>
+          {search.transfer === 'import' && <ImportDialog onClose={close} />}
+          {search.transfer === 'export' && (
+            <ExportDialog
+              start={{
+                predicate: search.predicate,
+                isFiltered: search.q !== undefined || search.truth !== undefined,
+              }}
+              onClose={close}
+            />
+          )}
+        </Suspense>
+      </DropArea>
+    );
   },
 });
 
@@ -265,9 +304,21 @@ const whatIfRoute = createRoute({
   },
 });
 
-const adminRoute = createRoute({
+const dashboardRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/admin',
+  component: function Dashboard() {
+    return (
+      <AdminFrame>
+        <DashboardView />
+      </AdminFrame>
+    );
+  },
+});
+
+const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/databases',
   validateSearch: adminSearchOf,
   component: function Admin() {
     const search = adminRoute.useSearch();
@@ -378,6 +429,7 @@ export const router = createRouter({
     whyNotRoute,
     traceRoute,
     whatIfRoute,
+    dashboardRoute,
     adminRoute,
     keysRoute,
     scopesRoute,

@@ -4,7 +4,8 @@ import type { ReactNode } from 'react';
 import styles from './admin-frame.module.css';
 
 const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly title: string }[] = [
-  { to: '/admin', title: 'Databases' },
+  { to: '/admin', title: 'Dashboard' },
+  { to: '/admin/databases', title: 'Databases' },
   { to: '/admin/keys', title: 'Keys' },
 ];
 

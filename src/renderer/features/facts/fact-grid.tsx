@@ -36,10 +36,11 @@ function useArity(predicate: string | undefined): number | null {
 interface NoFactsProps {
   search: FactsSearch;
   onAdd: () => void;
+  onImport: () => void;
   onReset: () => void;
 }
 
-function NoFacts({ search, onAdd, onReset }: NoFactsProps) {
+function NoFacts({ search, onAdd, onImport, onReset }: NoFactsProps) {
   const icon = <IconTable size={30} stroke={1.3} aria-hidden />;
   if (search.q !== undefined || search.truth !== undefined)
     return (
@@ -68,9 +69,14 @@ function NoFacts({ search, onAdd, onReset }: NoFactsProps) {
             </Button>
           </Permitted>
           {predicate === undefined && (
-            <Button variant="default" renderRoot={(props) => <Link to="/start" {...props} />}>
-              Open a sample
-            </Button>
+            <>
+              <Button variant="default" onClick={onImport}>
+                Import a file…
+              </Button>
+              <Button variant="default" renderRoot={(props) => <Link to="/start" {...props} />}>
+                Open a sample
+              </Button>
+            </>
           )}
         </>
       }
@@ -273,7 +279,12 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
     return <Loader size={16} className={styles.firstLoad} role="status" aria-label="Loading facts" />;
   if (state.total === 0 && addedRows(staging.edits, predicate, space.scope).length === 0)
     return (
-      <NoFacts search={search} onAdd={onAdd} onReset={() => onSearch({ q: undefined, truth: undefined })} />
+      <NoFacts
+        search={search}
+        onAdd={onAdd}
+        onImport={() => onSearch({ transfer: 'import' })}
+        onReset={() => onSearch({ q: undefined, truth: undefined })}
+      />
     );
   return (
     <Rows
