@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
 import { requirePermission } from '../dispatch.ts';
 import { Activity } from './activity.ts';
-import { createAdmission } from './admission.ts';
+import { type Admission, createAdmission } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
 import { answerClientError } from './client-error.ts';
 import { limitConnections, serverOptions } from './connections.ts';
@@ -42,39 +42,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const activity = new Activity();
   const traffic = new ConnectionTraffic();
   const guard = createGuard(host);
-  const app: FastifyInstance = fastify({
-    loggerInstance: logForFramework(host.log),
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    genReqId: requestIdOf,
-    // Also of the second one that listens where the host has two addresses.
-    serverFactory: (answer) => {
-      const server = createServer(serverOptions, answer);
-      limitConnections(server, host.log);
-      traffic.watch(server);
-      return server;
-    },
-    bodyLimit: host.settings.maxRequestBodyBytes,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
-    clientErrorHandler: answerClientError,
-    frameworkErrors: (_error, request, reply) => {
-      noteRequest(host, request, reply);
-      try {
-        admission.admit(request, reply);
-        sendProblem(malformedAddress(), request, reply);
-      } catch (error) {
-        sendProblem(error, request, reply);
-      }
-    },
-  });
-  app.setErrorHandler((error, request, reply) => {
-    if (!(error instanceof ClientGone)) return sendProblem(error, request, reply);
-    reply.hijack();
-    reply.raw.destroy();
-    return reply;
-  });
+  const app = createApp(host, admission, traffic);
   logRequests(app, host);
   admission.install(app);
   await app.register(async (scope) => {
@@ -109,6 +77,44 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
         traffic.watch(server, 'secureConnection');
       }),
   };
+}
+
+/** The bare application: its servers and what becomes of errors. */
+function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraffic): FastifyInstance {
+  const app: FastifyInstance = fastify({
+    loggerInstance: logForFramework(host.log),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestIdOf,
+    // Also of the second one that listens where the host has two addresses.
+    serverFactory: (answer) => {
+      const server = createServer(serverOptions, answer);
+      limitConnections(server, host.log);
+      traffic.watch(server);
+      return server;
+    },
+    bodyLimit: host.settings.maxRequestBodyBytes,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 16_384, querystringParser: () => ({}) },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (_error, request, reply) => {
+      noteRequest(host, request, reply);
+      try {
+        admission.admit(request, reply);
+        sendProblem(malformedAddress(), request, reply);
+      } catch (error) {
+        sendProblem(error, request, reply);
+      }
+    },
+  });
+  app.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof ClientGone)) return sendProblem(error, request, reply);
+    reply.hijack();
+    reply.raw.destroy();
+    return reply;
+  });
+  return app;
 }
 
 function malformedAddress(): EngineError {
