@@ -73,7 +73,7 @@ test('the first admin key is made by keyboard alone, and makes a key that is sho
   page,
   service,
 }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(120_000);
   await open(page, service, '/facts');
   const dialog = page.getByRole('dialog');
   await expect(dialog).toHaveAccessibleName('Make the first admin key');
@@ -137,6 +137,7 @@ test('the first admin key is made by keyboard alone, and makes a key that is sho
   await expect(dialog).toContainText('It is the last admin key');
   await expect(dialog.getByRole('button', { name: 'Revoke' })).toBeDisabled();
   await page.keyboard.press('Escape');
+  await expect(page.getByRole('grid', { name: 'Keys' })).toBeFocused();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Delete');
   await dialog.getByRole('button', { name: 'Revoke' }).press('Enter');
@@ -148,7 +149,7 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   page,
   service,
 }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(120_000);
   const admin = await bootstrap(service);
   await send(service, admin, 'POST', '/tell', { predicate: 'item', args: ['tea'] });
   const restricted = { role: 'reader', tenants: ['acme'] };
