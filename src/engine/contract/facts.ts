@@ -14,7 +14,15 @@ import {
   scopeParameters,
   timeSchema,
 } from './fields.ts';
-import { constantsSchema, predicateSchema, termsSchema } from './language.ts';
+import {
+  constantsSchema,
+  isBuiltinName,
+  isWellFormed,
+  maxArguments,
+  predicateProblem,
+  predicateSchema,
+  termsSchema,
+} from './language.ts';
 
 /** The greatest size of `metadata`, as UTF-8 bytes of its JSON. */
 export const maxMetadataBytes = 64 * 1024;
@@ -105,8 +113,44 @@ export const factsInputSchema = z.preprocess(
   }),
 );
 
+const barelyGiven: FactInput = factSchema.parse({ predicate: 'p', args: [] });
+
+/**
+ * What `factSchema` makes of a fact of a predicate and arguments that are texts, as most of very many are; null where
+ * it is another one or not in order, which is for the schema to say. The arguments are those given, not a copy.
+ */
+export function barelyFact(value: unknown): FactInput | null {
+  if (typeof value !== 'object' || value === null) return null;
+  let fields = 0;
+  for (const field in value) {
+    if (field !== 'predicate' && field !== 'args') return null;
+    fields++;
+  }
+  const { predicate, args } = value as { predicate?: unknown; args?: unknown };
+  if (fields !== 2 || typeof predicate !== 'string' || !Array.isArray(args)) return null;
+  if (args.length > maxArguments || !isPlainPredicate(predicate)) return null;
+  for (const text of args as unknown[])
+    if (typeof text !== 'string' || text.startsWith('?') || !isWellFormed(text)) return null;
+  return { ...barelyGiven, predicate, args: args as string[] };
+}
+
+/** Facts that come together are mostly of one predicate. */
+let knownPredicate = '';
+
+function isPlainPredicate(name: string): boolean {
+  if (name === knownPredicate) return true;
+  if (isBuiltinName(name) || predicateProblem(name) !== null) return false;
+  knownPredicate = name;
+  return true;
+}
+
 /** The list in `factsInputSchema`. */
-export const factsList = { field: 'facts', element: factSchema, most: maxFactsPerRequest };
+export const factsList = {
+  field: 'facts',
+  element: factSchema,
+  quick: barelyFact,
+  most: maxFactsPerRequest,
+};
 
 export const factOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),
