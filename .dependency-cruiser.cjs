@@ -24,10 +24,10 @@ const layers = {
 /** Where each third party lives. */
 const homes = {
   electron: '^src/main/(desktop/|main\\.ts$|preload\\.ts$)',
-  fastify: '^src/main/(http/|mcp/|mcp-host\\.ts$)',
+  fastify: '^(src/main/(http/|mcp/|mcp-host\\.ts$)|bench/http/fastify-child\\.ts$)',
   '@fastify/static': '^src/main/http/',
   'swagger-ui-dist': '^src/main/http/',
-  '@modelcontextprotocol/sdk': '^src/main/mcp/',
+  '@modelcontextprotocol/': '^src/main/mcp/',
   '@ai-sdk/': '^src/main/llm/',
   n3: '^src/main/transfer/',
   'csv-parse': '^src/main/transfer/',
@@ -50,7 +50,7 @@ const homes = {
 
 const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
 const testOrSupport = `${test}|/testing/`;
-const testLibraries = ['vitest', 'fast-check'];
+const testLibraries = ['vitest', 'fast-check', 'ajv'];
 
 /** A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope. */
 const packageFiles = (name) =>

@@ -27,15 +27,19 @@ interface Sample {
   peakBytes: number;
 }
 
+/** CPU seconds, user and system, of all threads, as the text of /proc/<pid>/stat tells them. */
+export function cpuSecondsIn(stat: string): number {
+  // The second field is the program's name in parentheses and may hold spaces.
+  const fields = stat.replace(/^.*\) /s, '').split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
 function sample(pid: number): Sample | null {
   try {
-    // The second field is the program's name in parentheses and may hold spaces.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      .replace(/^.*\) /s, '')
-      .split(' ');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
     if (peak === null) return null;
-    return { cpu: (Number(stat[11]) + Number(stat[12])) / ticksPerSecond, peakBytes: Number(peak[1]) * 1024 };
+    return { cpu: cpuSecondsIn(stat), peakBytes: Number(peak[1]) * 1024 };
   } catch (error) {
     // The child has ended between two samples, or this is no Linux: there is nothing to read.
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))

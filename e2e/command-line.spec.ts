@@ -1,7 +1,12 @@
 /** The command line as a user meets it: the built program, its output and its exit codes. */
 import { expect } from '@playwright/test';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { ServiceProcess, test } from './service.ts';
 
 test('tells, teaches and asks, with the proof as indented text', async ({ service }) => {
@@ -90,6 +95,26 @@ test('ends cleanly on SIGTERM, leaving no endpoint file behind', async ({ servic
   expect(await service.stop()).toBe(0);
   expect(existsSync(file)).toBe(false);
   expect(service.log.split('\n').filter((line) => /"(ERROR|WARN)"/.test(line))).toEqual([]);
+});
+
+test('ends at once on a second signal, with exit code 1, and loses nothing that was answered', async ({
+  service,
+}) => {
+  await service.run(['tell', 'kept(a).']);
+  // An import whose body does not end keeps the end waiting.
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {});
+  socket.write(
+    'POST /import HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: default\r\nTransfer-Encoding: chunked\r\n' +
+      'Content-Type: application/x-ndjson\r\n\r\n',
+  );
+  expect((await service.run(['status'])).code).toBe(0);
+  process.kill(service.pid, 'SIGTERM');
+  await expect.poll(() => service.log).toContain('shutting down');
+  expect(await service.stop()).toBe(1);
+  expect(service.log).toContain('told again: ending at once');
+  socket.destroy();
+  await service.start();
+  expect((await service.run(['ask', 'kept(?x)'])).stdout).toContain('kept(a)');
 });
 
 test('goes on when nobody reads its output any more', async ({ service }) => {
@@ -198,6 +223,30 @@ test('--reset-admin revokes all admin keys while the service is stopped, says so
     expect((await bootstrap()).status).toBe(201);
     expect(await isRequired()).toBe(false);
     expect(service.log + reset.stdout).not.toContain(key);
+  } finally {
+    await service.dispose();
+  }
+});
+
+test('with TLS_ENABLED it serves HTTPS from a key store, prints where, and commands go on as before', async () => {
+  const keystores = join(import.meta.dirname, '..', 'src', 'main', 'tls', 'testing', 'keystores');
+  const tls = { TLS_ENABLED: 'true', TLS_PORT: '0', TLS_KEYSTORE_PATH: join(keystores, 'ec.jks') };
+  const service = new ServiceProcess({ ...tls, TLS_KEYSTORE_PASSWORD: 'changeit' });
+  try {
+    const refused = await service.run(['serve'], '', { TLS_KEYSTORE_PASSWORD: 'not-the-secret' });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('TLS_KEYSTORE_PASSWORD: got 14 characters');
+    await service.start();
+    expect((await service.run(['tell', 'p(a)'])).code).toBe(0);
+    await expect.poll(() => service.log).toContain('"secureAddress":"https://127.0.0.1:');
+    const address = /"secureAddress":"([^"]+)"/.exec(service.log)?.[1] ?? '';
+    const ca = readFileSync(join(keystores, 'ec.pem'));
+    const request = get(`${address}/health`, { ca, agent: false });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    expect(await text(response)).toContain('"status":"ok"');
+    expect(await service.stop()).toBe(0);
+    expect(service.log + refused.stderr).not.toMatch(/changeit|not-the-secret/);
   } finally {
     await service.dispose();
   }

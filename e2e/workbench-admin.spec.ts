@@ -32,6 +32,11 @@ async function createShop(service: ServiceProcess): Promise<void> {
   await send(service, '/teach', { text: 'sold(?x) :- item(?x)' }, acme);
 }
 
+/** Opens a part of administration. */
+async function section(page: Page, name: 'Dashboard' | 'Databases'): Promise<void> {
+  await page.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name }).click();
+}
+
 function list(page: Page, name: 'Databases' | 'Tenants' | 'Scopes') {
   return page.getByRole('region', { name, exact: true });
 }
@@ -57,6 +62,7 @@ async function confirmByName(page: Page, name: string, action: 'Delete' | 'Empty
 test('databases and tenants are made, looked at and used', async ({ page, service }) => {
   await openSample(page, service);
   await goTo(page, 'Admin');
+  await section(page, 'Databases');
   await expect(rowsOf(page, 'Databases')).toHaveCount(1);
   await expect(rowsOf(page, 'Databases').first()).toContainText('in use');
 
@@ -86,7 +92,7 @@ test('databases and tenants are made, looked at and used', async ({ page, servic
 
 test('counts are true, follow what happens, and an address opens what it says', async ({ page, service }) => {
   await createShop(service);
-  await open(page, service, '/admin?of=shop&tenantOf=acme');
+  await open(page, service, '/admin/databases?of=shop&tenantOf=acme');
   const shop = rowsOf(page, 'Databases').filter({ hasText: 'shop' });
   await expect(shop.getByRole('gridcell').nth(2)).toHaveText('2');
   await expect(shop.getByRole('gridcell').nth(3)).toHaveText('4');
@@ -111,7 +117,7 @@ test('counts are true, follow what happens, and an address opens what it says', 
 
 test('what is erased has to be named, and is said before', async ({ page, service }) => {
   await createShop(service);
-  await open(page, service, '/admin?of=shop');
+  await open(page, service, '/admin/databases?of=shop');
   const tenants = page.getByRole('grid', { name: 'Tenants' });
   await expect(rowsOf(page, 'Tenants')).toHaveCount(2);
   await tenants.focus();
@@ -148,7 +154,7 @@ test('what is erased has to be named, and is said before', async ({ page, servic
 
 test('the workbench leaves what it deletes', async ({ page, service }) => {
   await createShop(service);
-  await open(page, service, '/admin?database=shop&tenant=acme');
+  await open(page, service, '/admin/databases?database=shop&tenant=acme');
   await page.getByRole('button', { name: 'Delete acme' }).click();
   await expect(page.getByRole('dialog')).toContainText('goes to the tenant default');
   await confirmByName(page, 'acme', 'Delete');
@@ -190,8 +196,26 @@ test('a snapshot is taken, and the numbers are those of the service', async ({ p
   await expect(panel.getByText('p95').first().locator('..')).toContainText(/\d (?:ms|s)$/);
 });
 
-unwatched('what the service refuses to a key is offered no more', async ({ page, service }) => {
+test('the dashboard shows what happens, as charts and as a table', async ({ page, service }) => {
+  await createShop(service);
   await open(page, service, '/admin');
+  await expect(page.getByText('Nothing needs attention.')).toBeVisible();
+  const facts = page.getByRole('listitem').filter({ hasText: 'Stored facts' });
+  await expect(facts).toContainText('4');
+  const where = { database: 'shop', tenant: 'acme' };
+  await send(service, '/assert/facts', [{ predicate: 'item', args: ['fig'] }], where);
+  await send(service, '/ask', { predicate: 'sold', args: ['?x'] }, where);
+  await expect(facts).toContainText('1 asserted');
+  const inference = page.getByRole('listitem').filter({ hasText: 'Inference' });
+  await expect(inference).toContainText(/\d (?:ms|s)/);
+
+  await page.getByText('Table', { exact: true }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Stored facts' });
+  await expect(row.getByRole('cell').first()).toHaveText('5');
+});
+
+unwatched('what the service refuses to a key is offered no more', async ({ page, service }) => {
+  await open(page, service, '/admin/databases');
   await page.route('**/databases', async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
     await route.fulfill({
@@ -208,20 +232,29 @@ unwatched('what the service refuses to a key is offered no more', async ({ page,
   await page.keyboard.press('Escape');
   await expect(page.getByText('The key in use may look, but not administer')).toBeVisible();
   await expect(rowsOf(page, 'Databases')).toHaveCount(1);
-  for (const name of ['New database…', 'New tenant…', 'Snapshot now', 'Empty default'])
+  for (const name of ['New database…', 'New tenant…', 'Empty default'])
     await expect(page.getByRole('button', { name })).toHaveCount(0);
+  await section(page, 'Dashboard');
+  await expect(page.getByText('takes writes')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Snapshot now' })).toHaveCount(0);
+  await section(page, 'Databases');
   await page.getByRole('button', { name: 'Offer it again' }).click();
   await expect(page.getByRole('button', { name: 'New database…' })).toBeVisible();
 });
 
 test('nothing grave is found in Admin', async ({ page, service }) => {
+  test.setTimeout(120_000);
   await createShop(service);
-  await open(page, service, '/admin?of=shop&tenantOf=acme');
+  await open(page, service, '/admin/databases?of=shop&tenantOf=acme');
   await expect(rowsOf(page, 'Scopes')).toHaveCount(1);
-  await page.getByRole('button', { name: 'Snapshot now' }).click();
-  await expect(page.getByText('Snapshot taken')).toBeVisible();
-  await expectNothingGrave(page, 'Admin');
+  await expectNothingGrave(page, 'the databases');
   await page.getByRole('button', { name: 'Delete shop' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
   await expectNothingGrave(page, 'the question before a deletion');
+  await page.keyboard.press('Escape');
+  await section(page, 'Dashboard');
+  await page.getByRole('button', { name: 'Snapshot now' }).click();
+  await expect(page.getByText('Snapshot taken')).toBeVisible();
+  await expect(page.getByRole('img', { name: /^Stored facts: 4/ })).toBeVisible();
+  await expectNothingGrave(page, 'the dashboard');
 });

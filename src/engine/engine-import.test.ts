@@ -7,7 +7,7 @@ import { Prng } from './base/prng.ts';
 import { listFactsQuerySchema } from './contract/facts.ts';
 import type { Engine } from './engine.ts';
 import type { ExportedFact, Import } from './transfer.ts';
-import { factInput, hour, openSession, startTime, testCaller } from './testing/engine-fixtures.ts';
+import { day, factInput, hour, openSession, startTime, testCaller } from './testing/engine-fixtures.ts';
 
 const caller = testCaller();
 
@@ -148,4 +148,25 @@ test('an undo that comes again with its idempotency key is answered as before', 
   const undone = await engine.undoImport(keyed, importing.id);
   await engine.tell(caller, factInput('p(a)'));
   expect(await engine.undoImport(keyed, importing.id)).toEqual(undone);
+});
+
+test('what an import was answered is kept under its idempotency key for 24 hours', async () => {
+  const { engine, clock } = await openSession();
+  const importing = engine.import(caller, false);
+  await importing.assert([factInput('p(a)')]);
+  const generation = await importing.end();
+  await importing.keep({ key: 'k', fingerprint: 'f' }, 'the answer');
+  const trying = engine.import(caller, true);
+  await trying.end();
+  await trying.keep({ key: 'tried', fingerprint: 'f' }, 'the answer');
+  await engine.tell(testCaller({ idempotency: { key: 'told', fingerprint: 'g' } }), factInput('p(b)'));
+  clock.advance(day - 1);
+  expect(engine.keptImport(caller, 'k')).toEqual({ fingerprint: 'f', answer: 'the answer' });
+  expect(engine.keptImport(caller, 'told')).toEqual({ fingerprint: 'g', answer: null });
+  expect(engine.keptImport(caller, 'tried')).toBeNull();
+  expect(engine.keptImport(testCaller({ tenant: 'other' }), 'k')).toBeNull();
+  expect(engine.keptImport(testCaller({ credential: 'another' }), 'k')).toBeNull();
+  clock.advance(1);
+  expect(engine.keptImport(caller, 'k')).toBeNull();
+  expect(await engine.undoImport(caller, importing.id)).toMatchObject({ generation: generation + 2 });
 });

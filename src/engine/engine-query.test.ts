@@ -64,6 +64,26 @@ test('constants, repeated variables and ?_ narrow a query', async () => {
   expect(await query('nothing(?x)')).toEqual([]);
 });
 
+test('an atom that several scopes hold is given once, in its place, however many facts match', async () => {
+  // Few facts are compared each with each, many are hashed: the same on both sides of the border.
+  for (const count of [1, 2, 10, 11, 16, 17, 40]) {
+    const { tell, query } = await openSession();
+    const names = Array.from({ length: count }, (_, at) => `n${(at * 7) % count}`);
+    for (const name of names) {
+      await tell(`p(${name}, b)`);
+      await tell(`p(${name}, b)`, { scope: 's' });
+      await tell(`-p(${name}, b)`);
+    }
+    const expected = [...names].sort().flatMap((name) => [
+      { predicate: 'p', args: [name, 'b'], truthVal: true },
+      { predicate: 'p', args: [name, 'b'], truthVal: false },
+    ]);
+    expect(await query('p(?x, ?y)'), `${count} names`).toEqual(expected);
+    const page = await query('p(?x, ?y)', { offset: 1, limit: 5 });
+    expect(page, `${count} names`).toEqual(expected.slice(1, 6));
+  }
+});
+
 test('facts without arguments are found', async () => {
   const { tellAll, query } = await openSession();
   await tellAll(['-raining()', 'raining()']);

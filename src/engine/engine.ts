@@ -77,7 +77,7 @@ import type { Committed, Pending, RolledBack, TransactionBegun } from './contrac
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
 import type { Caller } from './base/caller.ts';
 import type { ImportUndone } from './contract/transfer.ts';
-import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
+import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import type { KeptKey } from './key-store.ts';
 import type { KeyToKeep } from './operation.ts';
@@ -107,6 +107,33 @@ export interface EngineCounters {
   facts: number;
   records: number;
   commits: number;
+  /** Bytes of the frames that were written. */
+  logBytes: number;
+  /** Snapshots that were written. */
+  snapshots: number;
+}
+
+/** What there is at present, for gauges. Bytes of tables are as they were last measured. */
+export interface EngineFigures {
+  readonly databases: number;
+  readonly tenants: number;
+  readonly rules: number;
+  /** Conclusions in the tables that later questions share: one that several tables hold counts for each. */
+  readonly conclusions: number;
+  readonly derivedBytes: number;
+  readonly derivedBudgetBytes: number;
+  readonly openTransactions: number;
+  /** Sessions whose last context window is remembered. */
+  readonly windowSessions: number;
+  /** Of all segments of the log on disk. */
+  readonly logBytes: number;
+  readonly logSegments: number;
+  /** Records that are not yet durable. */
+  readonly logWaitingBytes: number;
+  /** The last snapshot; null: there is none. `at` in epoch milliseconds. */
+  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
+  /** What the last snapshot of this process took; null: it has written none. */
+  readonly snapshotTookMs: number | null;
 }
 
 /**
@@ -227,6 +254,8 @@ export interface Engine {
   /** Begins an import, of a new id; `dryRun`: it writes nothing, and counts what it would. */
   import(caller: Caller, dryRun: boolean): Import;
   undoImport(caller: Caller, id: string): Promise<ImportUndone>;
+  /** What the caller's first request with this idempotency key came to, in the last 24 hours; null: there was none. */
+  keptImport(caller: Caller, key: string): KeptImport | null;
   /** Hands what is stored over, piece by piece: see `exportKnowledge`. */
   export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void>;
   databases(caller: Caller): Promise<DatabaseList>;
@@ -258,6 +287,7 @@ export interface Engine {
   /** State of the log: `failed` while writes are refused. */
   storage(): 'ready' | 'failed';
   counters(): EngineCounters;
+  figures(): EngineFigures;
   /**
    * Finishes what runs, makes all durable, writes a last snapshot where so much time is enough for it (8 s unless
    * given), releases the folder. Later calls are refused with NotReady.

@@ -25,10 +25,15 @@ export const keyRememberedFor = 86_400_000;
 const forgottenAtOnce = 16;
 
 /** The mark that the record of a write gets; null: the caller wants none. */
-export function markOf({ idempotency, credential, database, tenant }: Caller): IdempotencyMark | null {
-  if (idempotency === null) return null;
-  const { key, fingerprint } = idempotency;
-  return { key, fingerprint, space: credential === null ? JSON.stringify([database, tenant]) : '' };
+export function markOf(caller: Caller): IdempotencyMark | null {
+  if (caller.idempotency === null) return null;
+  const { key, fingerprint } = caller.idempotency;
+  return { key, fingerprint, space: spaceOf(caller) };
+}
+
+/** Whose keys they are among those of the caller's credential. */
+export function spaceOf({ credential, database, tenant }: Caller): string {
+  return credential === null ? JSON.stringify([database, tenant]) : '';
 }
 
 /** What is kept of one write. `outcome` is an `Outcome` as JSON. */
@@ -70,10 +75,16 @@ export class KeptOutcomes {
    * IdempotencyMismatch where that was another request.
    */
   find(actor: string | null, mark: IdempotencyMark, time: number): Outcome | null {
-    const kept = this.#kept.get(placeOf(actor, mark));
-    if (kept === undefined || kept.time <= time - keyRememberedFor) return null;
+    const kept = this.under(actor, mark.space, mark.key, time);
+    if (kept === null) return null;
     if (kept.mark.fingerprint !== mark.fingerprint) throw keyReused();
     return JSON.parse(kept.outcome) as Outcome;
+  }
+
+  /** What is kept of the first write with this key, whatever its request; null where there was none in that day. */
+  under(actor: string | null, space: string, key: string, time: number): KeptOutcome | null {
+    const kept = this.#kept.get(placeOf(actor, { space, key }));
+    return kept === undefined || kept.time <= time - keyRememberedFor ? null : kept;
   }
 }
 
@@ -85,6 +96,6 @@ export function keyReused(): EngineError {
   );
 }
 
-function placeOf(actor: string | null, { space, key }: IdempotencyMark): string {
+function placeOf(actor: string | null, { space, key }: Pick<IdempotencyMark, 'space' | 'key'>): string {
   return JSON.stringify([actor, space, key]);
 }

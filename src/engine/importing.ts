@@ -5,7 +5,7 @@
  * to a store of its own, which holds what the import would have changed; so its counts are those of the real one, as long
  * as nobody else writes.
  */
-import type { Caller } from './base/caller.ts';
+import type { Caller, Idempotency } from './base/caller.ts';
 import { EngineError } from './base/errors.ts';
 import type { Slices } from './base/slices.ts';
 import { changeRules } from './apply-rules.ts';
@@ -39,7 +39,7 @@ const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused:
 
 /** An import that writes. */
 export function beginImport(writer: Writer, wanting: Caller, id: string, slices: Slices): Import {
-  // A repeated import is another one, and one that has begun a write ends it.
+  // A key is of the whole import, and kept at its end; one that has begun a write ends it.
   return new WritingImport(writer, { ...hearingNothing(wanting), idempotency: null }, id, slices);
 }
 
@@ -93,6 +93,13 @@ class WritingImport implements Import {
     // So that it can be undone, whatever it did.
     if (!this.#isKnown) await this.#write(await this.#decided([]));
     return this.#generation;
+  }
+
+  async keep(idempotency: Idempotency, answer: string): Promise<void> {
+    const caller = { ...this.#caller, idempotency };
+    const { tenant, database } = caller;
+    const operation: Operation = { kind: 'assert', tenant, importId: this.id, facts: [], note: answer };
+    await this.#writer.write({ caller, database, operation });
   }
 
   async #store(facts: readonly Wanted[], batch: Batch): Promise<void> {
@@ -200,6 +207,7 @@ export function supposeImport({ live }: Writer, caller: Caller, id: string, slic
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
     },
     end: async () => live.database(caller).generation,
+    async keep() {},
   };
 }
 

@@ -1,12 +1,12 @@
 /** The engine's front door: what the service and the command line may use of it, beside the contract. */
-export type { Caller } from './base/caller.ts';
+export { type Caller, type Cancellation, type Idempotency, signalOf } from './base/caller.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
-export type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
+export type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
 export type { KeptKey } from './key-store.ts';
-export type { ExportedFact, ExportedRule, Import } from './transfer.ts';
+export type { ExportedFact, ExportedRule, Import, KeptImport } from './transfer.ts';
 export { openEngine } from './open-engine.ts';
 export { asRolledBack, rollsBack } from './rolled-back.ts';
 export { compareText } from './base/text-order.ts';

@@ -66,17 +66,17 @@ import { Databases } from './databases.ts';
 import { decay } from './decay.ts';
 import { DecaySchedule } from './decay-schedule.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
-import type { Change, Engine, EngineCounters, TransactionWrites } from './engine.ts';
+import type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
 import { exportKnowledge } from './export-knowledge.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
-import { markOf } from './idempotency.ts';
+import { markOf, spaceOf } from './idempotency.ts';
 import { Keys } from './keys.ts';
 import { memoryStats } from './memory-stats.ts';
 import { recall } from './recall.ts';
 import { summarize } from './context-summary.ts';
 import { beginImport, supposeImport, undoImport } from './importing.ts';
-import type { ExportChoice, ExportTaker, Import } from './transfer.ts';
+import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.ts';
 import { learn, learnedOf, ruleRefusals } from './learn.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
@@ -507,6 +507,14 @@ export class KnowledgeEngine implements Engine {
     return undoImport(this.#writer, caller, id);
   }
 
+  keptImport(caller: Caller, key: string): KeptImport | null {
+    const { idempotency } = this.#parts.state;
+    const kept = idempotency.under(caller.credential, spaceOf(caller), key, this.#live.showTime());
+    if (kept === null) return null;
+    const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
+    return { fingerprint: kept.mark.fingerprint, answer: note ?? null };
+  }
+
   async export(caller: Caller, choice: ExportChoice, taker: ExportTaker): Promise<void> {
     return this.#live.reading(caller, unhurried, (context) => exportKnowledge(context, choice, taker));
   }
@@ -567,8 +575,24 @@ export class KnowledgeEngine implements Engine {
   }
 
   counters(): EngineCounters {
-    const { records, commits } = this.#parts.log.statistics();
-    return { ...this.#live.counters(), records, commits };
+    const { records, commits, bytes: logBytes } = this.#parts.log.statistics();
+    return { ...this.#live.counters(), records, commits, logBytes, snapshots: this.#snapshots.written };
+  }
+
+  figures(): EngineFigures {
+    const { log } = this.#parts;
+    const { storedBytes, segments, inFlightBytes } = log.statistics();
+    const snapshot = log.snapshot();
+    return {
+      ...this.#live.figures(),
+      openTransactions: this.#transactions.count,
+      windowSessions: this.#windows.sessions,
+      logBytes: storedBytes,
+      logSegments: segments,
+      logWaitingBytes: inFlightBytes,
+      snapshot: snapshot === null ? null : { bytes: snapshot.bytes, at: snapshot.createdAt },
+      snapshotTookMs: this.#snapshots.tookMs,
+    };
   }
 
   storage(): 'ready' | 'failed' {

@@ -1,12 +1,12 @@
 import { boundsPassed } from './bounds-passed.ts';
 import { BackgroundUpkeep } from './background-upkeep.ts';
 import { present } from './base/assert.ts';
-import type { Caller } from './base/caller.ts';
+import { type Caller, signalOf } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { BrowseContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
-import type { Change, EngineCounters } from './engine.ts';
+import type { Change, EngineCounters, EngineFigures } from './engine.ts';
 import type { FactRow, FactStore } from './facts/fact-store.ts';
 import type { Dependents, Known } from './forget.ts';
 import { KeptListings } from './kept-listings.ts';
@@ -65,6 +65,9 @@ export interface Watch {
   readonly told: (found: Dependents) => void;
   readonly end: () => void;
 }
+
+type LiveFigures = 'databases' | 'tenants' | 'rules' | 'conclusions' | 'derivedBytes' | 'derivedBudgetBytes';
+type LiveCounters = Exclude<keyof EngineCounters, 'records' | 'commits' | 'logBytes' | 'snapshots'>;
 
 /** Of the memory for what is derived, the part that listings may take. */
 const partOfListings = 8;
@@ -263,20 +266,34 @@ export class LiveState implements LaneWatcher {
 
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
     this.refuseClosed();
-    const { database: name, tenant, signal } = caller;
+    const { database: name, tenant } = caller;
     const concerns = (change: Change): boolean =>
       change.database === name && (change.tenant === null || change.tenant === tenant);
     const { databases, goneDatabases } = this.#parts.state;
     const generation = (): number => databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
     const reset = (): Change => resetChange(name, tenant, generation(), this.showTime());
-    return this.#feed.stream(concerns, lastEventId, reset, signal);
+    return this.#feed.stream(concerns, lastEventId, reset, signalOf(caller));
   }
 
   subscribe(listener: (change: Change) => void): () => void {
     return this.#feed.subscribe(listener);
   }
 
-  counters(): Omit<EngineCounters, 'records' | 'commits'> {
+  figures(): Pick<EngineFigures, LiveFigures> {
+    const databases = [...this.#parts.state.databases.values()];
+    let conclusions = 0;
+    for (const reasoner of this.#reasoners.values()) conclusions += reasoner.conclusions;
+    return {
+      databases: databases.length,
+      tenants: databases.reduce((sum, { tenants }) => sum + tenants.size, 0),
+      rules: databases.reduce((sum, { rules }) => sum + rules.size, 0),
+      conclusions,
+      derivedBytes: this.#memory.heldBytes,
+      derivedBudgetBytes: this.#memory.limit,
+    };
+  }
+
+  counters(): Pick<EngineCounters, LiveCounters> {
     const time = this.showTime();
     let stored = 0;
     for (const database of this.#parts.state.databases.values())

@@ -31,6 +31,8 @@ export interface EngineOptions {
   readonly onWarn?: (message: string) => void;
   /** Told of an error inside that no caller hears of: a bug. Warned of unless given. */
   readonly onBug?: (error: unknown) => void;
+  /** Told how long each sync of the log took, in milliseconds. */
+  readonly onSync?: (elapsedMs: number) => void;
   readonly clock?: Clock;
   /** Lets everything else that waits run; between two slices of a long question. */
   readonly pause?: () => Promise<void>;
@@ -70,6 +72,7 @@ async function start(options: EngineOptions, lock: FolderLock | null): Promise<E
     now: () => clock.now(),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     onWarn,
+    ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
   });
   const { state, tallies } = await recover(log, pause);
   if (state.sequence === 0) await begin(state, log, clock);

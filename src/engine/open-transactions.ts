@@ -99,6 +99,11 @@ export class OpenTransactions {
     this.#timer.close();
   }
 
+  get count(): number {
+    this.#expire();
+    return this.#open.size;
+  }
+
   begin({ database, tenant, credential }: Caller, generation: number): OpenTransaction {
     const now = this.#expire();
     let siblings = this.#databases.get(database)?.tenants.get(tenant);

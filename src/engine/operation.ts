@@ -19,6 +19,8 @@ export type Operation =
       readonly ifGeneration?: number;
       /** The import that it is a part of. */
       readonly importId?: string;
+      /** What the import is answered when its request is repeated; in its last operation, absent elsewhere. */
+      readonly note?: string;
     }
   /** What the import asserted is retracted where nobody else changed it since. */
   | { readonly kind: 'undoImport'; readonly tenant: string; readonly importId: string }

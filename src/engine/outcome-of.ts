@@ -16,7 +16,10 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
       const { asserted, updated, unchanged, fact } = draft;
       const facts = draft.database.tenants.get(operation.tenant)?.facts;
       const isOne = operation.facts.length === 1 && fact !== null && facts !== undefined;
-      return { kind: 'facts', asserted, updated, unchanged, id: isOne ? facts.idOf(fact) : null, generation };
+      const { note } = operation;
+      const id = isOne ? facts.idOf(fact) : null;
+      const counts = { asserted, updated, unchanged, id, generation };
+      return { kind: 'facts', ...counts, ...(note === undefined ? {} : { note }) };
     }
     case 'retract':
       return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };

@@ -17,6 +17,8 @@ export type Outcome =
       readonly unchanged: number;
       /** Where one fact was written: its id. */
       readonly id: string | null;
+      /** As the operation has it. */
+      readonly note?: string;
       readonly generation: number;
     }
   | {

@@ -3,7 +3,8 @@ import { type BrowseContext, scopeChoice } from './browse.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import { Tuples } from './facts/tuples.ts';
 import { Constants } from './solve/constants.ts';
-import { isAdded, matching } from './solve/reader.ts';
+import type { Pacer } from './solve/evaluation.ts';
+import { isAdded, matching, type Reader } from './solve/reader.ts';
 import { rowsByText } from './solve/sorted.ts';
 
 /**
@@ -18,23 +19,16 @@ export async function queryFacts(
   const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
   const { predicate, args, truthVal } = input;
   const pattern = { predicate, args, truthVal, scope: scopeChoice(input) };
-  const distinct = new Tuples(args.length + 1);
-  const behind: FactRow[][] = [];
-  const tuple = new Int32Array(args.length + 1);
-  let looked = 0;
+  const found: FactRow[] = [];
   for (const fact of matching(reader, pattern)) {
-    for (let position = 0; position < args.length; position++)
-      tuple[position] = (fact.relation.columns[position] as Int32Array)[fact.row] as number;
-    tuple[args.length] = fact.relation.negated ? 1 : 0;
-    if (distinct.insert(tuple) >= 0) behind.push([]);
-    if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);
-    if ((++looked & 0xfff) === 0) await pacer.breathe();
+    found.push(fact);
+    if ((found.length & 0xfff) === 0) await pacer.breathe();
   }
-  const ids = new Int32Array(distinct.count * args.length);
-  for (let row = 0; row < distinct.count; row++)
-    for (let position = 0; position < args.length; position++)
-      ids[row * args.length + position] = (distinct.columns[position] as Int32Array)[row] as number;
-  const negatedAt = distinct.columns[args.length] as Int32Array;
+  const distinct =
+    found.length <= few
+      ? fewAtoms(found, args.length, reader)
+      : await manyAtoms(found, args.length, reader, pacer);
+  const { ids, negatedAt, behind } = distinct;
   const order =
     args.length === 0
       ? Int32Array.from({ length: distinct.count }, (_, row) => row).sort(
@@ -57,4 +51,69 @@ export async function queryFacts(
     truthVal: negatedAt[row] === 0,
   }));
   return { result, facts: page.flatMap((row) => behind[row] ?? []) };
+}
+
+/** So many facts are compared each with each. */
+const few = 32;
+
+/** The atoms of facts of one predicate, each once, as rows. */
+interface Atoms {
+  readonly count: number;
+  /** Constants, row by row. */
+  readonly ids: Int32Array;
+  /** By row: 1 for what is explicitly not so. */
+  readonly negatedAt: ArrayLike<number>;
+  /** By row the stored facts of the atom, without those that an overlay adds. */
+  readonly behind: FactRow[][];
+}
+
+function fewAtoms(found: readonly FactRow[], arity: number, reader: Reader): Atoms {
+  const ids = new Int32Array(found.length * arity);
+  const negatedAt: number[] = [];
+  const behind: FactRow[][] = [];
+  for (const fact of found) {
+    const { relation, row } = fact;
+    const negated = relation.negated ? 1 : 0;
+    const next = negatedAt.length;
+    for (let position = 0; position < arity; position++)
+      ids[next * arity + position] = (relation.columns[position] as Int32Array)[row] as number;
+    let known = 0;
+    while (known < next && !(negatedAt[known] === negated && isSameRow(ids, arity, known, next))) known++;
+    if (known === next) {
+      negatedAt.push(negated);
+      behind.push([]);
+    }
+    if (!isAdded(reader, fact)) behind[known]?.push(fact);
+  }
+  return { count: negatedAt.length, ids, negatedAt, behind };
+}
+
+function isSameRow(ids: Int32Array, arity: number, left: number, right: number): boolean {
+  for (let position = 0; position < arity; position++)
+    if (ids[left * arity + position] !== ids[right * arity + position]) return false;
+  return true;
+}
+
+async function manyAtoms(
+  found: readonly FactRow[],
+  arity: number,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<Atoms> {
+  const distinct = new Tuples(arity + 1);
+  const behind: FactRow[][] = [];
+  const tuple = new Int32Array(arity + 1);
+  for (const [looked, fact] of found.entries()) {
+    for (let position = 0; position < arity; position++)
+      tuple[position] = (fact.relation.columns[position] as Int32Array)[fact.row] as number;
+    tuple[arity] = fact.relation.negated ? 1 : 0;
+    if (distinct.insert(tuple) >= 0) behind.push([]);
+    if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);
+    if ((looked & 0xfff) === 0xfff) await pacer.breathe();
+  }
+  const ids = new Int32Array(distinct.count * arity);
+  for (let row = 0; row < distinct.count; row++)
+    for (let position = 0; position < arity; position++)
+      ids[row * arity + position] = (distinct.columns[position] as Int32Array)[row] as number;
+  return { count: distinct.count, ids, negatedAt: distinct.columns[arity] as Int32Array, behind };
 }

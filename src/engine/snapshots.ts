@@ -46,6 +46,7 @@ export class Snapshots {
   #isSoon = false;
   /** What the last one took, in milliseconds. */
   #lastTook = 0;
+  #written = 0;
   /** The uses that the last one holds, as `#usesVersion` counts them. */
   #uses: number;
   #isClosing = false;
@@ -56,6 +57,16 @@ export class Snapshots {
     this.#uses = this.#usesVersion();
     this.#timer = setInterval(() => this.#look(), Math.min(lookMs, host.intervalMs));
     this.#timer.unref();
+  }
+
+  /** Those that were written. */
+  get written(): number {
+    return this.#written;
+  }
+
+  /** Milliseconds that the last one took; null where none was written. */
+  get tookMs(): number | null {
+    return this.#written === 0 ? null : this.#lastTook;
   }
 
   /** Writes a snapshot of what is there now. Rejects with StorageUnavailable, or NotReady at the end. */
@@ -150,6 +161,7 @@ export class Snapshots {
         this.#lastAt = performance.now();
         this.#lastTook = this.#lastAt - startedAt;
         this.#failedAt = Number.NEGATIVE_INFINITY;
+        this.#written++;
         return { position: sequence, bytes, elapsedMs: this.#lastTook };
       } finally {
         pin.release();

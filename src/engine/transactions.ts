@@ -74,6 +74,11 @@ export class Transactions {
     this.#open.close();
   }
 
+  /** Those that are open. */
+  get count(): number {
+    return this.#open.count;
+  }
+
   /** To be told of every change in the turn in which it is made. */
   applied(record: LogRecord, report: Report): void {
     this.#open.applied(record, report);

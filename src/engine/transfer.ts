@@ -1,4 +1,5 @@
 /** The shapes in which an import is written and an export is read. */
+import type { Idempotency } from './base/caller.ts';
 import type { Metadata } from './contract/facts.ts';
 import type { RuleInput } from './contract/rules.ts';
 import type { ImportedFact } from './contract/transfer.ts';
@@ -21,6 +22,15 @@ export interface Import {
   teach(rule: RuleInput): Promise<void>;
   /** The generation after its last write. */
   end(): Promise<number>;
+  /** After the end: keeps what the request was answered for when it comes again. A dry run keeps nothing. */
+  keep(idempotency: Idempotency, answer: string): Promise<void>;
+}
+
+/** What is kept of an import, or of another write, under an idempotency key. */
+export interface KeptImport {
+  readonly fingerprint: string;
+  /** null: the write was no import. */
+  readonly answer: string | null;
 }
 
 /** A stored fact as it is asserted again; null: open bounds, no metadata. */

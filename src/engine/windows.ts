@@ -27,6 +27,11 @@ export class Windows {
     this.#newId = newId;
   }
 
+  /** How many sessions are remembered. */
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
   async optimize(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
     return this.#reading(caller, input, async (context) => {
       const window = await contextWindow(context, input, this.#newId);

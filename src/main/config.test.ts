@@ -116,7 +116,7 @@ describe('the configuration', () => {
   it.each([
     [{ REPLICATION_MODE: 'FOLLOWER' }, 'LEADER_URL'],
     [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
-    [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12' }, 'TLS_ENABLED'],
+    [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12', TLS_PORT: '9300' }, 'TLS_PORT'],
     [{ ENCRYPTION_KEY: 'ab'.repeat(32) }, 'ENCRYPTION_KEY'],
     [{ REPLICATION_MODE: 'FOLLOWER', LEADER_URL: 'http://a.example' }, 'REPLICATION_MODE'],
   ])('refuses what it cannot honour rather than running on without it: %j', (environment, name) => {
@@ -133,6 +133,84 @@ describe('the configuration', () => {
     const text = describeVariables();
     for (const name of contractVariables) expect(text).toMatch(new RegExp(`^  ${name}( |$)`, 'm'));
     expect(text).toContain('default: 10485760');
+  });
+});
+
+/** What `--help` says of each variable. */
+const described = describeVariables()
+  .split(/\n(?= {2}\S)/)
+  .map((block) => {
+    const [, name = '', also = '', takes = '', fallback = ''] =
+      /^ {2}([A-Z_]+)(?: \(also ([A-Z_, ]+)\))?\n {6}.+\n {6}Takes (.+); default: (.+)$/.exec(block) ?? [];
+    return { name, also, takes, fallback };
+  });
+
+describe('--help', () => {
+  it('has the variables of the contract, and no other', () => {
+    expect(described.map(({ name }) => name).toSorted()).toEqual(contractVariables.toSorted());
+    const others = described.flatMap(({ also }) => (also === '' ? [] : [also]));
+    expect(others).toEqual(['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY']);
+  });
+
+  it.each([
+    ['PORT', '9300'],
+    ['HOST', '0.0.0.0'],
+    ['API_KEY', 'none: open'],
+    ['AUTH_ENABLED', 'false'],
+    ['SERVICE_ADMIN_USER', 'admin'],
+    ['SERVICE_ADMIN_PASS', 'corollary-admin'],
+    ['API_KEY_DEFAULT_EXPIRY_DAYS', 'never ends'],
+    ['ENCRYPTION_KEY', 'none'],
+    ['TLS_ENABLED', 'false'],
+    ['TLS_PORT', '9443'],
+    ['CORS_ALLOWED_ORIGINS', 'http://localhost:3000,http://localhost:5173,http://localhost:8080'],
+    ['MAX_REQUEST_BODY_BYTES', '10485760'],
+    ['STORAGE_DIR', './data'],
+    ['FSYNC', 'always'],
+    ['SNAPSHOT_INTERVAL_MS', '300000'],
+    ['ALLOWED_HOSTS', 'none'],
+    ['MEMORY_BUDGET_BYTES', 'a quarter of the memory there is'],
+    ['MEMORY_DECAY_INTERVAL_MS', 'off'],
+    ['COROLLARY_ENDPOINT_FILE', 'endpoint.json in the per-user state folder'],
+    ['EXTRACTION_ENABLED', 'false'],
+    ['LLM_TEMPERATURE', '0.1'],
+    ['LLM_TIMEOUT_MS', '30000'],
+    ['REPLICATION_MODE', 'LEADER'],
+    ['REPLICATION_POLL_INTERVAL_MS', '5000'],
+    ['LOG_LEVEL', 'INFO'],
+    ['LOG_FORMAT', 'json; plain in a terminal'],
+    ['RATE_LIMIT_PER_MINUTE', 'off'],
+  ])('says the default of %s: %s', (name, fallback) => {
+    expect(described.find((variable) => variable.name === name)?.fallback).toBe(fallback);
+  });
+});
+
+describe('a bad value of any variable', () => {
+  const bad = 'no value \u0001 of any kind';
+  const free = ['text', 'a path'];
+
+  it.each(described)('stops the start: $name takes $takes', ({ name, also, takes }) => {
+    if (free.includes(takes)) {
+      expect(parseConfig({ [name]: bad })).toBeDefined();
+      return;
+    }
+    for (const given of [name, ...(also === '' ? [] : [also])]) {
+      const message = refusal({ [given]: bad });
+      const isSecret = /(?:KEY|PASS|PASSWORD)$/.test(given);
+      const got = isSecret ? `${bad.length} characters` : JSON.stringify(bad);
+      expect(message).toBe(`${given}: got ${got}, takes ${takes}`);
+    }
+  });
+
+  it('is none of these alone, which hold any text', () => {
+    expect(described.filter(({ takes }) => free.includes(takes)).map(({ name }) => name)).toEqual([
+      'STORAGE_DIR',
+      'SERVICE_ADMIN_USER',
+      'SERVICE_ADMIN_PASS',
+      'TLS_KEYSTORE_PATH',
+      'TLS_KEYSTORE_PASSWORD',
+      'COROLLARY_ENDPOINT_FILE',
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@
  * The table below is the one list; the parser, the `Config` type and `--help` are loops over it. A bad value
  * stops the start and names the variable, what it got (of a secret only the length) and what it takes. An
  * empty value counts as not set. What this version cannot honour yet is refused where running on without it
- * would be unsafe (TLS, encryption, following), and named in a warning otherwise.
+ * would be unsafe (encryption, following), and named in a warning otherwise.
  */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -124,7 +124,7 @@ const variables = {
   ),
   encryptionKey: variable('ENCRYPTION_KEY', nullable(hexKey), null, 'Encrypts log and snapshots', 'none'),
   tlsEnabled: variable('TLS_ENABLED', flag, false, 'HTTPS on TLS_PORT; PORT then serves loopback only'),
-  tlsPort: variable('TLS_PORT', integer(0, 65_535), 9443, 'Port of HTTPS'),
+  tlsPort: variable('TLS_PORT', integer(0, 65_535), 9443, 'Port of HTTPS; 0 takes any free one'),
   tlsKeystorePath: variable(
     'TLS_KEYSTORE_PATH',
     nullable(filePath),
@@ -311,13 +311,14 @@ function contradictions(config: Config): string[] {
     );
   if (config.tlsEnabled && config.tlsKeystorePath === null)
     complaints.push('TLS_KEYSTORE_PATH: got nothing, takes a PKCS12 or JKS file when TLS_ENABLED=true');
+  if (config.tlsEnabled && config.tlsPort !== 0 && config.tlsPort === config.port)
+    complaints.push(`TLS_PORT: got ${config.tlsPort}, which is PORT; takes another one`);
   return complaints;
 }
 
 /** Running on without these would promise a protection that is not there. */
 function notInThisVersion(config: Config): string[] {
   const asked: readonly [boolean, string][] = [
-    [config.tlsEnabled, 'TLS_ENABLED: this version has no TLS yet; put a proxy in front that has'],
     [config.encryptionKey !== null, 'ENCRYPTION_KEY: this version does not encrypt its files yet; unset it'],
     [config.replicationMode === 'FOLLOWER', 'REPLICATION_MODE: this version cannot follow yet; unset it'],
   ];

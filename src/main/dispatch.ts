@@ -27,7 +27,7 @@ export interface DispatchOptions {
   /** Checks every answer against its schema; a mismatch is a bug. For tests: it costs time. */
   readonly checkOutputs: boolean;
   /** Called after each call that was answered or refused by its handler. */
-  onCall(name: OperationName, elapsedMs: number): void;
+  onCall(name: OperationName, input: CheckedInput, elapsedMs: number): void;
 }
 
 export interface Dispatcher {
@@ -68,7 +68,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
         if (options.checkOutputs) assertOutput(name, caller, output);
         return output;
       } finally {
-        options.onCall(name, performance.now() - start);
+        options.onCall(name, input, performance.now() - start);
       }
     },
     async *lines(name, caller, input, upload) {
@@ -85,7 +85,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
           yield line;
         }
       } finally {
-        options.onCall(name, performance.now() - start);
+        options.onCall(name, input, performance.now() - start);
       }
     },
     file(name, caller, input) {
@@ -99,7 +99,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
           try {
             return await download.run(send);
           } finally {
-            options.onCall(name, performance.now() - start);
+            options.onCall(name, input, performance.now() - start);
           }
         },
       };

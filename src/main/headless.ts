@@ -5,7 +5,6 @@
  * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
  * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
  */
-import { text } from 'node:stream/consumers';
 import { type Command, parseArguments, UsageError } from './command-line/arguments.ts';
 import { helpText } from './command-line/help.ts';
 import { clientCommandOf, runCommand } from './command-line/run.ts';
@@ -27,6 +26,11 @@ function print(line: string): void {
 
 function complain(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** Shown to people alone: who keeps the output of a command wants no line twice. */
+function progress(line: string | null): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line ?? ''}`);
 }
 
 /** Answers the exit code. */
@@ -51,7 +55,7 @@ async function main(): Promise<number> {
 
 function talk(command: Command): Promise<number> {
   return runCommand(clientCommandOf(command), command, {
-    terminal: { print, complain, read: () => text(process.stdin) },
+    terminal: { print, complain, progress, input: process.stdin, output: process.stdout },
     endpointFile: endpointFileOf(process.env),
     apiKey: process.env['API_KEY'] || null,
   });
@@ -74,13 +78,18 @@ async function serve(): Promise<number> {
   const log = loggerFor(config);
   const ignored = settingsWithoutEffect(process.env);
   if (ignored.length > 0) log.warn({ variables: ignored }, 'set, but without effect in this version');
-  const { startService } = await import('./service.ts');
   const told = nextSignal();
+  const { startService } = await import('./service.ts');
   const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
   print(`Workbench: ${service.address}/`);
-  log.info({ address: service.address, version: findInstallation().version }, 'ready');
+  const { address, secureAddress } = service;
+  if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
+  log.info(
+    { address, ...(secureAddress === null ? {} : { secureAddress }), version: findInstallation().version },
+    'ready',
+  );
   const signal = await told;
   log.info({ signal }, 'shutting down');
   await stop(service, log);
@@ -95,6 +104,8 @@ async function stop(service: Service, log: Logger): Promise<void> {
     process.exit(1);
   });
   await service.close();
+  // An ordinary exit would wait for the thread that waits for the disk.
+  if (service.isDiskStuck) process.kill(process.pid, 'SIGKILL');
 }
 
 function loggerFor(config: Config): Logger {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Problem } from '../engine/contract/problems.ts';
 import { type Environment, parseConfig } from './config.ts';
-import { type Service, startService } from './service.ts';
+import { type Service, type ServiceOptions, startService } from './service.ts';
 import { createLogger } from './telemetry/logger.ts';
 
 export interface ServiceUnderTest extends Service {
@@ -27,7 +27,10 @@ export interface Answered<Body> {
   readonly body: Body;
 }
 
-export async function startServiceUnderTest(environment: Environment = {}): Promise<ServiceUnderTest> {
+export async function startServiceUnderTest(
+  environment: Environment = {},
+  options: Pick<ServiceOptions, 'endLimits' | 'keystorePollMs'> = {},
+): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({
     level: 'DEBUG',
@@ -40,13 +43,17 @@ export async function startServiceUnderTest(environment: Environment = {}): Prom
   const isInMemory = environment['STORAGE_DIR'] === undefined;
   const service = await startService(
     { ...config, endpointFile: null, ...(isInMemory ? { storageDir: null } : {}) },
-    { log, checkOutputs: true },
+    { log, checkOutputs: true, ...options },
   );
   return {
     address: service.address,
+    secureAddress: service.secureAddress,
     port: service.port,
     engine: service.engine,
     close: () => service.close(),
+    get isDiskStuck() {
+      return service.isDiskStuck;
+    },
     logged,
     async call<Body>(method: string, path: string, body?: unknown, init: RequestInit = {}) {
       const headers = new Headers({ 'x-tenant-id': 'default' });

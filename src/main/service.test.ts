@@ -1,9 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Readiness, SnapshotTaken } from '../engine/contract/administration.ts';
+import type { FactList } from '../engine/contract/facts.ts';
 import type { Answer } from '../engine/contract/inference.ts';
 import { parseConfig } from './config.ts';
 import { readEndpoint, removeEndpoint, writeEndpoint } from './endpoint-file.ts';
@@ -129,9 +132,51 @@ describe('the language model', () => {
   });
 });
 
+describe('a log that cannot be written', () => {
+  it('answers writes with 507 while reads go on, is not ready, and works again when it can', async () => {
+    const storage = join(folder, 'data');
+    const fact = (n: number) => ({ predicate: 'kept', args: [n] });
+    const before = await startServiceUnderTest({ STORAGE_DIR: storage });
+    await before.call('POST', '/tell', fact(1));
+    await before.close();
+    // The first write of a process makes a file: without the folder it cannot.
+    const service = await startServiceUnderTest({ STORAGE_DIR: storage });
+    await rename(storage, `${storage}-away`);
+    for (const [path, body] of [
+      ['/tell', fact(2)],
+      ['/assert/facts', [fact(3), fact(4)]],
+      ['/teach', { text: 'found(?x) :- kept(?x)' }],
+    ] as const) {
+      const refused = await service.call('POST', path, body);
+      expect([refused.status, refused.body.code]).toEqual([507, 'StorageUnavailable']);
+      expect(refused.body.detail).not.toContain(storage);
+    }
+    const asked = { predicate: 'kept', args: ['?x'] };
+    expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)']);
+    const ready = () => service.call<Readiness>('GET', '/health/ready');
+    expect(await ready()).toMatchObject({ status: 503, body: { subsystems: { storage: 'failed' } } });
+    expect((await service.call('GET', '/health')).status).toBe(200);
+    expect((await service.call<string>('GET', '/metrics')).body).toContain('service_storage_ready 0\n');
+    await rename(`${storage}-away`, storage);
+    await expect.poll(async () => (await ready()).status, { timeout: 5000 }).toBe(200);
+    expect((await service.call('POST', '/tell', fact(5))).status).toBe(200);
+    expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)', 'kept(5)']);
+    await service.close();
+  });
+});
+
 describe('the end', () => {
+  /** As at the end of a service, in less time. */
+  const endLimits = {
+    finishMs: 100,
+    cancelMs: 100,
+    disconnectMs: 100,
+    lastSnapshotByMs: 8500,
+    allMs: 60_000,
+  };
+
   it('lets a running call finish, refuses new ones with NotReady, and answers health all the while', async () => {
-    const service = await startServiceUnderTest();
+    const service = await startServiceUnderTest({}, { endLimits: { ...endLimits, finishMs: 1500 } });
     const facts = Array.from({ length: 3000 }, (_, index) => ({
       predicate: 'edge',
       args: [index, index + 1],
@@ -164,6 +209,94 @@ describe('the end', () => {
     await closed;
     await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
   }, 20_000);
+
+  it('does not wait for connections that are idle, or on which half a request has come', async () => {
+    const service = await startServiceUnderTest();
+    const sockets = [];
+    for (const sent of ['', 'GET /hea', 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n']) {
+      const socket = connect(service.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.on('error', () => {}).write(sent);
+      sockets.push(socket);
+    }
+    await once(sockets.at(-1) as Socket, 'data');
+    await service.close();
+    for (const socket of sockets) if (!socket.resume().closed) await once(socket, 'close');
+  });
+
+  it('cuts off a client that never reads, and keeps all that was answered', async () => {
+    const environment = { STORAGE_DIR: join(folder, 'data') };
+    const service = await startServiceUnderTest(environment, { endLimits });
+    // More than the buffers of both ends take.
+    for (let part = 0; part < 3; part++) {
+      const facts = Array.from({ length: 400 }, (_, n) => ({
+        predicate: 'wide',
+        args: [`${part * 400 + n} ${'x'.repeat(10_000)}`],
+      }));
+      await service.call('POST', '/assert/facts', { facts });
+    }
+    const socket = connect(service.port, '127.0.0.1').on('error', () => {});
+    socket.write('GET /export HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: default\r\n\r\n');
+    await once(socket, 'readable');
+    await service.close();
+    socket.destroy();
+    const again = await startServiceUnderTest(environment);
+    expect((await again.call<FactList>('GET', '/facts?limit=1')).body.total).toBe(1200);
+    await again.close();
+  }, 20_000);
+
+  it('ends an import whose body does not end, says so in its last line, and keeps what was stored', async () => {
+    const environment = { STORAGE_DIR: join(folder, 'data') };
+    const service = await startServiceUnderTest(environment, {
+      endLimits: { ...endLimits, disconnectMs: 1000 },
+    });
+    let answer = '';
+    const socket = connect(service.port, '127.0.0.1').on('error', () => {});
+    socket.setEncoding('utf8').on('data', (part: string) => (answer += part));
+    socket.write(
+      'POST /import HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: default\r\nTransfer-Encoding: chunked\r\n' +
+        'Content-Type: application/x-ndjson\r\n\r\n',
+    );
+    for (let batch = 0; batch < 30; batch++) {
+      const lines = Array.from(
+        { length: 1000 },
+        (_, n) => `{"predicate":"n","args":[${batch * 1000 + n}]}\n`,
+      );
+      const chunk = lines.join('');
+      socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+    }
+    await expect.poll(() => service.engine.counters().factsAsserted, { timeout: 15_000 }).toBeGreaterThan(0);
+    await service.close();
+    await expect.poll(() => answer).toMatch(/"code":"NotReady"/);
+    const stored = service.engine.counters().factsAsserted;
+    const again = await startServiceUnderTest(environment);
+    expect((await again.call<FactList>('GET', '/facts?limit=1')).body.total).toBe(stored);
+    await again.close();
+  }, 30_000);
+
+  it('ends streams of changes and of MCP at once', async () => {
+    const service = await startServiceUnderTest();
+    const headers = { 'x-tenant-id': 'default' };
+    const streams = await Promise.all(
+      ['/events', '/mcp/sse'].map((path) => fetch(`${service.address}${path}`, { headers })),
+    );
+    const ended = Promise.all(streams.map((stream) => stream.text()));
+    await service.close();
+    expect(await ended).toEqual([expect.stringContaining('retry:'), expect.stringContaining('endpoint')]);
+  });
+
+  it('waits no longer than ten seconds for a disk that does not answer, and says so', async () => {
+    const service = await startServiceUnderTest({}, { endLimits: { ...endLimits, allMs: 200 } });
+    // No disk can be made to hang here: the end of the engine, which waits for it, takes for ever in its place.
+    const { engine } = service;
+    const close = engine.close.bind(engine);
+    engine.close = () => new Promise(() => {});
+    await service.close();
+    await close();
+    expect(service.isDiskStuck).toBe(true);
+    expect(service.logged.at(-1)).toMatchObject({ level: 'WARN' });
+    expect(service.logged.at(-1)?.['msg']).toContain('the disk does not answer');
+  });
 
   it('may be asked for twice', async () => {
     const service = await startServiceUnderTest();

@@ -10,12 +10,13 @@ import type { AddressInfo } from 'node:net';
 import { constrainedMemory } from 'node:process';
 import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
-import { operations } from '../engine/contract/operations.ts';
+import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
-import { type Engine, EngineError, openEngine, present } from '../engine/index.ts';
+import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
 import { Authentication } from './auth/authentication.ts';
 import { type Config, defaultAdminPassword } from './config.ts';
 import {
+  type CheckedInput,
   checkInput,
   createDispatcher,
   type Dispatcher,
@@ -37,32 +38,56 @@ import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
+import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { listenFailure, openFailure } from './start-failure.ts';
 import type { Logger } from './telemetry/logger.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
 
 export interface Service {
   /** Where this machine reaches it: `http://127.0.0.1:9300`. */
   readonly address: string;
+  /** Where it is reached by HTTPS, or null where TLS is off: `https://127.0.0.1:9443`. */
+  readonly secureAddress: string | null;
   readonly port: number;
   readonly engine: Engine;
   /** Ends it within ten seconds. May be called again. */
   close(): Promise<void>;
+  /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
+  readonly isDiskStuck: boolean;
 }
 
 export interface ServiceOptions {
   readonly log: Logger;
   /** Checks every answer against its schema. For tests. */
   readonly checkOutputs?: boolean;
+  /** Time between two looks at the key store of TLS, in milliseconds. For tests. */
+  readonly keystorePollMs?: number;
+  /** Shorter for tests. */
+  readonly endLimits?: EndLimits;
 }
 
-/** Running calls may finish for so long before they are cancelled, and then so long to notice. */
-const finishMs = 5000;
-const cancelMs = 1500;
-/** Connections that do not end by themselves are cut after this. */
-const disconnectMs = 1000;
-/** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
-const lastSnapshotByMs = 8500;
+/** How long the parts of the end may take, in milliseconds. */
+interface EndLimits {
+  /** Running calls may finish for so long before they are cancelled, and then so long to notice. */
+  readonly finishMs: number;
+  readonly cancelMs: number;
+  /** Connections that do not end by themselves are cut after this. */
+  readonly disconnectMs: number;
+  /** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
+  readonly lastSnapshotByMs: number;
+  /** After so long nobody waits any more for a disk that does not answer. What was answered is durable. */
+  readonly allMs: number;
+}
+
+const usualEnd: EndLimits = {
+  finishMs: 5000,
+  cancelMs: 1500,
+  disconnectMs: 1000,
+  lastSnapshotByMs: 8500,
+  allMs: 9700,
+};
+
+const usualKeystorePollMs = 5000;
 
 /** Resolves when the service is ready. Refuses with a StartRefusal that says what is in the way. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -87,16 +112,25 @@ class RunningService implements Service, ServiceState {
   readonly language: Language;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
+  readonly #keystorePollMs: number;
+  readonly #endLimits: EndLimits;
   #http: HttpApp | null = null;
+  #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
+  isDiskStuck = false;
   address = '';
+  secureAddress: string | null = null;
   port = 0;
 
-  constructor(config: Config, { log, checkOutputs = false }: ServiceOptions) {
+  constructor(config: Config, options: ServiceOptions) {
+    const { log, checkOutputs = false, endLimits = usualEnd } = options;
+    const { keystorePollMs = usualKeystorePollMs } = options;
     this.#config = config;
+    this.#endLimits = endLimits;
     this.#log = log;
+    this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
       settings: config,
       keys: () => this.engine.keys,
@@ -107,6 +141,8 @@ class RunningService implements Service, ServiceState {
     this.#metrics = createMetrics(
       {
         counters: () => this.#engine?.counters() ?? null,
+        figures: () => this.#engine?.figures() ?? null,
+        traffic: () => this.#http?.traffic.totals ?? noTraffic,
         isStorageReady: () => this.#engine?.storage() === 'ready',
         uptimeMs: () => this.uptimeMs(),
       },
@@ -131,8 +167,8 @@ class RunningService implements Service, ServiceState {
     });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       checkOutputs,
-      onCall: (name, elapsedMs) => {
-        if (name === 'ask') this.#metrics.inferenceDone(elapsedMs);
+      onCall: (name, input, elapsedMs) => {
+        if (isQuestion(name, input)) this.#metrics.inferenceDone(elapsedMs);
       },
     });
   }
@@ -167,7 +203,7 @@ class RunningService implements Service, ServiceState {
 
   /** Listens; every call but health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
-    const { host, port } = this.#config;
+    const keystore = await this.#openKeystore();
     this.#http = await createHttpApp(
       {
         version: this.version,
@@ -180,6 +216,7 @@ class RunningService implements Service, ServiceState {
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
         remembers: (caller) => this.engine.remembers(caller),
+        keptImport: (caller, key) => this.engine.keptImport(caller, key),
         abandon: (caller) => this.engine.abandon(caller),
         authenticate: (headers) => this.authentication.authenticate(headers),
         holds: (caller) => this.authentication.holds(caller),
@@ -187,16 +224,37 @@ class RunningService implements Service, ServiceState {
       },
       [(app) => mountMcp(app, this.#mcpHost())],
     );
-    const { app } = this.#http;
+    const bound = await this.#listenPlain(this.#http.app);
+    this.port = bound.port;
+    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
+    let { address } = bound;
+    if (keystore !== null) {
+      this.#securePort = await keystore.listen(this.#http);
+      address = this.#securePort.host;
+      this.secureAddress = `https://${reachableHost(address)}:${this.#securePort.port}`;
+    }
+    if (!isLoopbackAddress(address)) this.#warnOfOpenness(address);
+  }
+
+  /** null: TLS is off. */
+  async #openKeystore(): Promise<OpenedKeystore | null> {
+    const { tlsEnabled, tlsKeystorePath } = this.#config;
+    if (!tlsEnabled || tlsKeystorePath === null) return null;
+    // Loaded where it is wanted: most services start without.
+    const { openSecurePort } = await import('./secure-port.ts');
+    const settings = { ...this.#config, tlsKeystorePath };
+    return openSecurePort({ settings, log: this.#log, pollMs: this.#keystorePollMs });
+  }
+
+  async #listenPlain(app: HttpApp['app']): Promise<AddressInfo> {
+    const { host: asked, port, tlsEnabled } = this.#config;
+    const host = tlsEnabled && !isLoopbackAddress(asked) ? '127.0.0.1' : asked;
     try {
       await app.listen({ host, port });
     } catch (error) {
-      throw listenFailure(error, host, port);
+      throw listenFailure(error, host, port, 'PORT');
     }
-    const bound = app.server.address() as AddressInfo;
-    this.port = bound.port;
-    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
-    if (!isLoopbackAddress(bound.address)) this.#warnOfOpenness(bound.address);
+    return app.server.address() as AddressInfo;
   }
 
   /** The service listens beyond this machine. */
@@ -226,6 +284,7 @@ class RunningService implements Service, ServiceState {
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),
+        onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
         onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),
       });
     } catch (error) {
@@ -251,13 +310,23 @@ class RunningService implements Service, ServiceState {
 
   async #end(): Promise<void> {
     const startedAt = performance.now();
+    const { allMs, lastSnapshotByMs } = this.#endLimits;
+    const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
     this.#phase = 'closing';
+    this.#metrics.close();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
-      await finishCalls(this.#http.activity);
-      await disconnect(this.#http.app);
+      await finishCalls(this.#http.activity, this.#endLimits);
+      const { disconnectMs } = this.#endLimits;
+      await Promise.all([
+        disconnect(this.#http.app, disconnectMs),
+        disconnectSecure(this.#securePort, disconnectMs),
+      ]);
     }
-    await this.#engine?.close(Math.max(0, lastSnapshotByMs - (performance.now() - startedAt)));
+    if (this.#engine === null) return;
+    this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
+    if (this.isDiskStuck)
+      this.#log.warn('the disk does not answer: ending without waiting for it; what was answered is durable');
   }
 
   #providerCalled({ tokens, elapsedMs, ...call }: ProviderCall): void {
@@ -291,7 +360,7 @@ class RunningService implements Service, ServiceState {
         const checked = checkInput(name, input);
         const task = this.#http.activity.startCall();
         try {
-          const signal = AbortSignal.any([caller.signal, task.signal]);
+          const signal = AbortSignal.any([signalOf(caller), task.toSignal()]);
           return await this.#dispatcher.run(name, { ...caller, signal }, checked);
         } finally {
           task.done();
@@ -308,10 +377,31 @@ class RunningService implements Service, ServiceState {
   }
 }
 
+/** True for calls that draw conclusions because a client asked for them. */
+function isQuestion(name: OperationName, input: CheckedInput): boolean {
+  if (name === 'aggregate') return (input.body as OperationInput<'aggregate'>['body']).infer;
+  return questions.has(name);
+}
+
+const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf', 'trace']);
+
 /** MCP gives each tool call a signal of its own. */
 const neverAborted = new AbortController().signal;
 
-async function finishCalls(activity: Activity): Promise<void> {
+/** Resolves when the work has ended, or after `limitMs`: true where it has. Rejects as the work does. */
+async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const isOver = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), limitMs);
+  });
+  try {
+    return await Promise.race([work.then(() => true), isOver]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
   activity.endStreams();
   if (await activity.idle(finishMs)) return;
   activity.cancelCalls();
@@ -319,9 +409,15 @@ async function finishCalls(activity: Activity): Promise<void> {
 }
 
 /** Closes the listening socket and the connections; those that are stuck are cut. */
-async function disconnect(app: HttpApp['app']): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), disconnectMs);
+async function disconnect(app: HttpApp['app'], afterMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), afterMs);
   await app.close();
+  clearTimeout(timer);
+}
+
+async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
+  const timer = setTimeout(() => port?.cut(), afterMs);
+  await port?.close();
   clearTimeout(timer);
 }
 

@@ -2,19 +2,24 @@
 import { StartupError } from '../engine/index.ts';
 import { StartRefusal } from './start-refusal.ts';
 
-/** Why the port could not be had. */
-export function listenFailure(error: unknown, host: string, port: number): unknown {
+/** Why the port could not be had that the variable `name` sets. */
+export function listenFailure(
+  error: unknown,
+  host: string,
+  port: number,
+  name: 'PORT' | 'TLS_PORT',
+): unknown {
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return new StartRefusal(
-        'port-taken',
-        `Port ${port} on ${host} is taken by another program. Stop that one, or set PORT to another (0 takes any free one).`,
+        name === 'PORT' ? 'port-taken' : 'tls-port-taken',
+        `Port ${port} on ${host} is taken by another program. Stop that one, or set ${name} to another (0 takes any free one).`,
         { cause: error },
       );
     case 'EACCES':
       return new StartRefusal(
         'configuration',
-        `PORT: got ${port}, which this user may not listen on; take one from 1024 up.`,
+        `${name}: got ${port}, which this user may not listen on; take one from 1024 up.`,
         { cause: error },
       );
     case 'EADDRNOTAVAIL':

@@ -1,11 +1,18 @@
 /** Why a start was refused, in words for the person who started it, with what to do about it. */
-export type RefusalKind = 'configuration' | 'port-taken' | 'folder-locked' | 'damaged' | 'failed';
+export type RefusalKind =
+  | 'configuration'
+  | 'port-taken'
+  | 'tls-port-taken'
+  | 'folder-locked'
+  | 'damaged'
+  | 'failed';
 
 /** Exit codes of `serve`: scripts and the desktop shell tell refusals apart by them. */
 export const refusalExitCodes: Readonly<Record<RefusalKind, number>> = {
   failed: 1,
   configuration: 2,
   'port-taken': 4,
+  'tls-port-taken': 4,
   'folder-locked': 5,
   damaged: 6,
 };

@@ -1,11 +1,15 @@
 /** What operations take and give that is too long to be held: the two sides know each other by these shapes alone. */
 
+import type { Idempotency } from '../engine/index.ts';
+
 /** A body that is read as it comes. */
 export interface Upload {
   /** The media type, in lower case, without parameters. */
   readonly type: string;
   /** Once. Throws where the client goes away before the end. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** The idempotency key of the request, with the digest that is known when all was read; null: it has none. */
+  readonly once: (() => Idempotency) | null;
 }
 
 /** An answer that is made while it is sent. */

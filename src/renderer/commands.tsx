@@ -5,11 +5,16 @@ import {
   IconBrain,
   IconDatabase,
   IconDatabaseCog,
+  IconFileExport,
+  IconFileImport,
   IconFlask,
   IconFrame,
   IconGitFork,
   IconHelpCircle,
+  IconKey,
   IconListSearch,
+  IconLogin2,
+  IconLogout2,
   IconRoute2,
   IconSettings,
   IconStack2,
@@ -19,11 +24,14 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
+import { askToSignIn, useCredential } from './api/credential.ts';
+import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
+import { useSignOut } from './api/use-sign-out.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
+import { factsSearchOf } from './features/facts/facts-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import type { Command } from './ui/command.ts';
@@ -67,7 +75,7 @@ function useToolCommands(): Command[] {
       { id: 'go.start', title: 'Samples', group: 'Go to', icon: <IconBook2 {...small} />, run: go('/start') },
       {
         id: 'go.admin',
-        title: 'Admin: databases, tenants, storage',
+        title: 'Admin: dashboard and storage',
         group: 'Go to',
         keys: 'Alt+8',
         icon: <IconDatabaseCog {...small} />,
@@ -240,6 +248,31 @@ function useExplainingCommands(): Command[] {
   }, [navigate, asked]);
 }
 
+/** Knowledge as files; what the Facts view shows stays as it is. */
+function useTransferCommands(): Command[] {
+  const navigate = useNavigate();
+  const shown = JSON.stringify(useLastSearch('/facts'));
+  return useMemo(() => {
+    const search = factsSearchOf(JSON.parse(shown) as Record<string, unknown>);
+    return [
+      {
+        id: 'facts.import',
+        title: 'Import a file…',
+        group: 'Facts',
+        icon: <IconFileImport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
+      },
+      {
+        id: 'facts.export',
+        title: 'Export to a file…',
+        group: 'Facts',
+        icon: <IconFileExport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
+      },
+    ];
+  }, [navigate, shown]);
+}
+
 /** What an agent would be given: the window that was chosen last. */
 function useContextCommands(): Command[] {
   const navigate = useNavigate();
@@ -259,13 +292,70 @@ function useContextCommands(): Command[] {
   }, [navigate, chosen]);
 }
 
-/** Every other database by name. */
+/** Keys and the sign-in; where nobody is asked for a key there is no sign-in. */
+function useKeyCommands(): Command[] {
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const hasKey = useCredential(({ key }) => key !== null);
+  const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
+  return useMemo(
+    () => [
+      {
+        id: 'go.keys',
+        title: 'Keys: who may what',
+        group: 'Go to',
+        icon: <IconKey {...small} />,
+        run: () => void navigate({ to: '/admin/keys' }),
+      },
+      {
+        id: 'keys.make',
+        title: 'Make a key…',
+        group: 'Workbench',
+        icon: <IconKey {...small} />,
+        run: () => void navigate({ to: '/admin/keys', search: { make: 'true' } }),
+      },
+      ...(isAsked
+        ? [
+            {
+              id: 'sign-in',
+              title: hasKey ? 'Sign in with another key…' : 'Sign in…',
+              group: 'Workbench',
+              icon: <IconLogin2 {...small} />,
+              run: askToSignIn,
+            },
+          ]
+        : []),
+      ...(isAsked && hasKey
+        ? [
+            {
+              id: 'sign-out',
+              title: 'Sign out',
+              group: 'Workbench',
+              icon: <IconLogout2 {...small} />,
+              run: signOut,
+            },
+          ]
+        : []),
+    ],
+    [navigate, signOut, hasKey, isAsked],
+  );
+}
+
+/** The list of databases, and every other one by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
+  const navigate = useNavigate();
   const { space } = useSession();
   const databases = useDatabases().data;
   return useMemo(
-    () =>
-      (databases ?? [])
+    () => [
+      {
+        id: 'go.databases',
+        title: 'Admin: databases, tenants, scopes',
+        group: 'Go to',
+        icon: <IconDatabaseCog {...small} />,
+        run: () => void navigate({ to: '/admin/databases' }),
+      },
+      ...(databases ?? [])
         .filter(({ name }) => name !== space.database)
         .map(
           ({ name, facts }): Command => ({
@@ -277,7 +367,8 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
             run: () => goTo({ ...space, database: name, scope: allScopes }),
           }),
         ),
-    [databases, space, goTo],
+    ],
+    [navigate, databases, space, goTo],
   );
 }
 
@@ -287,8 +378,10 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const scopes = useScopes();
   const tools = useToolCommands();
   const context = useContextCommands();
+  const transfer = useTransferCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
+  const keys = useKeyCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
   const databases = useDatabaseCommands(goTo);
@@ -310,12 +403,27 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
     return [
       ...tools,
       ...context,
+      ...transfer,
       ...scopeTools,
       ...memory,
+      ...keys,
       ...explaining,
       ...knowledge,
       ...databases,
       ...scopeCommands,
     ];
-  }, [tools, context, scopeTools, memory, explaining, knowledge, databases, scopeNames, space, goTo]);
+  }, [
+    tools,
+    context,
+    transfer,
+    scopeTools,
+    memory,
+    keys,
+    explaining,
+    knowledge,
+    databases,
+    scopeNames,
+    space,
+    goTo,
+  ]);
 }

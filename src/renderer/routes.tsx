@@ -12,26 +12,32 @@ import {
   Navigate,
   Outlet,
   retainSearchParams,
+  useLocation,
   useNavigate,
 } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from './api/queries.ts';
 import { questionSearchOf } from './api/question-text.ts';
+import { useCredential } from './api/credential.ts';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
+import { AdminFrame } from './features/admin/admin-frame.tsx';
 import { adminSearchOf } from './features/admin/admin-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { FactsView } from './features/facts/facts-view.tsx';
 import { RetractDialog } from './features/facts/retract-dialog.tsx';
+import { keysSearchOf } from './features/keys/keys-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
 import { StartView } from './features/start/start-view.tsx';
+import { DropArea } from './features/transfer/drop-area.tsx';
+import { ImportNotice } from './features/transfer/import-notice.tsx';
 import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
 import { EmptyState } from './ui/notices.tsx';
 import { noteSearch } from './ui/last-searches.ts';
@@ -40,10 +46,14 @@ import { writeStored } from './ui/stored-state.ts';
 const AdminView = lazy(async () => ({
   default: (await import('./features/admin/admin-view.tsx')).AdminView,
 }));
+const DashboardView = lazy(async () => ({
+  default: (await import('./features/admin/dashboard-view.tsx')).DashboardView,
+}));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
 const ContextView = lazy(async () => ({
   default: (await import('./features/context/context-view.tsx')).ContextView,
 }));
+const KeysView = lazy(async () => ({ default: (await import('./features/keys/keys-view.tsx')).KeysView }));
 const RulesView = lazy(async () => ({
   default: (await import('./features/rules/rules-view.tsx')).RulesView,
 }));
@@ -52,6 +62,12 @@ const ProofView = lazy(async () => ({
 }));
 const ProofPanel = lazy(async () => ({
   default: (await import('./features/proof/proof-panel.tsx')).ProofPanel,
+}));
+const ImportDialog = lazy(async () => ({
+  default: (await import('./features/transfer/import-dialog.tsx')).ImportDialog,
+}));
+const ExportDialog = lazy(async () => ({
+  default: (await import('./features/transfer/export-dialog.tsx')).ExportDialog,
 }));
 
 const WhyNotView = lazy(async () => ({
@@ -84,9 +100,11 @@ function Frame() {
   const key = JSON.stringify(spaceSearchOf(search));
   // The same space is the same object, however often one navigates.
   const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  const person = useCredential((credential) => credential.person);
   return (
     <SessionProvider space={space}>
-      <Framed />
+      {/* What one had on screen is not for whoever comes after the sign-out. */}
+      <Framed key={person} />
     </SessionProvider>
   );
 }
@@ -108,6 +126,15 @@ function useGoTo(): (next: Space) => void {
   );
 }
 
+/** The import that goes on while its dialog is closed. */
+function ImportUnderWay() {
+  const navigate = useNavigate();
+  const { pathname, search } = useLocation();
+  const isDialogOpen = pathname === '/facts' && factsSearchOf(search).transfer === 'import';
+  const onShow = () => void navigate({ to: '/facts', search: { transfer: 'import' } });
+  return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
+}
+
 function Framed() {
   const { database, tenant } = useSession().space;
   const goTo = useGoTo();
@@ -118,6 +145,7 @@ function Framed() {
       <Suspense fallback={null} key={`${database} ${tenant}`}>
         <Outlet />
       </Suspense>
+      <ImportUnderWay />
     </Shell>
   );
 }
@@ -158,7 +186,24 @@ const factsRoute = createRoute({
       (next: typeof search) => void navigate({ search: next, replace: true }),
       [navigate],
     );
-    return <FactsView search={search} onSearch={onSearch} />;
+    const close = () => onSearch({ ...search, transfer: undefined });
+    return (
+      <DropArea onFile={() => onSearch({ ...search, transfer: 'import' })}>
+        <FactsView search={search} onSearch={onSearch} />
+        <Suspense fallback={null}>
+          {search.transfer === 'import' && <ImportDialog onClose={close} />}
+          {search.transfer === 'export' && (
+            <ExportDialog
+              start={{
+                predicate: search.predicate,
+                isFiltered: search.q !== undefined || search.truth !== undefined,
+              }}
+              onClose={close}
+            />
+          )}
+        </Suspense>
+      </DropArea>
+    );
   },
 });
 
@@ -259,9 +304,21 @@ const whatIfRoute = createRoute({
   },
 });
 
-const adminRoute = createRoute({
+const dashboardRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/admin',
+  component: function Dashboard() {
+    return (
+      <AdminFrame>
+        <DashboardView />
+      </AdminFrame>
+    );
+  },
+});
+
+const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/databases',
   validateSearch: adminSearchOf,
   component: function Admin() {
     const search = adminRoute.useSearch();
@@ -271,7 +328,30 @@ const adminRoute = createRoute({
       (next: typeof search) => void navigate({ search: next, replace: true }),
       [navigate],
     );
-    return <AdminView search={search} onSearch={onSearch} goTo={goTo} />;
+    return (
+      <AdminFrame>
+        <AdminView search={search} onSearch={onSearch} goTo={goTo} />
+      </AdminFrame>
+    );
+  },
+});
+
+const keysRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/keys',
+  validateSearch: keysSearchOf,
+  component: function Keys() {
+    const search = keysRoute.useSearch();
+    const navigate = keysRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return (
+      <AdminFrame>
+        <KeysView search={search} onSearch={onSearch} />
+      </AdminFrame>
+    );
   },
 });
 
@@ -349,7 +429,9 @@ export const router = createRouter({
     whyNotRoute,
     traceRoute,
     whatIfRoute,
+    dashboardRoute,
     adminRoute,
+    keysRoute,
     scopesRoute,
     memoryRoute,
     settingsRoute,

@@ -26,7 +26,18 @@ export interface Caller {
   /** Address of the other end of the connection; absent: none is known. */
   readonly peer?: string;
   /** Aborts when the client has gone: its question is cancelled, its writes are not. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | Cancellation;
+}
+
+/** Tells who looks whether a call was cancelled. A signal, which few calls need, is made when somebody asks for one. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  toSignal(): AbortSignal;
+}
+
+/** The signal of the caller, for who wants to be told. */
+export function signalOf({ signal }: Pick<Caller, 'signal'>): AbortSignal {
+  return 'toSignal' in signal ? signal.toSignal() : signal;
 }
 
 /** A key that the client chose for one write, and a digest of the request that tells it from another one. */

@@ -14,7 +14,15 @@ import {
   scopeParameters,
   timeSchema,
 } from './fields.ts';
-import { constantsSchema, predicateSchema, termsSchema } from './language.ts';
+import {
+  constantsSchema,
+  isBuiltinName,
+  isWellFormed,
+  maxArguments,
+  predicateProblem,
+  predicateSchema,
+  termsSchema,
+} from './language.ts';
 
 /** The greatest size of `metadata`, as UTF-8 bytes of its JSON. */
 export const maxMetadataBytes = 64 * 1024;
@@ -22,14 +30,50 @@ export const maxFactsPerRequest = 100_000;
 
 const utf8 = new TextEncoder();
 
-export const metadataSchema = z
-  .record(z.string(), z.json(), { error: 'metadata is a JSON object' })
-  .refine(
-    (value) => utf8.encode(JSON.stringify(value)).length <= maxMetadataBytes,
-    'metadata is at most 64 KiB of JSON',
-  );
+type Json = z.output<ReturnType<typeof z.json>>;
+
+/**
+ * Looked through at once and no further than it may be long: what arrives was parsed from JSON, and a schema of each
+ * value in it would hold everyone up.
+ */
+export const metadataSchema = z.preprocess(
+  (value: Record<string, Json>, context): Record<string, Json> => {
+    const problem = metadataProblem(value);
+    if (problem === null) return value;
+    context.addIssue({ code: 'custom', message: problem, input: value });
+    return z.NEVER;
+  },
+  z.record(
+    z.string(),
+    z.custom<Json>(() => true),
+  ),
+);
 
 export type Metadata = z.output<typeof metadataSchema>;
+
+function metadataProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'metadata is a JSON object';
+  const waiting: unknown[] = [value];
+  for (let bytes = 0; waiting.length > 0; ) {
+    const part = waiting.pop();
+    bytes += typeof part === 'string' ? part.length + 2 : 1;
+    if (typeof part === 'object' && part !== null) {
+      // What is a part of it takes a byte at least, and each name three more.
+      const parts: unknown[] = Array.isArray(part) ? part : Object.values(part);
+      bytes += 1;
+      if (bytes + waiting.length + parts.length > maxMetadataBytes) return tooLong;
+      for (const each of parts) waiting.push(each);
+    } else if (!isJsonScalar(part)) return 'metadata is a JSON object';
+    if (bytes + waiting.length > maxMetadataBytes) return tooLong;
+  }
+  return utf8.encode(JSON.stringify(value)).length <= maxMetadataBytes ? null : tooLong;
+}
+
+const tooLong = 'metadata is at most 64 KiB of JSON';
+
+function isJsonScalar(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
 
 const factFields = {
   predicate: predicateSchema,
@@ -69,8 +113,44 @@ export const factsInputSchema = z.preprocess(
   }),
 );
 
+const barelyGiven: FactInput = factSchema.parse({ predicate: 'p', args: [] });
+
+/**
+ * What `factSchema` makes of a fact of a predicate and arguments that are texts, as most of very many are; null where
+ * it is another one or not in order, which is for the schema to say. The arguments are those given, not a copy.
+ */
+export function barelyFact(value: unknown): FactInput | null {
+  if (typeof value !== 'object' || value === null) return null;
+  let fields = 0;
+  for (const field in value) {
+    if (field !== 'predicate' && field !== 'args') return null;
+    fields++;
+  }
+  const { predicate, args } = value as { predicate?: unknown; args?: unknown };
+  if (fields !== 2 || typeof predicate !== 'string' || !Array.isArray(args)) return null;
+  if (args.length > maxArguments || !isPlainPredicate(predicate)) return null;
+  for (const text of args as unknown[])
+    if (typeof text !== 'string' || text.startsWith('?') || !isWellFormed(text)) return null;
+  return { ...barelyGiven, predicate, args: args as string[] };
+}
+
+/** Facts that come together are mostly of one predicate. */
+let knownPredicate = '';
+
+function isPlainPredicate(name: string): boolean {
+  if (name === knownPredicate) return true;
+  if (isBuiltinName(name) || predicateProblem(name) !== null) return false;
+  knownPredicate = name;
+  return true;
+}
+
 /** The list in `factsInputSchema`. */
-export const factsList = { field: 'facts', element: factSchema, most: maxFactsPerRequest };
+export const factsList = {
+  field: 'facts',
+  element: factSchema,
+  quick: barelyFact,
+  most: maxFactsPerRequest,
+};
 
 export const factOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),

@@ -28,6 +28,8 @@ export function validate<Schema extends z.ZodType>(
 export interface LongList {
   readonly field: string;
   readonly element: z.ZodType;
+  /** What `element` makes of the usual ones, sooner; null of all others. */
+  readonly quick?: (value: unknown) => unknown;
   /** The greatest length. */
   readonly most: number;
 }
@@ -42,7 +44,7 @@ const elementsBetweenLooks = 32;
  */
 export async function validateLong<Schema extends z.ZodType>(
   schema: Schema,
-  { field, element, most }: LongList,
+  { field, element, quick = () => null, most }: LongList,
   value: unknown,
   breathe: () => Promise<void>,
 ): Promise<Validated<z.output<Schema>>> {
@@ -55,9 +57,13 @@ export async function validateLong<Schema extends z.ZodType>(
   const checked: unknown[] = [];
   const errors: ProblemDetail[] = [];
   for (const [index, each] of (list as unknown[]).entries()) {
-    const outcome = element.safeParse(each);
-    if (outcome.success) checked.push(outcome.data);
-    else errors.push(...describeIssues(outcome.error.issues, [field, index]));
+    const plain = quick(each);
+    if (plain !== null) checked.push(plain);
+    else {
+      const outcome = element.safeParse(each);
+      if (outcome.success) checked.push(outcome.data);
+      else errors.push(...describeIssues(outcome.error.issues, [field, index]));
+    }
     if (errors.length >= maxReportedErrors) break;
     if (index % elementsBetweenLooks === 0) await breathe();
   }

@@ -19,7 +19,7 @@ export interface Limits {
   readonly maxDerivations: number;
   /** Bytes that the set may come to hold. */
   readonly memory: MemoryBudget;
-  readonly signal: AbortSignal;
+  readonly signal: Pick<AbortSignal, 'aborted'>;
   /** How long upkeep is waited for, all in all, before tables of one's own are made; without end unless given. */
   readonly patienceMs?: number;
 }

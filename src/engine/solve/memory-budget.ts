@@ -19,6 +19,13 @@ export class MemoryBudget {
     this.limit = limit;
   }
 
+  /** What all holders took when they were last measured. */
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const held of this.#held.values()) bytes += held;
+    return bytes;
+  }
+
   /** Notes that the holder was used, and what it takes now. */
   use(holder: Holder): void {
     this.#held.delete(holder);

@@ -107,6 +107,13 @@ export class Reasoner implements Keeper {
     return this.#answers.bytes + this.#proofs.bytes + this.known.bytes;
   }
 
+  /** Conclusions in the tables that later questions share. */
+  get conclusions(): number {
+    let count = 0;
+    for (const { rows } of this.#answers.set.tables.values()) count += rows.rows.live;
+    return count;
+  }
+
   get watching(): ReadonlySet<Losses> {
     return this.#losses;
   }

@@ -5,6 +5,8 @@ import type { Pacer } from './evaluation.ts';
 /** Sorts and ranks in slices, so that a large answer does not hold the thread. */
 
 const smallEnough = 4096;
+/** So many are put in order one by one: all else would cost more than it saves. */
+const few = 32;
 
 /** The numbers 0 to `count` - 1 in the order of `compare`, ties in their own order. */
 export async function sortedOrder(
@@ -54,6 +56,10 @@ export async function rowsByText(
   last: (row: number) => number = () => 0,
 ): Promise<Int32Array> {
   if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
+  if (count <= few) {
+    pacer.look();
+    return fewInOrder(count, byText(ids, width, constants, last)).subarray(0, wanted);
+  }
   if (wanted < count / 8) return leastRows(count, wanted, byText(ids, width, constants, last), pacer);
   const ranks = await ranksByText(ids, constants, pacer);
   const compare = (left: number, right: number): number => {
@@ -64,6 +70,17 @@ export async function rowsByText(
     return last(left) - last(right);
   };
   return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
+}
+
+/** The numbers 0 to `count` - 1 in the order of `compare`, ties in their own order. */
+function fewInOrder(count: number, compare: (left: number, right: number) => number): Int32Array {
+  const order = new Int32Array(count);
+  for (let row = 1; row < count; row++) {
+    let at = row;
+    for (; at > 0 && compare(order[at - 1] as number, row) > 0; at--) order[at] = order[at - 1] as number;
+    order[at] = row;
+  }
+  return order;
 }
 
 /** 1 where the numbers are in order as they are, -1 where each comes strictly before the one before it, else 0. */

@@ -37,6 +37,8 @@ export interface LogOptions {
   readonly random: (bytes: number) => Uint8Array;
   /** Told, in words for people, what an operator should know. Does not throw. */
   readonly onWarn: (message: string) => void;
+  /** Told how long each sync of the log took, in milliseconds. Does not throw. */
+  readonly onSync?: (elapsedMs: number) => void;
   /** A segment that has reached this size is followed by a new one; 64 MiB. */
   readonly segmentBytes?: number;
   /** Encoded records held at most before appends wait for room; 64 MiB. */
@@ -51,6 +53,8 @@ export interface Snapshot {
   readonly sequence: number;
   /** The stamp of that record, epoch milliseconds. */
   readonly time: number;
+  /** When it was begun, epoch milliseconds. */
+  readonly createdAt: number;
   readonly bytes: number;
 }
 
@@ -216,6 +220,7 @@ class SegmentedLog implements Log {
       now: options.now,
       random: options.random,
       onWarn: options.onWarn,
+      onSync: options.onSync ?? (() => {}),
     });
   }
 
@@ -546,7 +551,7 @@ function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefi
 }
 
 function described({ header, bytes }: StoredSnapshot): Snapshot {
-  return { sequence: header.sequence, time: header.time, bytes };
+  return { sequence: header.sequence, time: header.time, createdAt: header.createdAt, bytes };
 }
 
 function heldBytes(appends: readonly Pending[]): number {

@@ -28,6 +28,8 @@ export interface SegmentWriterOptions {
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
+  /** Told how long each sync of a file took, in milliseconds. Does not throw. */
+  readonly onSync: (elapsedMs: number) => void;
 }
 
 /** One group commit: the encoded records in order, and the sequence of the first. */
@@ -219,9 +221,11 @@ export class SegmentWriter {
   }
 
   async #sync(file: StorageFile): Promise<void> {
+    const startedAt = performance.now();
     try {
       await file.sync();
       this.#syncs++;
+      this.#options.onSync(performance.now() - startedAt);
     } catch (error) {
       throw this.#latch(error);
     }

@@ -15,7 +15,25 @@ it('reads a command with its words and options, in any order', () => {
     scope: 's',
     json: false,
     proof: true,
+    format: null,
+    predicate: null,
+    dryRun: false,
+    output: null,
   });
+});
+
+it('reads the options of import and export, and refuses them elsewhere', () => {
+  expect(parseArguments(['import', 'a.csv', '--predicate', 'p', '--dry-run', '--format=tsv'])).toMatchObject({
+    name: 'import',
+    words: ['a.csv'],
+    predicate: 'p',
+    dryRun: true,
+    format: 'tsv',
+  });
+  expect(parseArguments(['import', '-', '--format', 'csv']).words).toEqual(['-']);
+  expect(parseArguments(['export', '-o', 'x.dl'])).toMatchObject({ output: 'x.dl', dryRun: false });
+  expect(() => parseArguments(['tell', 'p(a)', '--dry-run'])).toThrow('--dry-run is for import');
+  expect(() => parseArguments(['import', 'a.csv', '--output', 'b'])).toThrow('--output is for export');
 });
 
 it('takes a text that starts with a minus for a text', () => {

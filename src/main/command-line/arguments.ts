@@ -6,7 +6,16 @@
  */
 import { parseArgs } from 'node:util';
 
-export const commandNames = ['serve', 'ask', 'tell', 'teach', 'status', 'sample'] as const;
+export const commandNames = [
+  'serve',
+  'ask',
+  'tell',
+  'teach',
+  'import',
+  'export',
+  'status',
+  'sample',
+] as const;
 export type CommandName = (typeof commandNames)[number];
 
 export interface Command {
@@ -20,6 +29,12 @@ export interface Command {
   readonly scope: string | null;
   readonly json: boolean;
   readonly proof: boolean;
+  /** Of import and export: the format by name; null: by the file's name. */
+  readonly format: string | null;
+  readonly predicate: string | null;
+  readonly dryRun: boolean;
+  /** Of export: the file that is written; null: standard output. */
+  readonly output: string | null;
 }
 
 /** Wrong use of the command line; the message says what is wrong. */
@@ -37,6 +52,9 @@ export function parseArguments(argv: readonly string[]): Command {
     throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
   if (name === 'serve' && words.length > 0)
     throw new UsageError('serve takes no arguments: it is configured by environment variables (see --help)');
+  for (const [each, commands] of Object.entries(optionsOf))
+    if (values[each as keyof typeof optionsOf] !== undefined && !commands.includes(name))
+      throw new UsageError(`--${each} is for ${commands.join(' and ')}`);
   return {
     name,
     words,
@@ -46,6 +64,10 @@ export function parseArguments(argv: readonly string[]): Command {
     scope: values.scope ?? null,
     json: values.json,
     proof: values.proof,
+    format: values.format ?? null,
+    predicate: values.predicate ?? null,
+    dryRun: values['dry-run'] ?? false,
+    output: values.output ?? null,
   };
 }
 
@@ -66,6 +88,10 @@ function parse(argv: readonly string[]) {
         scope: { type: 'string' },
         json: { type: 'boolean', default: false },
         proof: { type: 'boolean', default: false },
+        format: { type: 'string' },
+        predicate: { type: 'string' },
+        'dry-run': { type: 'boolean' },
+        output: { type: 'string', short: 'o' },
         'reset-admin': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
@@ -78,6 +104,14 @@ function parse(argv: readonly string[]) {
 
 /** What is asked for by an option in place of a command; the first goes before the others. */
 const optionCommands = ['help', 'version', 'reset-admin'] as const;
+
+/** Options that other commands refuse: what one of them would leave unsaid changes what is done. */
+const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', readonly string[]>> = {
+  format: ['import', 'export'],
+  predicate: ['import', 'export'],
+  'dry-run': ['import'],
+  output: ['export'],
+};
 
 function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);

@@ -4,8 +4,13 @@
  * Where it runs is told by --url or the endpoint file. A refusal of the service becomes a Refused with the words
  * of its problem; a service that is not there becomes an Unreachable that says how to start one.
  */
+import { type IncomingMessage, request as requestPlainly } from 'node:http';
+import { request as requestSecurely } from 'node:https';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { readEndpoint } from '../endpoint-file.ts';
+import { UsageError } from './arguments.ts';
 
 /** The service answered with a problem. */
 export class Refused extends Error {
@@ -32,6 +37,14 @@ export interface Client {
   readonly url: string;
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
+  /** The answer as it comes, of a call with such a body. Rejects as the others do. */
+  open(path: string, upload?: ClientUpload): Promise<IncomingMessage>;
+}
+
+/** A body that is sent by POST as it is read. */
+export interface ClientUpload {
+  readonly type: string;
+  readonly chunks: Readable;
 }
 
 /** Finds the service; does not call it yet. Rejects with Unreachable where nothing says where it is. */
@@ -56,7 +69,52 @@ export async function connect(options: ClientOptions): Promise<Client> {
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
+    open: (path, upload) => open(new URL(path, url), headers, upload),
   };
+}
+
+/** Node's own client, not fetch: it tells the trailers, and reads the answer while the body is still going out. */
+async function open(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  upload?: ClientUpload,
+): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? requestSecurely : requestPlainly;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const type = upload === undefined ? {} : { 'content-type': upload.type };
+    const method = upload === undefined ? 'GET' : 'POST';
+    const sent = request(url, { method, headers: { ...headers, ...type } }, (response) => {
+      // Whatever becomes of the rest of the body now, the answer says.
+      response.on('close', () => {
+        upload?.chunks.destroy();
+        if (!sent.writableFinished) sent.destroy();
+      });
+      resolve(response);
+    });
+    sent.on('error', (error) => {
+      upload?.chunks.destroy();
+      reject(new Unreachable(`no service answers at ${url.origin} (${reasonOf(error)})`, { cause: error }));
+    });
+    if (upload === undefined) sent.end();
+    else {
+      upload.chunks.on('error', (error) => {
+        reject(new UsageError(`what is to be sent cannot be read: ${error.message}`, { cause: error }));
+        sent.destroy();
+      });
+      upload.chunks.pipe(sent);
+    }
+  });
+  const { statusCode = 0, headers: given } = answer;
+  if (given['content-type']?.startsWith('application/problem+json') === true)
+    throw new Refused(JSON.parse(await text(answer)) as Problem);
+  if (statusCode === 200) return answer;
+  answer.destroy();
+  throw new Unreachable(`what answers at ${url.origin} is not this service (${statusCode})`);
+}
+
+/** What is thrown in place of the error that ended an answer before its end. */
+export function brokenOff(error: unknown): Unreachable {
+  return new Unreachable(`the connection broke off (${reasonOf(error)})`, { cause: error });
 }
 
 async function call(url: URL, init: RequestInit): Promise<unknown> {

@@ -8,6 +8,8 @@ Usage: corollary [command] [options]
   tell 'p(a, b).'       stores facts; - reads them from standard input
   teach 'h(?x) :- b.'   stores rules; - reads them from standard input
   ask 'p(?x, b)'        asks, and prints the answers
+  import FILE           stores what a file holds; - reads it from standard input
+  export                writes what is stored, to standard output or --output
   sample [NAME]         loads a sample knowledge base; without a name, lists them
   status                says where the service runs and what it holds
 
@@ -16,8 +18,14 @@ Options of the commands that talk to a running service:
   --url URL             its address; else the endpoint file says where it runs
   --database NAME       default: default
   --tenant NAME         default: default
-  --scope NAME          tell, teach and ask within this scope
+  --scope NAME          tell, teach, ask, import and export within this scope
   --proof               ask: why each answer holds
+  --format NAME         import: ndjson, csv, tsv, datalog, turtle, ntriples; export: ndjson,
+                        datalog, csv, ntriples; else by the file's name, export: ndjson
+  --predicate NAME      import of csv and tsv: the predicate of every line, whose columns
+                        are all arguments; export: of this predicate alone
+  --dry-run             import: says what it would do, and does nothing
+  -o, --output FILE     export: writes this file
   --json                the service's answer as JSON
   API_KEY in the environment is shown to the service.
 
@@ -26,7 +34,7 @@ Options of the commands that talk to a running service:
 
   --help, --version
 
-Exit codes: 0 done; ask: 1 when nothing holds; 2 wrong use or configuration; 3 no service reached;
+Exit codes: 0 done; ask: 1 when nothing holds; import: 1 when lines failed; 2 wrong use or configuration; 3 no service reached;
 4 the service refused. serve, --reset-admin: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 log damaged.
 
 Environment (an empty value counts as not set):

@@ -4,6 +4,7 @@
  * A command answers its exit code; what goes wrong is thrown and worded by `runCommand`. All output is text for
  * people unless --json is given, and then it is what the service answered.
  */
+import { text } from 'node:stream/consumers';
 import type { Readiness } from '../../engine/contract/administration.ts';
 import type { DatabaseList } from '../../engine/contract/administration.ts';
 import type { FactOutcome, FactsOutcome } from '../../engine/contract/facts.ts';
@@ -14,13 +15,8 @@ import { type Command, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, Refused, Unreachable } from './client.ts';
 import { proofText } from './proof-text.ts';
 import { listSamples, loadSample } from './sample.ts';
-
-export interface Terminal {
-  print(line: string): void;
-  complain(line: string): void;
-  /** All of standard input. */
-  read(): Promise<string>;
-}
+import type { Terminal } from './terminal.ts';
+import { exportFile, importFile } from './transfer.ts';
 
 export interface CommandContext {
   readonly terminal: Terminal;
@@ -30,7 +26,15 @@ export interface CommandContext {
 
 type Run = (client: Client, command: Command, terminal: Terminal) => Promise<number>;
 
-const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = { ask, tell, teach, status, sample };
+const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
+  ask,
+  tell,
+  teach,
+  import: importFile,
+  export: exportFile,
+  status,
+  sample,
+};
 
 /** Runs one command and answers the exit code of the process. */
 export async function runCommand(
@@ -141,7 +145,7 @@ async function textOf(command: Command, terminal: Terminal): Promise<string> {
   const [first] = command.words;
   if (first === undefined)
     throw new UsageError(`${command.name} needs a text, or - to read it from standard input`);
-  return first === '-' && command.words.length === 1 ? terminal.read() : command.words.join(' ');
+  return first === '-' && command.words.length === 1 ? text(terminal.input) : command.words.join(' ');
 }
 
 function statementsOf(text: string): readonly Statement[] {

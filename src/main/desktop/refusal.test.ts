@@ -35,6 +35,13 @@ describe('a refused start', () => {
     expect(question.waysOut).toEqual(['retry', 'quit']);
   });
 
+  it('names TLS_PORT where the port for HTTPS is taken, and PORT is not to blame', () => {
+    const question = refusalQuestion({ reason: 'tls-port-taken', message: 'Taken.', owner: null }, '/data');
+    expect(question.detail).toMatch(/^Taken\..*set TLS_PORT/s);
+    expect(question.detail).not.toMatch(/\bPORT\b/);
+    expect(question.waysOut).toEqual(['retry', 'quit']);
+  });
+
   it('of a service that ended while it ran offers to start it again', () => {
     const question = lossQuestion('out of memory');
     expect(question.detail).toContain('out of memory');

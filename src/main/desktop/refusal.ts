@@ -42,6 +42,13 @@ export function refusalQuestion(refusal: Refusal, folder: string): RefusalQuesti
         detail: `${refusal.message}\n\nStop that program and try again, or set PORT to another port, or unset it.`,
         waysOut: ['retry', 'quit'],
       };
+    case 'tls-port-taken':
+      return {
+        title,
+        message: 'The port for HTTPS is taken by another program.',
+        detail: `${refusal.message}\n\nStop that program and try again, or set TLS_PORT to another port.`,
+        waysOut: ['retry', 'quit'],
+      };
     case 'folder-locked':
       return {
         title,

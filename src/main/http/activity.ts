@@ -1,12 +1,15 @@
 /**
  * What is running for clients: calls that will be answered, and streams that last.
  *
+ * Streams are bounded in number, all together and those of one owner, so that nobody takes them from others.
  * At shutdown streams are ended at once, while calls get time to finish and are cancelled only then.
  */
 
-/** One call or stream. `signal` aborts when its client has gone or the service can wait no longer. */
-export interface Task {
-  readonly signal: AbortSignal;
+import { type Cancellation, EngineError } from '../../engine/index.ts';
+import { limits } from './limits.ts';
+
+/** One call or stream. It is cancelled when its client has gone or the service can wait no longer. */
+export interface Task extends Cancellation {
   /** True once the abort came from the service, not from the client. */
   readonly isCutOff: boolean;
   cancel(): void;
@@ -16,14 +19,25 @@ export interface Task {
 export class Activity {
   readonly #calls = new Set<RunningTask>();
   readonly #streams = new Set<RunningTask>();
+  /** Open streams by owner. */
+  readonly #owned = new Map<string, number>();
   #whenIdle: (() => void) | null = null;
 
   startCall(): Task {
     return this.#start(this.#calls);
   }
 
-  startStream(): Task {
-    return this.#start(this.#streams);
+  /** `owner` tells whose it is: a credential or an address. Refuses with RateLimited. */
+  startStream(owner: string): Task {
+    const owned = this.#owned.get(owner) ?? 0;
+    if (this.#streams.size >= limits.eventStreams) throw tooMany(this.#streams.size, 'of all clients');
+    if (owned >= limits.eventStreamsOfOne) throw tooMany(owned, 'of this credential or address');
+    this.#owned.set(owner, owned + 1);
+    return this.#start(this.#streams, () => {
+      const left = (this.#owned.get(owner) ?? 1) - 1;
+      if (left === 0) this.#owned.delete(owner);
+      else this.#owned.set(owner, left);
+    });
   }
 
   endStreams(): void {
@@ -47,9 +61,10 @@ export class Activity {
     return this.#calls.size === 0;
   }
 
-  #start(tasks: Set<RunningTask>): Task {
+  #start(tasks: Set<RunningTask>, onDone: () => void = () => {}): Task {
     const task = new RunningTask(() => {
-      tasks.delete(task);
+      if (!tasks.delete(task)) return;
+      onDone();
       if (this.#calls.size === 0) this.#whenIdle?.();
     });
     tasks.add(task);
@@ -58,28 +73,43 @@ export class Activity {
 }
 
 class RunningTask implements Task {
-  readonly #controller = new AbortController();
+  /** Made where somebody wants to be told. */
+  #controller: AbortController | null = null;
   readonly #onDone: () => void;
+  aborted = false;
   isCutOff = false;
 
   constructor(onDone: () => void) {
     this.#onDone = onDone;
   }
 
-  get signal(): AbortSignal {
+  toSignal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.aborted) this.#controller.abort();
     return this.#controller.signal;
   }
 
   cancel(): void {
-    this.#controller.abort();
+    this.aborted = true;
+    this.#controller?.abort();
   }
 
   cutOff(): void {
     this.isCutOff = true;
-    this.#controller.abort();
+    this.cancel();
   }
 
   done(): void {
     this.#onDone();
   }
+}
+
+function tooMany(count: number, whose: string): EngineError {
+  return new EngineError(
+    'RateLimited',
+    `${count} streams ${whose} are open: close some, or try again in 5 s`,
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }

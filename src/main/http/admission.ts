@@ -8,12 +8,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { HttpHost } from './host.ts';
-import { createOriginPolicy } from './origin.ts';
+import { createOriginPolicy, sameOrigin } from './origin.ts';
 import { sendProblem } from './problem.ts';
 import { RouteMap } from './route-map.ts';
 
 /** Routes that answer in every phase. */
 const alwaysAnswered: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics']);
+
+/** True for a route that is never refused with NotReady. */
+export function isAnsweredAlways(route: string): boolean {
+  return alwaysAnswered.has(route);
+}
 
 /** Headers of the contract that a page of another origin may send. */
 const requestHeaders = [
@@ -44,14 +49,17 @@ export function createAdmission(host: HttpHost): Admission {
   const routes = new RouteMap();
   const admit = (request: FastifyRequest, reply: FastifyReply): void => {
     request.startedAt = performance.now();
-    for (const [name, value] of Object.entries(standingHeaders(request.id))) reply.raw.setHeader(name, value);
+    reply.raw.setHeader('x-request-id', request.id);
+    for (const [name, value] of sameHeaders) reply.raw.setHeader(name, value);
     const phase = host.phase();
-    if (phase !== 'ready' && !alwaysAnswered.has(request.routeOptions.url ?? ''))
+    if (phase !== 'ready' && !isAnsweredAlways(request.routeOptions.url ?? ''))
       throw new EngineError(
         'NotReady',
         phase === 'starting' ? 'the service is starting: try again soon' : 'the service is shutting down',
       );
-    for (const [name, value] of Object.entries(policy.admit(request.raw))) reply.raw.setHeader(name, value);
+    const crossOrigin = policy.admit(request.raw);
+    if (crossOrigin === sameOrigin) return;
+    for (const [name, value] of Object.entries(crossOrigin)) reply.raw.setHeader(name, value);
   };
   return {
     admit,
@@ -59,6 +67,7 @@ export function createAdmission(host: HttpHost): Admission {
       app.decorateRequest('identity', null);
       app.decorateRequest('onlyDryRun', false);
       app.decorateRequest('startedAt', 0);
+      app.decorateRequest('route', null);
       app.addHook('onRoute', ({ method, url }) => {
         routes.add(typeof method === 'string' ? [method] : method, url);
       });
@@ -71,16 +80,18 @@ export function createAdmission(host: HttpHost): Admission {
   };
 }
 
-/** Headers of every answer; the cache and content policy of static files differ. */
+/** Headers that every answer has alike; the cache and content policy of static files differ. */
+const sameHeaders: readonly (readonly [string, string])[] = [
+  ['x-api-version', '1'],
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+  ['cache-control', 'no-store'],
+  ['vary', 'Origin'],
+];
+
+/** Headers of every answer. */
 export function standingHeaders(requestId: string): Readonly<Record<string, string>> {
-  return {
-    'x-request-id': requestId,
-    'x-api-version': '1',
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-store',
-    vary: 'Origin',
-  };
+  return { 'x-request-id': requestId, ...Object.fromEntries(sameHeaders) };
 }
 
 /** An address without a route for its method: a preflight, 405 with the methods there are, or 404. */

@@ -398,6 +398,22 @@ describe('a key', () => {
   });
 });
 
+describe('/auth/whoami', () => {
+  it('tells who a key makes its bearer, and a replica nothing: it has the replication endpoints alone', async () => {
+    await start();
+    const admin = await bootstrapped();
+    const restriction = { databases: ['default'], tenants: ['a', 'b'], description: 'mine' };
+    for (const role of ['reader', 'writer', 'admin']) {
+      const { key, ...made_ } = await made(admin, { role, ...restriction, expiresInDays: 1 });
+      expect((await call<WhoAmI>(key, 'GET', '/auth/whoami')).body).toEqual({ mode: 'rbac', ...made_ });
+    }
+    const replica = await made(admin, { role: 'replica' });
+    for (const path of ['/auth/whoami', '/auth/keys', '/rules', '/metrics', '/openapi.json', '/mcp/sse'])
+      expect(await statusOf(replica.key, 'GET', path), path).toBe(403);
+    expect(await statusOf(replica.key, 'GET', '/auth/status')).toBe(200);
+  });
+});
+
 describe('a restricted admin', () => {
   it('makes, changes and revokes keys that its restrictions cover, and no others', async () => {
     await start();
@@ -502,6 +518,31 @@ describe('a credential restricted to tenants', () => {
     expect(await statusOf(key, 'DELETE', '/scope/s')).toBe(200);
     const { rules } = (await call<{ rules: unknown[] }>(key, 'GET', '/rules')).body;
     expect(rules).toHaveLength(1);
+  });
+
+  it('imports facts, and each rule inside fails its line as 403', async () => {
+    await start();
+    const admin = await bootstrapped();
+    const { key } = await made(admin, { role: 'writer', tenants: ['default'] });
+    const imported = async (query: string, type: string, text: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': type };
+      const answer = await service.call<string>('POST', `/import${query}`, text, { headers });
+      return answer;
+    };
+    const lines = [fact, { rule: 'q(?x) :- p(?x).' }, { predicate: 'p', args: ['b'] }];
+    const ndjson = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    for (const [query, type, text] of [
+      ['?dryRun=true', 'application/x-ndjson', ndjson],
+      ['', 'application/x-ndjson', ndjson],
+      ['', 'text/x-datalog', 'p(c).\nq(?x) :- p(?x).\np(d).'],
+    ] as const) {
+      const { status, body } = await imported(query, type, text);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ asserted: 2, rules: 0, failed: 1, errors: [{ line: 2 }] });
+      expect(JSON.stringify(body)).toContain('403 Forbidden: rules serve all tenants');
+    }
+    const { rules } = (await call<{ rules: unknown[] }>(key, 'GET', '/rules')).body;
+    expect(rules).toEqual([]);
   });
 });
 

@@ -10,15 +10,15 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, Slices } from '../../engine/index.ts';
 import { namesPrototype } from '../prototype-field.ts';
-import { parseInPieces, scanJson } from './long-json.ts';
+import { answerOn } from './client-error.ts';
+import { limits } from './limits.ts';
+import { nestsDeeper, parseInPieces, scanJson } from './long-json.ts';
 
 /** Levels of arrays and objects that a body may nest. */
 export const maxJsonDepth = 64;
 
-const maxDiscardedBytes = 64 * 1024 * 1024;
-const maxDiscardMs = 10_000;
-/** So long a body may take that is read whole. */
-const maxBodyMs = 300_000;
+/** Bodies up to here are parsed in one go. */
+const shortBytes = 64 * 1024;
 
 /** The client went away before its body was whole: there is nobody to answer. */
 export class ClientGone extends Error {}
@@ -28,17 +28,22 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
+const jsonAlone = ['application/json'];
+
 /** Refuses with UnsupportedMediaType a body that is not plain UTF-8 JSON by its headers. */
 export function requireJson(request: IncomingMessage): void {
-  if (hasBody(request)) mediaTypeOf(request, ['application/json']);
+  if (hasBody(request)) mediaTypeOf(request, jsonAlone);
 }
 
 /** The media type of the body, one of these. Refuses with UnsupportedMediaType another one, and what is not plain UTF-8. */
 export function mediaTypeOf(request: IncomingMessage, types: readonly string[]): string {
   const encoding = request.headers['content-encoding'];
+  const given = request.headers['content-type'];
+  // Most are just so.
+  if (encoding === undefined && given !== undefined && types.includes(given)) return given;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new EngineError('UnsupportedMediaType', 'send the body without Content-Encoding');
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';');
+  const [type = '', ...parameters] = (given ?? '').split(';');
   const charset = parameters
     .map((part) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(part)?.[1])
     .find(Boolean);
@@ -52,49 +57,124 @@ export function mediaTypeOf(request: IncomingMessage, types: readonly string[]):
   return known;
 }
 
-/** The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ClientGone where it breaks off or takes too long. */
+/**
+ * The whole body. Refuses with PayloadTooLarge past `limit` bytes, with ValidationException where it stops coming or takes
+ * too long, with RateLimited where too much of others' is held, with ClientGone where it breaks off.
+ */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = (): EngineError => {
-    discardRest(request);
-    return new EngineError('PayloadTooLarge', `the body is over ${limit} bytes (MAX_REQUEST_BODY_BYTES)`);
-  };
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge());
+  const tooLarge = (): EngineError =>
+    new EngineError('PayloadTooLarge', `the body is over ${limit} bytes (MAX_REQUEST_BODY_BYTES)`);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const room = new Room(request, limit);
     let size = 0;
-    const timer = setTimeout(() => onClose(), maxBodyMs).unref();
+    let isSettled = false;
+    // Listeners stay, and do nothing any more: to take them away costs more than all else here.
     const settle = (): void => {
-      clearTimeout(timer);
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      isSettled = true;
+      clearTimeout(whole);
+      clearTimeout(silent);
     };
+    const refuse = (error: EngineError): void => {
+      settle();
+      room.leave();
+      discardRest(request);
+      reject(error);
+    };
+    const whole = setTimeout(() => refuse(tooSlow('took too long')), limits.wholeBodyMs).unref();
+    const silent = setTimeout(() => refuse(tooSlow('stopped coming')), limits.silentBodyMs).unref();
     const onData = (chunk: Buffer): void => {
+      if (isSettled) return;
+      silent.refresh();
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else {
-        settle();
-        reject(tooLarge());
-      }
+      if (size > limit) refuse(tooLarge());
+      else if (room.take(chunk.length)) chunks.push(chunk);
+      else refuse(noRoom());
     };
     const onEnd = (): void => {
+      if (isSettled) return;
       settle();
+      room.keep();
       const [only] = chunks;
       resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
     };
     const onClose = (): void => {
+      if (isSettled) return;
       settle();
+      room.leave();
       reject(new ClientGone('the body broke off'));
     };
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    if (Number(request.headers['content-length'] ?? 0) > limit) refuse(tooLarge());
+    else if (request.destroyed) onClose();
+    else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }
 
+/** Bytes of all long bodies that are being read, or whose requests are not answered yet. */
+let heldBytes = 0;
+
+/** What one body takes of what there is for all. */
+class Room {
+  readonly #request: IncomingMessage;
+  readonly #most: number;
+  #bytes = 0;
+  #counted = 0;
+
+  /** `limit`: the greatest length of a body. */
+  constructor(request: IncomingMessage, limit: number) {
+    this.#request = request;
+    this.#most = Math.max(limits.bodiesBytes, 2 * limit);
+  }
+
+  /** False: there is no room for so many bytes more. */
+  take(bytes: number): boolean {
+    this.#bytes += bytes;
+    if (this.#bytes <= limits.shortBodyBytes) return true;
+    const more = this.#bytes - this.#counted;
+    if (heldBytes + more > this.#most) return false;
+    heldBytes += more;
+    this.#counted += more;
+    return true;
+  }
+
+  /** Until the request has been answered: what is made of a body takes more than the body. */
+  keep(): void {
+    if (this.#counted === 0) return;
+    const answer = answerOn(this.#request.socket);
+    if (answer === null) this.leave();
+    else answer.once('close', () => this.leave());
+  }
+
+  leave(): void {
+    heldBytes -= this.#counted;
+    this.#counted = 0;
+  }
+}
+
+function noRoom(): EngineError {
+  return new EngineError('RateLimited', 'too many long bodies are being read: try again in 1 s', {
+    retryAfterSeconds: 1,
+  });
+}
+
+function tooSlow(how: string): EngineError {
+  return new EngineError('ValidationException', `the body ${how}`, {
+    errors: [{ path: '', message: `the body ${how}` }],
+  });
+}
+
+const discarded = new WeakSet<IncomingMessage>();
+
 /** Reads on without keeping anything; a client that does not come to an end is cut off. */
 export function discardRest(request: IncomingMessage): void {
-  let left = maxDiscardedBytes;
+  if (discarded.has(request)) return;
+  discarded.add(request);
+  let left: number = limits.discardedBytes;
+  const { socket } = request;
   const cutOff = (): void => {
-    request.socket.destroy();
+    socket.destroy();
   };
-  const timer = setTimeout(cutOff, maxDiscardMs).unref();
+  const timer = setTimeout(cutOff, limits.discardedMs).unref();
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) cutOff();
@@ -106,21 +186,38 @@ export function discardRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** The value of a JSON body, `undefined` where it is empty; a long one in slices. Refuses with ValidationException. */
-export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
+/**
+ * The value of a JSON body, `undefined` where it is empty; a long one is a promise, and parsed in slices. Refuses with
+ * ValidationException.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
+  if (bytes.length > shortBytes) return parseLong(bytes);
+  if (nestsDeeper(bytes, maxJsonDepth)) throw tooDeep();
+  return jsonOf(textOf(bytes));
+}
+
+async function parseLong(bytes: Buffer): Promise<unknown> {
   const slices = new Slices(() => setImmediate());
   const breathe = (): Promise<void> => slices.breathe();
   const { isTooDeep, cut } = await scanJson(bytes, maxJsonDepth, breathe);
-  if (isTooDeep) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  if (namesPrototype(text)) {
-    jsonOf(text);
-    throw malformed('__proto__ cannot be the name of a field');
-  }
+  if (isTooDeep) throw tooDeep();
+  const text = textOf(bytes);
   const long = cut === null ? null : await parseInPieces(bytes, cut, breathe);
   return long === null ? jsonOf(text) : long.value;
+}
+
+/** The text of a body. Refuses one with a field that would be lost. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (!namesPrototype(text)) return text;
+  jsonOf(text);
+  throw malformed('__proto__ cannot be the name of a field');
+}
+
+function tooDeep(): EngineError {
+  return malformed(`it nests deeper than ${maxJsonDepth} levels`);
 }
 
 function jsonOf(text: string): unknown {

@@ -19,6 +19,8 @@ declare module 'fastify' {
     onlyDryRun: boolean;
     /** When the head of the request was read, on the clock of `performance`. */
     startedAt: number;
+    /** The pattern of the operation's address; null until an operation was found, and on what is none. */
+    route: string | null;
   }
 }
 
@@ -57,22 +59,17 @@ export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
 export function callerFor(
   request: FastifyRequest,
   place: Place,
-  signal: AbortSignal,
+  signal: Caller['signal'],
   client: string | null = null,
   transaction: string | null = null,
 ): Caller {
   const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
+  const { credential, role, databases, tenants } = identity;
+  const { database, tenant } = place;
+  const who = { credential, role, databases, tenants, database, tenant };
+  const caller = { ...who, client, transaction, idempotency: null, requestId: request.id, signal };
   const peer = peerOf(request);
-  return {
-    ...identity,
-    ...place,
-    client,
-    transaction,
-    idempotency: null,
-    requestId: request.id,
-    ...(peer === undefined ? {} : { peer }),
-    signal,
-  };
+  return peer === undefined ? caller : { ...caller, peer };
 }
 
 /** The address of the other end of the connection; undefined where it has closed. */

@@ -9,7 +9,7 @@ import { findInstallation } from '../installation.ts';
 import { createHandlers } from '../operations.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** Databases and tenants over HTTP: contract section 9. */
@@ -161,7 +161,13 @@ describe('a restricted credential', () => {
       uptimeMs: () => 0,
       readiness: () => never(),
     };
-    const sources = { counters: () => null, isStorageReady: () => true, uptimeMs: state.uptimeMs };
+    const sources = {
+      counters: () => null,
+      figures: () => null,
+      traffic: () => noTraffic,
+      isStorageReady: () => true,
+      uptimeMs: state.uptimeMs,
+    };
     http = await createHttpApp({
       ...findInstallation(),
       log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
@@ -171,6 +177,7 @@ describe('a restricted credential', () => {
       phase: () => 'ready',
       hasDatabase: (name) => engine.hasDatabase(name),
       remembers: (caller) => engine.remembers(caller),
+      keptImport: () => null,
       abandon: (caller) => engine.abandon(caller),
       authenticate: (headers) =>
         headers['x-api-key'] === 'reader' ? { ...limited, role: 'reader' } : limited,

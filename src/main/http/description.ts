@@ -1,24 +1,35 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../engine/index.ts';
 import { requirePermission } from '../dispatch.ts';
 import { hasBody } from './body.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiSteps } from './openapi.ts';
 import { parseQuery } from './query-string.ts';
 
 /** What describes the service itself, for whoever has a credential: `/openapi.json` and `/metrics`. */
 export function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): void {
-  let document: string | null = null;
+  let document: Promise<string> | null = null;
   app.get('/openapi.json', async (request, reply) => {
     admit(guard, request);
-    document ??= JSON.stringify(openApiDocument(host.version));
-    return reply.type('application/json; charset=utf-8').send(document);
+    document ??= writtenDocument(host.version);
+    return reply.type('application/json; charset=utf-8').send(await document);
   });
   app.get('/metrics', async (request, reply) => {
     admit(guard, request);
     return reply.type(host.metrics.contentType).send(await host.metrics.text());
   });
+}
+
+/** The text of `/openapi.json`, made without holding up others. */
+async function writtenDocument(version: string): Promise<string> {
+  const steps = openApiSteps(version);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return JSON.stringify(step.value);
+    await setImmediate();
+  }
 }
 
 function admit(guard: Guard, request: FastifyRequest): void {

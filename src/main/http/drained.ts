@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { Task } from './activity.ts';
-
-const stuckMs = 60_000;
+import { limits } from './limits.ts';
 
 /** Resolves when the connection takes more, or when the stream is over; a stuck one is cut off. */
 export function drained(raw: ServerResponse, task: Task): Promise<void> {
-  if (task.signal.aborted) return Promise.resolve();
+  if (task.aborted) return Promise.resolve();
+  const signal = task.toSignal();
   return new Promise((resolve) => {
-    const timer = setTimeout(() => raw.destroy(), stuckMs);
+    const timer = setTimeout(() => raw.destroy(), limits.silentAnswerMs);
     const finish = (): void => {
       clearTimeout(timer);
       raw.off('drain', finish);
-      task.signal.removeEventListener('abort', finish);
+      signal.removeEventListener('abort', finish);
       resolve();
     };
     raw.on('drain', finish);
-    task.signal.addEventListener('abort', finish);
+    signal.addEventListener('abort', finish);
   });
 }

@@ -150,6 +150,54 @@ it('tells of a fact that expires and of what rested on it, though nobody asks', 
   stream.close();
 });
 
+it('tells of every kind of change: facts, conclusions, rules, scopes and what memory lets go of', async () => {
+  const tenant = { 'x-tenant-id': 'kinds' };
+  const stream = await listen(tenant);
+  const change = async (method: string, path: string, body?: unknown) => {
+    const { status, body: answer } = await service.call<Record<string, unknown>>(method, path, body, {
+      headers: tenant,
+    });
+    expect(status, path).toBe(200);
+    return answer;
+  };
+  const fact = { predicate: 'p', args: ['a'] };
+  const { id } = await change('POST', '/tell', fact);
+  const rule = await change('POST', '/teach', { text: 'kinds_of(?x) :- p(?x)' });
+  await change('POST', '/ask', { predicate: 'kinds_of', args: ['?x'] });
+  await change('POST', '/retract', fact);
+  await change('POST', '/tell', { predicate: 'q', args: ['b'], scope: 's' });
+  await change('POST', '/scope/fork', { source: 's', target: 't' });
+  await change('POST', '/tell', { predicate: 'q', args: ['faded'], metadata: { importance: 0 } });
+  await change('POST', '/memory/decay');
+  await change('DELETE', `/rules/${String(rule['id'])}`);
+  await change('DELETE', '/scope/t');
+  const wanted = [
+    ['fact.asserted', { atom: 'p(a)', id, scope: null }],
+    ['rule.changed', { id: rule['id'], rule: 'kinds_of(?x) :- p(?x)' }],
+    ['fact.retracted', { atom: 'p(a)', id }],
+    ['conclusion.withdrawn', { atom: 'kinds_of(a)' }],
+    ['fact.asserted', { atom: 'q(b)', scope: 's' }],
+    ['scope.changed', { scope: 't' }],
+    ['fact.asserted', { atom: 'q(faded)' }],
+    ['memory.evicted', { atom: 'q(faded)' }],
+    ['rule.changed', { id: rule['id'], rule: 'kinds_of(?x) :- p(?x)' }],
+    ['scope.changed', { scope: 't' }],
+  ] as const;
+  const seen: Event[] = [];
+  while (seen.filter(({ event }) => event === 'scope.changed').length < 2) seen.push(await stream.next());
+  for (const { data } of seen) expect(changeSchema.parse(data)).toEqual(data);
+  let at = -1;
+  for (const [event, data] of wanted) {
+    at = seen.findIndex((each, index) => index > at && each.event === event);
+    expect(at, `${event} of ${seen.map((each) => each.event).join(' ')}`).toBeGreaterThan(-1);
+    expect(seen[at]?.data).toMatchObject(data);
+  }
+  for (const { id: place, data } of seen)
+    expect(place).toMatch(new RegExp(`^${String(data['generation'])}\\.\\d+$`));
+  expect(new Set(seen.map((each) => each.id)).size).toBe(seen.length);
+  stream.close();
+});
+
 it('counts its subscribers', async () => {
   const count = async () =>
     /service_events_subscribers (\d+)/.exec((await service.call<string>('GET', '/metrics')).body)?.[1];

@@ -7,7 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../engine/index.ts';
 import type { Activity } from './activity.ts';
-import { callerFor, type Place } from './caller.ts';
+import { callerFor, peerOf, type Place } from './caller.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
 
@@ -25,13 +25,19 @@ export async function streamEvents(
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const lastEventId = request.headers['last-event-id'];
-  const task = activity.startStream();
-  const caller = callerFor(request, place, task.signal);
-  const changes = host.dispatcher.stream(
-    'events',
-    caller,
-    typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
-  );
+  const task = activity.startStream(request.identity?.credential ?? peerOf(request) ?? '');
+  const caller = callerFor(request, place, task);
+  let changes: AsyncIterable<Change>;
+  try {
+    changes = host.dispatcher.stream(
+      'events',
+      caller,
+      typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+    );
+  } catch (error) {
+    task.done();
+    throw error;
+  }
   reply.hijack();
   const { raw } = reply;
   raw.on('close', () => {
@@ -51,10 +57,10 @@ export async function streamEvents(
       // Between two looks, too, nothing is told to who has no right to it any more.
       if (!host.holds(caller)) break;
       if (!raw.write(frameOf(change))) await drained(raw, task);
-      if (task.signal.aborted) break;
+      if (task.aborted) break;
     }
   } catch (error) {
-    if (!task.signal.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
+    if (!task.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
   } finally {
     clearInterval(heartbeat);
     clearInterval(watch);

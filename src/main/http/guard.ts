@@ -6,7 +6,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Identity } from '../identity.ts';
 import type { HttpHost } from './host.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createRateLimit, networkOf } from './rate-limit.ts';
 
 export interface Guard {
   /** Sets and answers who calls. Refuses with Unauthenticated or RateLimited. */
@@ -20,7 +20,7 @@ export function createGuard(host: HttpHost): Guard {
   return {
     identify(request) {
       const identity = host.authenticate(request.headers);
-      limit?.take(identity.credential ?? `address ${request.ip}`);
+      limit?.take(identity.credential ?? `address ${networkOf(request.ip)}`);
       request.identity = identity;
       return identity;
     },

@@ -6,7 +6,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller } from '../../engine/index.ts';
+import type { Caller, KeptImport } from '../../engine/index.ts';
 import type { Dispatcher } from '../dispatch.ts';
 import type { Identity } from '../identity.ts';
 
@@ -44,6 +44,8 @@ export interface HttpHost {
   hasDatabase(name: string): boolean;
   /** As `Engine.remembers`. */
   remembers(caller: Caller): boolean;
+  /** As `Engine.keptImport`. */
+  keptImport(caller: Caller, key: string): KeptImport | null;
   /** Rolls back the transaction that the caller names; false where there is none to roll back. */
   abandon(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */

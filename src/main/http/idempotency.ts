@@ -6,11 +6,11 @@
  * reasons of the moment (no leave, too many calls, no room on the disk, a bug) may be tried again with the same key.
  * What is kept here is bounded in bytes and ends with the process: then the engine remembers what became of the write.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { type Caller, EngineError, keyReused, Slices } from '../../engine/index.ts';
-import { badHeader } from './caller.ts';
+import { badHeader, type Place } from './caller.ts';
 import { problemBytes, problemType } from './problem.ts';
 
 export interface Answer {
@@ -20,8 +20,15 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-interface Entry {
+/** The answer to a request with this digest. */
+export interface KeptAnswer {
   readonly fingerprint: string;
+  readonly answer: Answer;
+}
+
+interface Entry {
+  /** null: it is not known while the body of the first request is still coming. */
+  readonly fingerprint: string | null;
   /** null: the first request with the key is still running. */
   readonly answer: Answer | null;
   /** When it was answered, on the clock given. */
@@ -56,14 +63,16 @@ export class KeptAnswers {
    * IdempotencyMismatch another request, and with Conflict where the first one is still running.
    */
   async once(
-    caller: Pick<Caller, 'credential' | 'database' | 'tenant' | 'requestId'>,
+    caller: KeyHolder & Pick<Caller, 'requestId'>,
     { key, fingerprint }: NonNullable<Caller['idempotency']>,
     answer: () => Promise<Answer>,
   ): Promise<{ readonly answer: Answer; readonly isRepeated: boolean }> {
-    const { credential, database, tenant } = caller;
-    const place = JSON.stringify([credential, credential === null ? [database, tenant] : null, key]);
+    const place = placeOf(caller, key);
     const found = this.#find(place, fingerprint);
-    if (found !== null) return { answer: found, isRepeated: true };
+    if (found !== null) {
+      if (found.fingerprint !== fingerprint) throw keyReused();
+      return { answer: found.answer, isRepeated: true };
+    }
     this.#entries.set(place, { fingerprint, answer: null, at: 0, bytes: 0 });
     let kept: Answer | null = null;
     try {
@@ -84,17 +93,38 @@ export class KeptAnswers {
     }
   }
 
-  #find(place: string, fingerprint: string): Answer | null {
+  /**
+   * What the caller's first request with this key got, for one whose digest is known only when it was read; null: there
+   * was none. Refuses with Conflict where it is still running.
+   */
+  of(caller: KeyHolder, key: string): KeptAnswer | null {
+    return this.#find(placeOf(caller, key), null);
+  }
+
+  /** Notes that the first request with the key is running. What it returns ends that, once, and keeps what it got. */
+  running(caller: KeyHolder, key: string): (kept: KeptAnswer | null) => void {
+    const place = placeOf(caller, key);
+    const entry: Entry = { fingerprint: null, answer: null, at: 0, bytes: 0 };
+    this.#entries.set(place, entry);
+    return (kept) => {
+      if (this.#entries.get(place) !== entry) return;
+      this.#entries.delete(place);
+      if (kept !== null) this.#keep(place, kept.fingerprint, kept.answer);
+    };
+  }
+
+  /** `fingerprint`: that of the request, where it is known. */
+  #find(place: string, fingerprint: string | null): KeptAnswer | null {
     const entry = this.#entries.get(place);
     if (entry === undefined) return null;
     if (entry.answer !== null && entry.at <= this.#now() - keptFor) {
       this.#forget(place, entry);
       return null;
     }
-    if (entry.fingerprint !== fingerprint) throw keyReused();
-    if (entry.answer === null)
-      throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running');
-    return entry.answer;
+    const { answer, fingerprint: first } = entry;
+    if (answer !== null && first !== null) return { fingerprint: first, answer };
+    if (first !== null && fingerprint !== null && first !== fingerprint) throw keyReused();
+    throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running');
   }
 
   #keep(place: string, fingerprint: string, answer: Answer): void {
@@ -115,6 +145,13 @@ export class KeptAnswers {
   }
 }
 
+/** Whose the key is. */
+type KeyHolder = Pick<Caller, 'credential' | 'database' | 'tenant'>;
+
+function placeOf({ credential, database, tenant }: KeyHolder, key: string): string {
+  return JSON.stringify([credential, credential === null ? [database, tenant] : null, key]);
+}
+
 /** Refusals that say nothing of the request itself. */
 const passing: ReadonlySet<EngineError['code']> = new Set([
   'Unauthenticated',
@@ -132,17 +169,24 @@ function isFinal({ status, code }: EngineError): boolean {
 /** Bytes of a body that are digested without a pause. */
 const bytesAtOnce = 256 * 1024;
 
-/** The key of a request and the digest that tells it from others; null where it has no key. */
-export async function idempotencyOf(
-  request: { readonly method: string; readonly url: string; readonly headers: IncomingHttpHeaders },
-  place: { readonly database: string; readonly tenant: string },
-  body: Buffer | null,
-): Promise<Caller['idempotency']> {
-  const { 'idempotency-key': key, 'if-match': ifMatch, 'x-transaction-id': transaction } = request.headers;
+export interface DigestedHead {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The key of a request; null where it has none. Refuses with ValidationException what is no key. */
+export function keyOf(headers: IncomingHttpHeaders): string | null {
+  const { 'idempotency-key': key } = headers;
   if (key === undefined) return null;
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw badHeader('Idempotency-Key', 'is 1 to 255 visible ASCII characters');
-  const { method, url } = request;
+  return key;
+}
+
+/** A digest of all of a request but its body, which is to be added. */
+export function digestOf({ method, url, headers }: DigestedHead, place: Place): Hash {
+  const { 'if-match': ifMatch, 'x-transaction-id': transaction } = headers;
   const head = JSON.stringify([
     method,
     url,
@@ -151,11 +195,26 @@ export async function idempotencyOf(
     transaction ?? null,
     ifMatch ?? null,
   ]);
-  const digest = createHash('sha256').update(head).update('\n');
+  return createHash('sha256').update(head).update('\n');
+}
+
+export function fingerprintOf(digest: Hash): string {
+  return digest.digest('base64url');
+}
+
+/** The key of a request and the digest that tells it from others; null where it has no key. */
+export async function idempotencyOf(
+  request: DigestedHead,
+  place: Place,
+  body: Buffer | null,
+): Promise<Caller['idempotency']> {
+  const key = keyOf(request.headers);
+  if (key === null) return null;
+  const digest = digestOf(request, place);
   const slices = new Slices(() => setImmediate());
   for (let at = 0; body !== null && at < body.length; at += bytesAtOnce) {
     digest.update(body.subarray(at, at + bytesAtOnce));
     await slices.breathe();
   }
-  return { key, fingerprint: digest.digest('base64url') };
+  return { key, fingerprint: fingerprintOf(digest) };
 }

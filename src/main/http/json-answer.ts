@@ -30,10 +30,20 @@ const deepest = 5;
 
 /** True where the value or one of its parts, so many levels down at most, is a long array. */
 function isLarge(value: unknown, levels = deepest): boolean {
+  if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value) && value.length > sliceLength) return true;
-  if (levels === 0 || typeof value !== 'object' || value === null) return false;
-  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return parts.some((part) => isLarge(part, levels - 1));
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    // Most are lists of texts and numbers, and none of those is large.
+    for (const part of value as unknown[])
+      if (typeof part === 'object' && part !== null && isLarge(part, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    const part = (value as Record<string, unknown>)[key];
+    if (typeof part === 'object' && part !== null && isLarge(part, levels - 1)) return true;
+  }
+  return false;
 }
 
 /** The text of JSON.stringify(value), in pieces; `value` is made of plain objects, arrays and scalars. */

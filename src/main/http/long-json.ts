@@ -69,6 +69,23 @@ export async function scanJson(bytes: Buffer, limit: number, breathe: () => Prom
   return { isTooDeep: false, cut };
 }
 
+/** True where brackets outside of strings nest deeper than `limit`. For short texts: it does not let others run. */
+export function nestsDeeper(bytes: Buffer, limit: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index];
+    if (inString) {
+      if (byte === backslash) index++;
+      else if (byte === quote) inString = false;
+    } else if (byte === quote) inString = true;
+    else if (byte === openBracket || byte === openBrace) {
+      if (++depth > limit) return true;
+    } else if (byte === closeBracket || byte === closeBrace) depth--;
+  }
+  return false;
+}
+
 /** The value of the text, its list parsed in pieces; null where a piece is no JSON, and the text therefore not either. */
 export async function parseInPieces(
   bytes: Buffer,

@@ -1,59 +1,126 @@
+/** Requests as the description of the API shows them: one for each operation, which it accepts. */
 import type { OperationName, OperationRequest } from '../../engine/contract/operations.ts';
 
-type BodyOf<Name extends OperationName> =
-  OperationRequest<Name> extends { body: infer Body } ? Body : undefined;
+/** The parts that the operation takes; nothing where it takes none. */
+type Request<Name extends OperationName> =
+  OperationRequest<Name> extends infer Parts ? (unknown extends Parts ? object : Parts) : never;
 
-/** A body that each operation with one accepts, as the description of the API shows it. */
-export const bodyExamples: { readonly [Name in OperationName]?: BodyOf<Name> } = {
-  assertFact: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
+/** `params`, `query` and `body`, as far as the operation has them. */
+export const requestExamples: { readonly [Name in OperationName]: Request<Name> } = {
+  assertFact: {
+    body: { predicate: 'parent', args: ['alice', 'bob'], metadata: { source: 'the register' } },
+  },
   assertFacts: {
-    facts: [
-      { predicate: 'parent', args: ['alice', 'bob'] },
-      { predicate: 'parent', args: ['bob', 'carol'] },
-    ],
+    body: {
+      facts: [
+        { predicate: 'parent', args: ['bob', 'carol'] },
+        { predicate: 'parent', args: ['bob', 'dora'] },
+      ],
+    },
   },
-  retract: { predicate: 'parent', args: ['alice', 'bob'] },
-  retractPattern: { predicate: 'parent', args: ['alice', '?child'], dryRun: true },
-  query: { predicate: 'parent', args: ['alice', '?child'] },
+  retract: { body: { predicate: 'parent', args: ['alice', 'bob'] } },
+  retractPattern: { body: { predicate: 'parent', args: ['bob', '?child'], dryRun: true } },
+  query: { body: { predicate: 'parent', args: ['bob', '?child'] } },
+  listFacts: { query: { predicate: 'parent', sort: 'createdAt', order: 'desc', limit: '20' } },
+  getFact: { params: { id: 'f1-0' } },
+  deleteFact: { params: { id: 'f1-0' } },
+  listPredicates: {},
+  aggregate: {
+    body: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
+  },
   assertRule: {
-    text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
-    name: 'grandparents',
+    body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)', name: 'grandparents' },
   },
-  validateRules: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).' },
-  updateRule: { enabled: false },
-  ask: { predicate: 'grandparent', args: ['alice', '?who'], withProof: true },
-  trace: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 1000 },
-  aggregate: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
-  explain: { predicate: 'grandparent', args: ['alice', 'dave'], mode: 'whyNot' },
-  commitTransaction: { dryRun: true },
-  forkScope: { source: 'plan', target: 'plan-b' },
-  diffScopes: { source: 'plan-b', target: 'plan' },
-  mergeScopes: { source: 'plan-b', target: 'plan', strategy: 'SOURCE_WINS', dryRun: true },
-  createTenant: { name: 'acme' },
+  validateRules: { body: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?w).' } },
+  listRules: {},
+  getRule: { params: { id: 'r3' } },
+  updateRule: { params: { id: 'r3' }, body: { description: 'two generations apart' } },
+  deleteRule: { params: { id: 'r3' } },
+  ask: { body: { predicate: 'grandparent', args: ['alice', '?who'], limit: 1, withProof: true } },
+  explain: { body: { predicate: 'grandparent', args: ['bob', 'carol'], mode: 'whyNot' } },
   whatIf: {
-    assert: [{ predicate: 'parent', args: ['carol', 'dave'] }],
-    retract: [{ predicate: 'parent', args: ['alice', 'bob'] }],
-    goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
+    body: {
+      assert: [{ predicate: 'parent', args: ['carol', 'emil'] }],
+      goals: [{ predicate: 'grandparent', args: ['?x', '?y'] }],
+    },
   },
-  recall: { maxFacts: 20, minSalience: 0.1 },
-  consolidate: { predicates: ['visited'], minOccurrences: 5, dryRun: true },
-  restore: { id: 'f12-0' },
-  decay: { threshold: 0.05, dryRun: true },
+  trace: { body: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 2 } },
+  beginTransaction: {},
+  commitTransaction: { params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' }, body: { dryRun: false } },
+  rollbackTransaction: { params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' } },
+  listScopes: {},
+  forkScope: { body: { source: 'plan', target: 'plan-b' } },
+  diffScopes: { body: { source: 'plan-b', target: 'plan' } },
+  mergeScopes: { body: { source: 'plan-b', target: 'plan', strategy: 'SOURCE_WINS' } },
+  deleteScope: { params: { name: 'plan-b' } },
+  browseMemory: { query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' } },
+  recall: { body: { maxFacts: 1, minSalience: 0.1 } },
+  memoryStats: { query: { unscoped: 'true' } },
+  consolidate: { body: { predicates: ['visited'], minOccurrences: 3 } },
+  restore: { body: { id: 'f17-0' } },
+  decay: { body: { threshold: 0.05, dryRun: true } },
   optimizeContext: {
-    goals: [{ predicate: 'grandparent', args: ['alice', '?who'] }],
-    maxFacts: 25,
-    maxChars: 2000,
-    sessionId: 'chat-1',
+    body: {
+      goals: [{ predicate: 'grandparent', args: ['alice', 'carol'] }],
+      maxFacts: 3,
+      maxChars: 2000,
+      sessionId: 'chat-1',
+    },
   },
-  diffContext: { sessionId: 'chat-1' },
-  summarizeContext: {},
-  clearContextSession: { sessionId: 'chat-1' },
-  contextOfTurns: { turns: ['parent(carol, dave).', 'Who is the grandparent of dave?'], maxFacts: 20 },
-  ingest: { text: 'parent(carol, dave).', goals: [{ predicate: 'grandparent', args: ['?who', 'dave'] }] },
-  extract: { text: 'Carol is the mother of Dave.', assert: true },
-  synthesize: { question: 'Who is a grandparent of Dave?' },
-  createDatabase: { name: 'family' },
-  bootstrap: { username: 'admin', password: 'the value of SERVICE_ADMIN_PASS' },
-  createKey: { role: 'reader', databases: ['family'], description: 'the dashboard', expiresInDays: 90 },
-  updateKey: { expiresAt: 'never' },
+  diffContext: { body: { sessionId: 'chat-1' } },
+  summarizeContext: { body: { unscoped: true } },
+  clearContextSession: { body: { sessionId: 'chat-1' } },
+  contextOfTurns: {
+    body: { turns: ['parent(carol, emil).', 'Who is the grandparent of emil?'], maxFacts: 1 },
+  },
+  ingest: {
+    body: {
+      text: 'parent(carol, emil).',
+      goals: [{ predicate: 'parent', args: ['?who', 'emil'] }],
+      maxFacts: 1,
+    },
+  },
+  extract: { body: { text: 'Carol is the mother of Emil.', assert: true } },
+  synthesize: { body: { question: 'Who is a grandparent of Carol?' } },
+  importKnowledge: { query: { scope: 'plan', dryRun: 'false' } },
+  undoImport: { params: { id: 'cfff6f3d-2424-4b86-b183-793f2c57d1f6' } },
+  exportKnowledge: { query: { format: 'ndjson', predicate: 'parent' } },
+  listDatabases: {},
+  createDatabase: { body: { name: 'family' } },
+  deleteDatabase: { params: { name: 'family' } },
+  nukeDatabase: { params: { name: 'family' } },
+  listTenants: { params: { name: 'family' } },
+  createTenant: { params: { name: 'family' }, body: { name: 'acme' } },
+  deleteTenant: { params: { name: 'family', id: 'acme' } },
+  nukeTenant: { params: { name: 'family', id: 'acme' } },
+  authenticationStatus: {},
+  bootstrap: { body: { username: 'admin', password: 'the value of SERVICE_ADMIN_PASS' } },
+  createKey: {
+    body: { role: 'reader', databases: ['family'], description: 'the dashboard', expiresInDays: 90 },
+  },
+  listKeys: {},
+  updateKey: { params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' }, body: { expiresAt: 'never' } },
+  revokeKey: { params: { id: '5d7e9c44-2a0e-4d0f-9a1b-1f2e3d4c5b6a' } },
+  whoami: {},
+  takeSnapshot: {},
+  health: {},
+  ready: {},
+  events: {},
+};
+
+/** The bodies among them, by operation. */
+export const bodyExamples: Readonly<Partial<Record<OperationName, unknown>>> = Object.fromEntries(
+  Object.entries(requestExamples).flatMap(([name, parts]) => ('body' in parts ? [[name, parts.body]] : [])),
+);
+
+/** Bodies of an import, by media type. */
+export const uploadExamples: Readonly<Record<string, string>> = {
+  'application/x-ndjson':
+    '{"predicate": "parent", "args": ["alice", "bob"]}\n{"rule": "ancestor(?x, ?y) :- parent(?x, ?y)."}\n',
+  'text/csv': 'parent,alice,bob\nparent,bob,carol\n',
+  'text/tab-separated-values': 'parent\talice\tbob\nparent\tbob\tcarol\n',
+  'text/x-datalog': 'parent(alice, bob).\nancestor(?x, ?y) :- parent(?x, ?y).\n',
+  'text/turtle': '@prefix family: <http://example.org/family#> .\nfamily:alice family:parent family:bob .\n',
+  'application/n-triples':
+    '<http://example.org/family#alice> <http://example.org/family#parent> <http://example.org/family#bob> .\n',
 };

@@ -1,25 +1,37 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { operations } from '../../engine/contract/operations.ts';
-import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { problems } from '../../engine/contract/problems.ts';
-import { checkInput } from '../dispatch.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import { type OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
+import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
+import { checkInput, checkParams } from '../dispatch.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
-import { bodyExamples } from './openapi-examples.ts';
-
-interface Document {
-  openapi: string;
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;
-  components: Record<string, Record<string, unknown>>;
-}
+import { requestExamples, uploadExamples } from './openapi-examples.ts';
+import { DescribedApi, type DescribedContent, type OpenApiDocument } from './testing/described-api.ts';
+import { openApiStructure } from './testing/openapi-structure.ts';
 
 const table = Object.entries<OperationSpec>(operations);
 let service: ServiceUnderTest;
-let document: Document;
+let api: DescribedApi;
+
+/** Every route that the application was given. */
+const routes: RouteOptions[] = [];
+
+/** The framework tells of each application that is made. */
+const onApplication = (message: unknown): void => {
+  const { fastify } = message as { readonly fastify: FastifyInstance };
+  fastify.addHook('onRoute', (route) => {
+    routes.push(route);
+  });
+};
 
 beforeAll(async () => {
+  subscribe('fastify.initialization', onApplication);
   service = await startServiceUnderTest();
-  document = (await service.call<Document>('GET', '/openapi.json')).body;
+  unsubscribe('fastify.initialization', onApplication);
+  api = new DescribedApi((await service.call<OpenApiDocument>('GET', '/openapi.json')).body);
 });
 
 afterAll(() => service.close());
@@ -29,53 +41,246 @@ function asInTable(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-it('describes OpenAPI 3.1', () => {
-  expect(document.openapi).toBe('3.1.0');
+function places() {
+  return api.places().map(({ method, path, operation }) => ({ name: `${method} ${path}`, path, operation }));
+}
+
+/** The bodies that operations take and give, each with where it is. */
+function contents(): { where: string; type: string; content: DescribedContent }[] {
+  return places().flatMap(({ name, operation }) => {
+    const inside: [string, DescribedContent][] = Object.entries(operation.requestBody?.content ?? {});
+    for (const status of Object.keys(operation.responses))
+      inside.push(...Object.entries(api.responseOf(operation, Number(status))?.content ?? {}));
+    return inside.map(([type, content]) => ({ where: `${name} ${type}`, type, content }));
+  });
+}
+
+describe('GET /openapi.json is OpenAPI 3.1', () => {
+  it('has the structure that the specification wants', () => {
+    const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
+    const validate = ajv.compile(openApiStructure);
+    validate(api.document);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it('resolves every reference, and refers to every component', () => {
+    const text = JSON.stringify(api.document);
+    const used = new Set<string>();
+    for (const [, section = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      expect(api.document.components[section]).toHaveProperty([name]);
+      used.add(`${section}/${name}`);
+    }
+    const there = Object.entries(api.document.components).flatMap(([section, members]) =>
+      section === 'securitySchemes' ? [] : Object.keys(members).map((name) => `${section}/${name}`),
+    );
+    expect(there.filter((name) => !used.has(name))).toEqual([]);
+    expect(text).not.toMatch(/\$defs|__schema/);
+  });
+
+  it('has an id for each operation, tags that it describes and security schemes that it names', () => {
+    const ids = places().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = api.document.tags.map(({ name }) => name);
+    expect(tags).toEqual([...operationTags]);
+    const schemes = Object.keys(api.document.components['securitySchemes'] ?? {});
+    for (const { operation } of places()) {
+      expect(tags).toEqual(expect.arrayContaining([...operation.tags]));
+      for (const requirement of operation.security ?? [])
+        expect(schemes).toEqual(expect.arrayContaining(Object.keys(requirement)));
+    }
+  });
+
+  it('names each parameter once, and those in the path as the path does', () => {
+    for (const { name, path, operation } of places()) {
+      const parameters = api.parametersOf(operation);
+      const named = parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+      expect(new Set(named).size, name).toBe(named.length);
+      const inPath = parameters.filter((parameter) => parameter.in === 'path').map((each) => each.name);
+      expect(inPath, name).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, inside]) => inside));
+    }
+  });
+
+  it('has schemas that a validator of JSON Schema 2020-12 compiles in strict mode', () => {
+    const names = Object.keys(api.document.components['schemas'] ?? {});
+    expect(names.length).toBeGreaterThan(100);
+    for (const name of names) api.complaints({ $ref: `#/components/schemas/${name}` }, null);
+    for (const { content } of contents()) api.complaints(content.schema ?? {}, null);
+    for (const { operation } of places())
+      for (const { schema } of api.parametersOf(operation)) api.complaints(schema, null);
+  });
+
+  it('is the same document each time, whether made at once or in steps', () => {
+    const { version } = (api.document as unknown as { info: { version: string } }).info;
+    expect(JSON.stringify(openApiDocument(version))).toBe(JSON.stringify(api.document));
+  });
 });
 
-it('describes every operation of the table with all its paths, and nothing else but itself and the metrics', () => {
-  const described = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.keys(item).map((method) => `${method.toUpperCase()} ${asInTable(path)}`),
-  );
-  const expected = table.flatMap(([, { method, path, aliases = [] }]) =>
-    [path, ...aliases].map((each) => `${method} ${each}`),
-  );
-  expect(described.toSorted()).toEqual([...expected, 'GET /openapi.json', 'GET /metrics'].toSorted());
-});
+describe('the examples', () => {
+  it('are there for every body that is taken or given', () => {
+    const without = contents().filter(({ content }) => !('example' in content || 'examples' in content));
+    expect(without.map(({ where }) => where)).toEqual([
+      'GET /openapi.json application/json',
+      'GET /docs text/html',
+    ]);
+  });
 
-it('has a route for each described path and method', async () => {
-  for (const [path, item] of Object.entries(document.paths)) {
-    const { headers } = await service.call('OPTIONS', path.replace('{id}', 'x'));
-    const methods = headers.get('allow')?.split(', ');
-    for (const method of Object.keys(item)) expect(methods, path).toContain(method.toUpperCase());
+  it('are of their schemas: requests, answers, problems, lines and events', () => {
+    for (const { where, type, content } of contents()) {
+      const values = [
+        ...('example' in content ? [content.example] : []),
+        ...Object.values(content.examples ?? {}).map(({ value }) => value),
+      ];
+      for (const value of values) {
+        expect(api.complaints(content.schema ?? {}, value), where).toEqual([]);
+        expect(complaintsOfParts(content, value), where).toEqual([]);
+        if (type.endsWith('json')) expect(JSON.parse(JSON.stringify(value)), where).toEqual(value);
+      }
+    }
+  });
+
+  it('of parameters are of their schemas', () => {
+    for (const { name, operation } of places())
+      for (const { schema, example, ...parameter } of api.parametersOf(operation))
+        if (example !== undefined)
+          expect(api.complaints(schema, example), `${name} ${parameter.name}`).toEqual([]);
+  });
+
+  it.each(table)('of a request is one that %s accepts', (name, spec) => {
+    const key = name as OperationName;
+    const { params, query, body } = requestExamples[key] as Record<'params' | 'query' | 'body', unknown>;
+    expect(() => checkParams(key, params)).not.toThrow();
+    expect(() =>
+      checkInput(key, { ...(query === undefined ? {} : { query: query as Record<string, string> }), body }),
+    ).not.toThrow();
+    expect([params, query, body].map((part) => part !== undefined)).toEqual(
+      [spec.params, spec.query, spec.body].map((part) => part !== undefined),
+    );
+  });
+
+  it.each(Object.entries(uploadExamples))(
+    'of an import as %s is read without a bad line',
+    async (type, body) => {
+      const headers = { 'content-type': type, 'x-tenant-id': 'default' };
+      const answer = await fetch(`${service.address}/import?dryRun=true`, { method: 'POST', body, headers });
+      const last: unknown = JSON.parse((await answer.text()).trim().split('\n').at(-1) ?? '');
+      expect(last).toMatchObject({ done: true, failed: 0 });
+    },
+  );
+
+  /** What is wrong with the lines or the events of a stream. */
+  function complaintsOfParts(content: DescribedContent, value: unknown): string[] {
+    const { 'x-line': line, 'x-event-data': event } = content;
+    if (line !== undefined)
+      return String(value)
+        .split('\n')
+        .filter((each) => each !== '')
+        .flatMap((each) => api.complaints(line, JSON.parse(each)));
+    if (event === undefined) return [];
+    const data = [...String(value).matchAll(/^data: (.*)$/gm)].map(([, text = '']) => text);
+    expect(data.length).toBeGreaterThan(0);
+    return data.flatMap((text) => api.complaints(event, JSON.parse(text)));
   }
 });
 
-it('resolves every reference and gives each operation an id of its own', () => {
-  const text = JSON.stringify(document);
-  for (const [, section = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g))
-    expect(document.components[section]).toHaveProperty([name]);
-  expect(text).not.toContain('$defs');
-  const ids = Object.values(document.paths).flatMap((item) =>
-    Object.values(item).map(({ operationId }) => operationId),
-  );
-  expect(new Set(ids).size).toBe(ids.length);
+describe('every operation', () => {
+  it('is described at all its addresses, and nothing else but the description, its viewer and the metrics', () => {
+    const described = places().map(({ name }) => asInTable(name));
+    const expected = table.flatMap(([, { method, path, aliases = [] }]) =>
+      [path, ...aliases].map((each) => `${method} ${each}`),
+    );
+    expect(described.toSorted()).toEqual(
+      [...expected, 'GET /openapi.json', 'GET /metrics', 'GET /docs'].toSorted(),
+    );
+  });
+
+  it('has its route, and every route is described, but for files and MCP', () => {
+    const served = routes.flatMap(({ method, url, config }) =>
+      [method]
+        .flat()
+        .map((each) => ({ name: `${each} ${url}`, isFile: config !== undefined && 'isStatic' in config })),
+    );
+    const described = places().map(({ name }) => asInTable(name));
+    expect(described.filter((name) => !served.some((route) => route.name === name))).toEqual([]);
+    const elsewhere = served
+      .filter(({ name }) => !described.includes(name) && !described.includes(name.replace(/^HEAD/, 'GET')))
+      .filter(
+        ({ isFile, name }) => !isFile || !/^(GET|HEAD) \/(assets\/|samples\/|docs\/|[\w.-]*$)/.test(name),
+      );
+    // These have a protocol of their own.
+    expect(elsewhere.map(({ name }) => name).toSorted()).toEqual(
+      [
+        ...['/mcp', '/mcp/sse'].flatMap((url) => [`GET ${url}`, `POST ${url}`, `DELETE ${url}`]),
+        'POST /mcp/messages',
+      ].toSorted(),
+    );
+  });
+
+  it.each(table)('has its success and every own problem described: %s', (name, spec) => {
+    const item = api.document.paths[spec.path.replace(/:(\w+)/g, '{$1}')];
+    const responses = item?.[spec.method.toLowerCase()]?.responses ?? {};
+    expect(responses).toHaveProperty(String(spec.status ?? 200));
+    for (const code of spec.problems) expect(responses, name).toHaveProperty(String(problems[code].status));
+  });
+
+  it('needs a credential unless it is public, as its security says', () => {
+    const open = places().filter(({ operation }) => operation.security?.length === 0);
+    expect(open.map(({ name }) => name).toSorted()).toEqual(
+      [
+        'GET /auth/status',
+        'POST /auth/bootstrap',
+        'GET /health',
+        'GET /health/ready',
+        'GET /docs',
+      ].toSorted(),
+    );
+  });
 });
 
-it.each(table)('describes the success and every own problem of %s', (name, spec) => {
-  const item = document.paths[spec.path.replace(/:(\w+)/g, '{$1}')];
-  const { responses } = item?.[spec.method.toLowerCase()] ?? { responses: {} };
-  expect(responses).toHaveProperty(String(spec.status ?? 200));
-  for (const code of spec.problems) expect(responses, name).toHaveProperty(String(problems[code].status));
-});
+/** The rows of the contract's table, and the codes that were added to it. */
+const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
+  400: ['ValidationException'],
+  401: ['Unauthenticated'],
+  403: ['Forbidden'],
+  404: [
+    'NotFound',
+    'DatabaseNotFound',
+    'TenantNotFound',
+    'ScopeNotFound',
+    'SessionNotFound',
+    'TransactionNotFound',
+    'RuleNotFound',
+    'FactNotFound',
+  ],
+  405: ['MethodNotAllowed'],
+  409: ['Conflict'],
+  412: ['PreconditionFailed'],
+  413: ['PayloadTooLarge'],
+  415: ['UnsupportedMediaType'],
+  421: ['NotLeader'],
+  422: ['RuleException', 'InferenceLimitExceeded', 'IdempotencyMismatch'],
+  429: ['RateLimited'],
+  500: ['Internal'],
+  502: ['LlmProviderException'],
+  503: ['LlmUnavailable', 'NotReady'],
+  507: ['StorageUnavailable'],
+};
 
-it.each(table.filter(([, { body }]) => body !== undefined))('shows a body that %s accepts', (name, spec) => {
-  const key = name as keyof typeof bodyExamples;
-  expect(bodyExamples).toHaveProperty(key);
-  expect(() => checkInput(key, { body: bodyExamples[key] })).not.toThrow();
-  expect(spec.method).not.toBe('GET');
-});
+describe('the table of errors', () => {
+  it.each(Object.entries(errorsTable))('has status %s with the codes of the contract', (status, codes) => {
+    const there = Object.entries(problems).filter(([, problem]) => String(problem.status) === status);
+    expect(there.map(([code]) => code).toSorted()).toEqual(codes.toSorted());
+  });
 
-it('is the same document each time', () => {
-  expect(JSON.stringify(openApiDocument('1.0.0'))).toBe(JSON.stringify(openApiDocument('1.0.0')));
+  it('has no other code, and each that an operation can answer is described with an example', () => {
+    const known = Object.values(errorsTable).flat();
+    expect(Object.keys(problems).toSorted()).toEqual(known.toSorted());
+    const described = new Set(
+      contents().flatMap(({ type, content }) =>
+        type.includes('problem') ? Object.keys(content.examples ?? {}) : [],
+      ),
+    );
+    // Another method of an address is no operation: the introduction tells of it.
+    expect(known.filter((code) => !described.has(code))).toEqual(['MethodNotAllowed']);
+    expect(JSON.stringify(api.document)).toContain('405 and `Allow`');
+  });
 });

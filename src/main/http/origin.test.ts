@@ -1,7 +1,9 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
-import { isLoopbackAddress } from './origin.ts';
+import { createOriginPolicy, isLoopbackAddress } from './origin.ts';
 
 let service: ServiceUnderTest;
 
@@ -106,6 +108,31 @@ describe('Origin', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
+  it.each(['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'])(
+    'takes %s by default, and where CORS_ALLOWED_ORIGINS says otherwise no more',
+    async (origin) => {
+      const headers = { origin };
+      expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
+      const policy = createOriginPolicy(['https://app.example'], []);
+      expect(() => policy.admit(requestTo('127.0.0.1', 'localhost:9300', origin))).toThrow(
+        'CORS_ALLOWED_ORIGINS',
+      );
+      expect(policy.admit(requestTo('127.0.0.1', 'localhost:9300', 'https://app.example'))).toMatchObject({
+        'access-control-allow-origin': 'https://app.example',
+      });
+    },
+  );
+
+  it('on a bind beyond loopback is held to the same rule, while any Host may be named there', () => {
+    const policy = createOriginPolicy(['http://localhost:3000'], []);
+    for (const host of ['192.0.2.7:9300', 'kb.example', 'evil.example:1'])
+      expect(policy.admit(requestTo('192.0.2.7', host, `http://${host}`))).toEqual({});
+    for (const origin of ['https://192.0.2.7:9300', 'http://192.0.2.7', 'http://localhost:9300', 'null'])
+      expect(() => policy.admit(requestTo('192.0.2.7', '192.0.2.7:9300', origin))).toThrow(
+        'this Origin may not',
+      );
+  });
+
   it('answers their errors with CORS headers too, so that a page can read them', async () => {
     const headers = { origin: 'http://localhost:5173' };
     const missing = await service.call<Problem>('GET', '/nowhere', undefined, { headers });
@@ -123,15 +150,21 @@ describe('Origin', () => {
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-methods')).toBe('DELETE, GET, HEAD, PUT');
     const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
-    for (const name of [
+    expect(allowed).toEqual([
+      'accept',
+      'authorization',
       'content-type',
-      'x-tenant-id',
+      'idempotency-key',
+      'if-match',
+      'last-event-id',
+      'mcp-protocol-version',
+      'mcp-session-id',
+      'x-api-key',
       'x-database',
       'x-request-id',
-      'authorization',
-      'x-api-key',
-    ])
-      expect(allowed).toContain(name);
+      'x-tenant-id',
+      'x-transaction-id',
+    ]);
   });
 
   it('allows all with *, then without credentials', async () => {
@@ -145,6 +178,15 @@ describe('Origin', () => {
     await open.close();
   });
 });
+
+/** A request as it arrives at an address of this machine, which need not have it. */
+function requestTo(localAddress: string, host: string, origin: string): IncomingMessage {
+  const socket = new Socket();
+  Object.defineProperties(socket, { localAddress: { value: localAddress }, localPort: { value: 9300 } });
+  const request = new IncomingMessage(socket);
+  request.headers = { host, origin };
+  return request;
+}
 
 it('knows the loopback addresses in all their forms', () => {
   for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'])

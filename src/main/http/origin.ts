@@ -6,6 +6,8 @@
  * arrives on loopback must carry a loopback name or an allowed one. Programs that send no Origin pass.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { EngineError } from '../../engine/index.ts';
 
 export interface OriginPolicy {
@@ -16,6 +18,9 @@ export interface OriginPolicy {
   admit(request: IncomingMessage): Readonly<Record<string, string>>;
 }
 
+/** The headers of an answer to no foreign page: none. */
+export const sameOrigin: Readonly<Record<string, string>> = {};
+
 const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
 
 export function createOriginPolicy(
@@ -25,17 +30,28 @@ export function createOriginPolicy(
   const allowsAll = allowedOrigins.includes('*');
   const origins = new Set(allowedOrigins);
   const hosts = new Set(allowedHosts);
+  // Calls without Origin that came to this address and named this host were admitted: most that follow are such.
+  let admitted: { readonly host: string | undefined; readonly localAddress: string | undefined } | null =
+    null;
   return {
     admit(request) {
-      const host = (request.headers.host ?? '').toLowerCase();
-      const onLoopback = isLoopbackAddress(request.socket.localAddress ?? '');
+      const { localAddress } = request.socket;
+      const { host: named, origin: from } = request.headers;
+      if (from === undefined && admitted?.host === named && admitted?.localAddress === localAddress)
+        return sameOrigin;
+      const host = (named ?? '').toLowerCase();
+      const onLoopback = isLoopbackAddress(localAddress ?? '');
       if (onLoopback && !isLoopbackName(nameOf(host)) && !hosts.has(host) && !hosts.has(nameOf(host)))
         throw new EngineError(
           'Forbidden',
           'the Host header names another host; ALLOWED_HOSTS lists the names allowed beside loopback',
         );
-      const origin = request.headers.origin?.toLowerCase();
-      if (origin === undefined || isOwn(origin, host, onLoopback, request.socket.localPort)) return {};
+      if (from === undefined) {
+        admitted = { host: named, localAddress };
+        return sameOrigin;
+      }
+      const origin = from.toLowerCase();
+      if (isOwn(origin, host, onLoopback, request.socket)) return sameOrigin;
       if (allowsAll)
         return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };
       if (!origins.has(origin))
@@ -52,12 +68,14 @@ export function createOriginPolicy(
   };
 }
 
-/** Own is the address that was called, and over loopback every loopback name of this port. */
-function isOwn(origin: string, host: string, onLoopback: boolean, port: number | undefined): boolean {
-  if (host !== '' && origin === `http://${host}`) return true;
-  if (!onLoopback || !origin.startsWith('http://')) return false;
-  const authority = origin.slice('http://'.length);
-  return isLoopbackName(nameOf(authority)) && portOf(authority) === port;
+/** Own is the address that was called, scheme included, and over loopback every loopback name of this port. */
+function isOwn(origin: string, host: string, onLoopback: boolean, socket: Socket): boolean {
+  const isSecure = socket instanceof TLSSocket;
+  const scheme = isSecure ? 'https://' : 'http://';
+  if (host !== '' && origin === `${scheme}${host}`) return true;
+  if (!onLoopback || !origin.startsWith(scheme)) return false;
+  const authority = origin.slice(scheme.length);
+  return isLoopbackName(nameOf(authority)) && portOf(authority, isSecure) === socket.localPort;
 }
 
 /** True for 127.0.0.0/8 and ::1, written as IPv6 too. */
@@ -74,7 +92,8 @@ function nameOf(authority: string): string {
   return authority.replace(/:\d*$/, '');
 }
 
-function portOf(authority: string): number {
+function portOf(authority: string, isSecure: boolean): number {
   const port = /:(\d+)$/.exec(authority)?.[1];
-  return port === undefined ? 80 : Number(port);
+  if (port !== undefined) return Number(port);
+  return isSecure ? 443 : 80;
 }

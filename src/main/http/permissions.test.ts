@@ -118,6 +118,38 @@ describe.each(places)('%s', (place, spec) => {
   });
 });
 
+/** As the contract words it, in addresses; what it says of what is not there yet is left out. */
+const listed: Readonly<Record<Exclude<KeyRole, 'replica'>, string>> = {
+  reader: `/ask, /query, /explain, /trace, /whatIf, /aggregate, /facts, /predicates, /scopes, /scope/diff, GET /rules,
+    /rules/validate, /context/optimize, /context/diff, /context/summary, /context/session/clear, /memory/context,
+    /memory/stats, /synthesize, /events, /export, /auth/whoami, GET /databases, GET /admin/databases/:name/tenants`,
+  writer: `/tell, /assert/fact, /assert/facts, /retract, /retract/pattern, DELETE /facts/:id, /teach, /assert/rule,
+    PUT /rules/:id, DELETE /rules/:id, /scope/fork, /scope/merge, DELETE /scope/:name, /tx/begin, /tx/commit/:id,
+    /tx/rollback/:id, /context, /context/ingest, /extract, /import, /import/:id/undo, /memory/consolidate,
+    /memory/decay, /memory/restore`,
+  admin: `POST /databases, DELETE /databases/:name, /admin/databases/:name/nuke, POST /admin/databases/:name/tenants,
+    DELETE /admin/databases/:name/tenants/:id, /admin/databases/:name/tenants/:id/nuke, /admin/snapshot, /auth/keys,
+    PATCH /auth/keys/:id, DELETE /auth/keys/:id`,
+};
+
+describe.each(Object.entries(listed))('the role %s', (role, paths) => {
+  it.each(paths.split(/,\s+/))('is what %s takes', (place) => {
+    const concerned = places.filter(([each]) => each === place || each.split(' ')[1] === place);
+    expect(concerned).not.toEqual([]);
+    for (const [, spec] of concerned) expect(spec.role).toBe(role);
+  });
+});
+
+it('no credential is needed for health, readiness, the status and the bootstrap alone', () => {
+  const open = places.filter(([, { role }]) => role === 'public').map(([place]) => place);
+  expect(open.toSorted()).toEqual([
+    'GET /auth/status',
+    'GET /health',
+    'GET /health/ready',
+    'POST /auth/bootstrap',
+  ]);
+});
+
 describe.each(['/metrics', '/openapi.json'])('GET %s', (path) => {
   it('needs a credential, and is for every role but a replica', async () => {
     expect(await statusOf(`GET ${path}`, null, undefined)).toBe(401);

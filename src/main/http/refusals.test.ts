@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FactOutcome } from '../../engine/contract/facts.ts';
 import { operations } from '../../engine/contract/operations.ts';
@@ -41,6 +43,32 @@ describe('every response', () => {
     const { headers } = await service.call(method, path);
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers.get('x-api-version')).toBe('1');
+  });
+
+  it.each([
+    ['a stream of changes', 'GET /events', ''],
+    ['an export', 'GET /export', ''],
+    ['an import', 'POST /import', 'Content-Type: application/x-ndjson\r\nContent-Length: 0\r\n'],
+    ['an MCP stream', 'GET /mcp/sse', ''],
+    ['a preflight', 'OPTIONS /ask', 'Access-Control-Request-Method: POST\r\n'],
+  ])('carries them and the own id on %s too', async (_, target, headers) => {
+    const [method = '', path = ''] = target.split(' ');
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: t\r\nX-Request-ID: mine\r\n${headers}\r\n`,
+    );
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 20[04] /);
+    expect(head.toString().toLowerCase()).toContain('x-request-id: mine\r\n');
+    expect(head.toString().toLowerCase()).toContain('x-api-version: 1\r\n');
+  });
+
+  it('carries a new id where the request was no HTTP', async () => {
+    const answer = await service.raw('no http\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/i);
+    expect(answer).toMatch(/\r\nx-api-version: 1\r\n/i);
   });
 
   it("echoes the client's request id, up to 128 printable characters", async () => {
@@ -298,6 +326,32 @@ describe('bodies', () => {
       headers: { 'x-tenant-id': 'bare' },
     });
     expect(body).toMatchObject({ status: 'asserted', asserted: 1 });
+  });
+});
+
+describe('a bug', () => {
+  it('is 500 Internal, whose detail says nothing of the inside; the log has the stack under the request id', async () => {
+    const broken = await startServiceUnderTest();
+    try {
+      // There is no bug to be had on demand: one is put where there is none.
+      broken.engine.predicates = () => {
+        throw new TypeError('the very inside');
+      };
+      const headers = { 'x-request-id': 'a bug to be found' };
+      const answer = broken.call('GET', '/predicates', undefined, { headers });
+      const problem = await refused(answer, 500);
+      expect(problem.code).toBe('Internal');
+      expect(JSON.stringify(problem)).not.toContain('very inside');
+      expect(broken.logged.find(({ level }) => level === 'ERROR')).toMatchObject({
+        requestId: 'a bug to be found',
+        err: {
+          type: 'TypeError',
+          stack: expect.stringMatching(/^TypeError: the very inside\n {4}at /) as unknown,
+        },
+      });
+    } finally {
+      await broken.close();
+    }
   });
 });
 

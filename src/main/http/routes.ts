@@ -11,6 +11,7 @@ import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
 import {
   type CheckedInput,
+  checkInput,
   checkLongInput,
   checkParams,
   insufficientRole,
@@ -19,10 +20,10 @@ import {
   type Streaming,
 } from '../dispatch.ts';
 import { nobody } from '../identity.ts';
+import type { Upload } from '../streams.ts';
 import type { Activity, Task } from './activity.ts';
 import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
-  badHeader,
   callerFor,
   checkedPlace,
   databaseNotFound,
@@ -36,12 +37,13 @@ import {
 import { streamEvents } from './events.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { idempotencyOf, KeptAnswers } from './idempotency.ts';
+import { idempotencyOf, KeptAnswers, keyOf } from './idempotency.ts';
 import { parseIfMatch } from './if-match.ts';
 import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 import { takesKey } from './takes-key.ts';
 import { sendFile, sendLines, uploadOf } from './transfer.ts';
+import { sendAgain, uploadOnce } from './upload-once.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
@@ -61,13 +63,23 @@ export function addOperationRoutes(
       app.route({
         method: spec.method,
         url: path,
-        onRequest: (request, _reply, done) => {
+        // Answered from here on: the framework's way to a handler leads through parsers of bodies, which are read and
+        // parsed below, and costs as much as answering does.
+        onRequest: (request, reply) => {
+          request.route = path;
           guardOperation(host, guard, spec, request);
-          done();
+          answerOperation(host, activity, answers, name, request, reply).catch((error: unknown) => {
+            if (!reply.sent) reply.send(error);
+            else request.log.error({ err: error }, 'a bug: the request failed after its answer');
+          });
         },
-        handler: (request, reply) => answerOperation(host, activity, answers, name, request, reply),
+        handler: neverReached,
       });
   }
+}
+
+function neverReached(): never {
+  throw new Error('every operation is answered when its head was read');
 }
 
 /**
@@ -130,15 +142,18 @@ async function answerOperation(
   }
   const task = activity.startCall();
   // The call lasts until its answer is out: a large one is written after the handler has returned it.
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) task.cancel();
     task.done();
   });
   try {
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
-    const caller = { ...callerFor(request, place, task.signal, null, transaction), ...conditions };
+    const plain = callerFor(request, place, task, null, transaction);
+    const caller: Caller = conditions === unconditional ? plain : { ...plain, ...conditions };
+    if (spec.stream === 'file')
+      return await sendFile(host, name as Streaming<'file'>, caller, await inputOf(), task, request, reply);
     if (spec.stream !== undefined)
-      return await answerStreaming(host, name, caller, await inputOf(), task, request, reply);
+      return await answerUpload(host, answers, name, caller, inputOf, task, request, reply);
     if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
     const output = await host.dispatcher.run(name, caller, await inputOf());
     reply.code(statusOf(name, output));
@@ -147,33 +162,43 @@ async function answerOperation(
     if (spec.answer === 'text') return await reply.type(textType).send(output);
     return sendJson(reply, output);
   } catch (error) {
-    throw task.signal.aborted ? afterAbort(task, error) : error;
+    throw task.aborted ? afterAbort(task, error) : error;
   }
 }
 
-/** Answers with lines or a file. */
-async function answerStreaming(
+/** Answers with lines what is read as it comes. */
+async function answerUpload(
   host: HttpHost,
+  answers: KeptAnswers,
   name: OperationName,
   caller: Caller,
-  input: CheckedInput,
+  inputOf: Call['inputOf'],
   task: Task,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const spec: OperationSpec = operations[name];
-  if (spec.stream === 'file')
-    return sendFile(host, name as Streaming<'file'>, caller, input, task, request, reply);
-  const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.signal);
-  const lines = host.dispatcher.lines(name as Streaming<'lines'>, caller, input, upload);
-  const insteadOf = (error: unknown): unknown => (task.signal.aborted ? afterAbort(task, error) : error);
-  return sendLines(lines, task, request, reply, insteadOf);
+  const upload = uploadOf(request, mediaTypeOf(request.raw, spec.takes ?? []), task.toSignal());
+  const key = keyOf(request.headers);
+  const keptImport = host.keptImport.bind(host);
+  const once = key === null ? null : uploadOnce(answers, keptImport, caller, key, request, upload);
+  const insteadOf = (error: unknown): unknown => (task.aborted ? afterAbort(task, error) : error);
+  const linesOf = (input: CheckedInput, from: Upload): AsyncIterable<unknown> =>
+    host.dispatcher.lines(name as Streaming<'lines'>, caller, input, from);
+  if (once === null) return sendLines(linesOf(await inputOf(), upload), task, request, reply, insteadOf);
+  try {
+    const input = await inputOf(once.repeated !== null);
+    if (once.repeated !== null) return sendAgain(reply, await once.repeated());
+    return await sendLines(once.kept(linesOf(input, once.upload)), task, request, reply, insteadOf);
+  } finally {
+    once.end();
+  }
 }
 
 /** What a request asks for, checked as far as its headers and its path go. */
 interface Call {
   readonly place: Place;
-  readonly conditions: Pick<Caller, 'idempotency' | 'ifMatch'>;
+  readonly conditions: Conditions;
   /** Checks the rest. What is remembered may be about a database that has gone. */
   inputOf(isRemembered?: boolean): Promise<CheckedInput>;
 }
@@ -190,7 +215,11 @@ async function callOf(host: HttpHost, name: OperationName, request: FastifyReque
       if (!isRemembered) requireDatabase(host, spec, place, params);
       const query = parseQuery(request.raw.url ?? '', spec.lists);
       const body = spec.takes === undefined ? await bodyOf(request, bytes) : undefined;
-      return { ...(await checkLongInput(name, { query, body })), params };
+      const input =
+        spec.longList === undefined
+          ? checkInput(name, { query, body })
+          : await checkLongInput(name, { query, body });
+      return params === undefined ? input : { ...input, params };
     } catch (error) {
       throw takingTransaction(host, spec, request, error);
     }
@@ -245,25 +274,31 @@ async function answerOnce(
   return reply.send(answer.body);
 }
 
+type Conditions = Pick<Caller, 'idempotency' | 'ifMatch'>;
+
+const unconditional: Conditions = { idempotency: null };
+
 /** What the headers make a write depend on. */
-async function conditionsOf(
+function conditionsOf(
   spec: OperationSpec,
   request: FastifyRequest,
   place: Place,
   body: Buffer | null,
-): Promise<Pick<Caller, 'idempotency' | 'ifMatch'>> {
+): Conditions | Promise<Conditions> {
   const { 'if-match': ifMatch } = request.headers;
   const { method, headers } = request;
-  if (spec.takes !== undefined && headers['idempotency-key'] !== undefined)
-    throw badHeader(
-      'Idempotency-Key',
-      'has no meaning for a body that is streamed: send it again, what is there already is unchanged',
-    );
+  // The digest of a body that is streamed is known when it was read.
+  const isStreamed = spec.takes !== undefined;
+  if (takesKey(spec) && isStreamed) keyOf(headers);
+  if (headers['idempotency-key'] === undefined || !takesKey(spec) || isStreamed)
+    return spec.ifMatch === true && ifMatch !== undefined
+      ? { idempotency: null, ifMatch: parseIfMatch(ifMatch) }
+      : unconditional;
   const url = request.raw.url ?? '';
-  return {
-    idempotency: takesKey(spec) ? await idempotencyOf({ method, url, headers }, place, body) : null,
+  return idempotencyOf({ method, url, headers }, place, body).then((idempotency) => ({
+    idempotency,
     ...(spec.ifMatch === true && ifMatch !== undefined ? { ifMatch: parseIfMatch(ifMatch) } : {}),
-  };
+  }));
 }
 
 function statusOf(name: OperationName, output: unknown): number {
@@ -300,17 +335,17 @@ function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, para
 }
 
 /** The body, whole; null where the method takes none. */
-async function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer | null> {
+function bytesOf(host: HttpHost, request: FastifyRequest): Promise<Buffer> | null {
   const takesNone = request.method === 'GET' || request.method === 'HEAD';
   return takesNone ? null : readBody(request.raw, host.settings.maxRequestBodyBytes);
 }
 
 /** The body, whole, of an operation that takes one so; null where it takes none, or a stream. */
-async function bytesFor(
+function bytesFor(
   host: HttpHost,
   spec: OperationSpec,
   request: FastifyRequest,
-): Promise<Buffer | null> {
+): Promise<Buffer | null> | null {
   if (request.onlyDryRun && spec.dryRun === 'query') {
     const query = parseQuery(request.raw.url ?? '', spec.lists);
     if (!saysDryRun(spec, { query })) throw notToTry(spec, request);
@@ -343,7 +378,8 @@ function notToTry(spec: OperationSpec, request: FastifyRequest): EngineError {
   return insufficientRole(present(request.identity, 'the credential was looked at'), spec);
 }
 
-async function bodyOf(request: FastifyRequest, bytes: Buffer | null): Promise<unknown> {
+/** The value of the body; a promise where it is long. */
+function bodyOf(request: FastifyRequest, bytes: Buffer | null): unknown {
   if (bytes !== null) return parseJsonBody(bytes);
   if (hasBody(request.raw))
     throw new EngineError('ValidationException', `a ${request.method} request takes no body`);

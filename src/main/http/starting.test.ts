@@ -3,19 +3,30 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { EngineError } from '../../engine/index.ts';
 import { Authentication } from '../auth/authentication.ts';
-import { parseConfig } from '../config.ts';
+import { newKeyText } from '../auth/key-text.ts';
+import { type Config, parseConfig } from '../config.ts';
 import { createDispatcher } from '../dispatch.ts';
 import { findInstallation } from '../installation.ts';
 import { createHandlers } from '../operations.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** The HTTP layer as it is while the engine is being opened: there is none yet. */
 let http: HttpApp;
 let address: string;
+/** The same with keys, which cannot be looked up yet. */
+let withKeys: HttpApp;
+let addressWithKeys: string;
 
 beforeAll(async () => {
+  [http, address] = await started(parseConfig({ API_KEY: 'a-key' }));
+  [withKeys, addressWithKeys] = await started(parseConfig({ AUTH_ENABLED: 'true', API_KEY: 'a-key' }));
+});
+
+afterAll(() => Promise.all([http.app.close(), withKeys.app.close()]));
+
+async function started(settings: Config): Promise<[HttpApp, string]> {
   const state = {
     get engine(): never {
       throw new EngineError('NotReady', 'not yet');
@@ -26,7 +37,7 @@ beforeAll(async () => {
       return notStarted();
     },
     authentication: new Authentication({
-      settings: parseConfig({ API_KEY: 'a-key' }),
+      settings,
       keys: notStarted,
       isLoopback: () => true,
       now: () => 0,
@@ -42,8 +53,14 @@ beforeAll(async () => {
       return { status: 'not_ready' as const, subsystems };
     },
   };
-  const sources = { counters: () => null, isStorageReady: () => false, uptimeMs: state.uptimeMs };
-  http = await createHttpApp({
+  const sources = {
+    counters: () => null,
+    figures: () => null,
+    traffic: () => noTraffic,
+    isStorageReady: () => false,
+    uptimeMs: state.uptimeMs,
+  };
+  const made = await createHttpApp({
     ...findInstallation(),
     log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
     settings: parseConfig({}),
@@ -52,16 +69,15 @@ beforeAll(async () => {
     phase: () => 'starting',
     hasDatabase: () => state.engine,
     remembers: () => state.engine,
+    keptImport: () => null,
     abandon: () => false,
     authenticate: (headers) => state.authentication.authenticate(headers),
     holds: () => state.engine,
     admitTry: () => {},
   });
-  await http.app.listen({ host: '127.0.0.1', port: 0 });
-  address = `http://127.0.0.1:${(http.app.server.address() as AddressInfo).port}`;
-});
-
-afterAll(() => http.app.close());
+  await made.app.listen({ host: '127.0.0.1', port: 0 });
+  return [made, `http://127.0.0.1:${(made.app.server.address() as AddressInfo).port}`];
+}
 
 it.each([
   ['POST', '/ask', {}],
@@ -94,6 +110,19 @@ it('answers health, readiness and metrics all the same', async () => {
   const metrics = await fetch(`${address}/metrics`, { headers: { 'x-api-key': 'a-key' } });
   expect(metrics.status).toBe(200);
   expect((await fetch(`${address}/metrics`)).status).toBe(401);
+});
+
+it('answers metrics with keys turned on to who shows API_KEY; another key cannot be looked up yet: 503', async () => {
+  const status = async (key?: string): Promise<[number, string]> => {
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const response = await fetch(`${addressWithKeys}/metrics`, { headers });
+    const text = await response.text();
+    return [response.status, response.status === 200 ? 'metrics' : (JSON.parse(text) as Problem).code];
+  };
+  expect(await status('a-key')).toEqual([200, 'metrics']);
+  expect(await status(newKeyText())).toEqual([503, 'NotReady']);
+  expect(await status('made-up')).toEqual([401, 'Unauthenticated']);
+  expect(await status()).toEqual([401, 'Unauthenticated']);
 });
 
 function notStarted(): never {

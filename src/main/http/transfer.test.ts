@@ -282,7 +282,7 @@ it('is exempt from the body limit, and tells how far it is', async () => {
     expect([asserted, failed]).toEqual([processed, 0]);
 });
 
-it('refuses another media type, a missing tenant, a predicate out of place and an idempotency key', async () => {
+it('refuses another media type, a missing tenant and a predicate out of place', async () => {
   const tenant = newTenant();
   expect((await imported(tenant, 'application/json', '{}')).lines[0]).toMatchObject({ status: 415 });
   expect((await service.call('POST', '/import')).status).toBe(415);
@@ -291,8 +291,6 @@ it('refuses another media type, a missing tenant, a predicate out of place and a
   expect(misplaced.lines[0]).toMatchObject({ status: 400, code: 'ValidationException' });
   const unknown = await imported(tenant, 'text/csv', 'p', '?dryrun=true');
   expect(unknown.lines[0]).toMatchObject({ status: 400 });
-  const keyed = await imported(tenant, 'text/csv', 'p', '', { 'idempotency-key': 'k' });
-  expect(keyed.lines[0]).toMatchObject({ status: 400 });
   expect(await atoms(tenant)).toEqual([]);
 });
 
@@ -416,6 +414,71 @@ it('a client that goes away stops its import; what was stored before stays, in w
   await ended;
   expect((await service.call('GET', '/health')).status).toBe(200);
   expect(await stored()).toBe(10_000);
+  const [{ importId } = { importId: null }] = await facts(tenant);
+  const undone = await service.call<ImportUndone>('POST', `/import/${importId}/undo`, undefined, {
+    headers: { 'x-tenant-id': tenant },
+  });
+  expect(undone.body).toMatchObject({ retracted: 10_000, kept: [] });
+  expect(await stored()).toBe(0);
+});
+
+it('HEAD /export answers the headers of GET and no body', async () => {
+  const tenant = newTenant();
+  await fill(tenant);
+  const response = await fetch(`${service.address}/export?format=csv`, {
+    method: 'HEAD',
+    headers: { 'x-tenant-id': tenant },
+  });
+  expect([response.status, await response.text()]).toEqual([200, '']);
+  expect(response.headers.get('content-type')).toContain('text/csv');
+  expect(response.headers.get('content-disposition')).toContain('corollary.csv');
+});
+
+it('an export to HTTP/1.0, which knows no trailers, is whole', async () => {
+  const tenant = newTenant();
+  await imported(tenant, 'text/csv', 'p,a\np,b\n');
+  const answer = await service.raw(
+    `GET /export?format=csv HTTP/1.0\r\nHost: localhost\r\nX-Tenant-ID: ${tenant}\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toMatch(/\r\n\r\np,a\r\np,b\r\n$/);
+});
+
+it('an export of a scope, of what is without one or of a predicate has that alone', async () => {
+  const tenant = newTenant();
+  await fill(tenant);
+  const lines = async (query: string) =>
+    (await exported(tenant, `?rules=false${query}`)).body.split('\n').slice(0, -1);
+  expect(await lines('')).toHaveLength(3 * hostile.length);
+  expect(await lines('&scope=S%20c')).toHaveLength(hostile.length);
+  expect(await lines('&unscoped=true')).toHaveLength(hostile.length);
+  expect(await lines('&predicate=a.b')).toHaveLength(hostile.length);
+  expect(await lines('&predicate=a.b&scope=t1')).toEqual([expect.stringContaining('"scope":"t1"')]);
+  expect(await lines('&scope=none')).toEqual([]);
+  for (const wrong of ['?scope=s&unscoped=true', '?predicate=a%20b', '?rules=maybe', '?limit=1'])
+    expect([wrong, (await exported(tenant, wrong)).status]).toEqual([wrong, 400]);
+});
+
+it('an export whose client reads nothing, and goes, ends with it', async () => {
+  const tenant = newTenant();
+  await imported(tenant, 'text/csv', Array.from({ length: 20_000 }, (_, at) => `n,${at}\n`).join(''));
+  const ended = await new Promise<boolean>((resolve, reject) => {
+    const sent = get(`${service.address}/export`, { headers: { 'x-tenant-id': tenant } }, (response) => {
+      response.once('readable', () => {
+        response.destroy();
+        resolve(true);
+      });
+    });
+    sent.on('error', reject);
+  });
+  expect(ended).toBe(true);
+  await expect
+    .poll(async () => {
+      const { body } = await service.call<string>('GET', '/metrics');
+      // The one in flight is the one that asks.
+      return /^service_http_requests_in_flight (\d+)/m.exec(body)?.[1];
+    })
+    .toBe('1');
 });
 
 it('bytes that come in any pieces make the same lines', async () => {

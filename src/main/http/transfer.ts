@@ -7,18 +7,21 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
 import type { CheckedInput, Streaming } from '../dispatch.ts';
 import type { Upload } from '../streams.ts';
 import type { Task } from './activity.ts';
 import { ClientGone, discardRest } from './body.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
+import { limits } from './limits.ts';
 import { problemOf, told } from './problem.ts';
+
+export const linesType = 'application/x-ndjson; charset=utf-8';
 
 /** A body as it comes. `signal` ends the waiting for more. */
 export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal): Upload {
-  return { type, chunks: chunksOf(request.raw, signal) };
+  return { type, chunks: chunksOf(request.raw, signal), once: null };
 }
 
 async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -34,10 +37,18 @@ async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGe
       if (chunk !== null) yield chunk;
       else if (request.readableEnded) return;
       else if (request.destroyed) throw new ClientGone('the body broke off');
-      else
+      else {
+        let isSilent = false;
+        const timer = setTimeout(() => {
+          isSilent = true;
+          wake();
+        }, limits.silentStreamMs);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
+        clearTimeout(timer);
+        if (isSilent) throw new EngineError('ValidationException', 'the body stopped coming');
+      }
     }
   } finally {
     for (const event of events) request.off(event, onEvent);
@@ -57,7 +68,7 @@ export async function sendLines(
   let next = await iterator.next();
   reply.hijack();
   const { raw } = reply;
-  raw.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8', 'x-accel-buffering': 'no' });
+  raw.writeHead(200, { 'content-type': linesType, 'x-accel-buffering': 'no' });
   try {
     while (next.done !== true) {
       const line = next;
@@ -92,27 +103,28 @@ export async function sendFile(
   const headers = {
     'content-type': download.type,
     'content-disposition': `attachment; filename="${download.fileName}"`,
-    trailer: 'X-Omitted',
   };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const { raw } = reply;
+  // Only a body in chunks has a trailer, and HTTP/1.0 knows none.
+  const trailer = request.raw.httpVersion === '1.0' ? {} : { trailer: 'X-Omitted' };
   const begin = (): void => {
     if (raw.headersSent) return;
     reply.hijack();
-    raw.writeHead(200, headers);
+    raw.writeHead(200, { ...headers, ...trailer });
   };
   try {
     const { omitted } = await download.run(async (text) => {
       begin();
       if (!raw.write(text)) await drained(raw, task);
-      if (task.signal.aborted) throw new ClientGone('the client went away');
+      if (task.aborted) throw new ClientGone('the client went away');
     });
     begin();
     raw.addTrailers({ 'X-Omitted': String(omitted) });
     raw.end();
   } catch (error) {
     if (!raw.headersSent) throw error;
-    if (!task.signal.aborted) told(error, request);
+    if (!task.aborted) told(error, request);
     raw.destroy();
   }
   return reply;

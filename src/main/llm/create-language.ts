@@ -22,6 +22,7 @@ import {
   type Learned,
   type LearnedFact,
   type ViewFields,
+  signalOf,
 } from '../../engine/index.ts';
 import { requireRuleChange } from '../rule-permission.ts';
 import { type Discarded, shortened } from './extraction.ts';
@@ -195,7 +196,7 @@ async function store<Note>(
 ): Promise<Stored<Note>> {
   if (facts.length + rules.length === 0) return { learned: null, note };
   // Who has gone gets no answer, and may not know that anything is stored; from here on it is.
-  caller.signal.throwIfAborted();
+  signalOf(caller).throwIfAborted();
   const learned = await engine.learn(caller, {
     facts: facts.map((fact) => factToLearn(fact, view.scope)),
     rules: rules.map((rule) => teaching(rule, view)),

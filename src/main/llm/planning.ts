@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { termsSchema } from '../../engine/contract/language.ts';
 import type { SynthesizeInput } from '../../engine/contract/extraction.ts';
-import { type Caller, canonicalName, type Engine, renderAtom } from '../../engine/index.ts';
+import { type Caller, canonicalName, type Engine, renderAtom, signalOf } from '../../engine/index.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -62,7 +62,7 @@ export async function planQueries(
       input: JSON.stringify(input),
       schema: planSchema,
       requestId: caller.requestId,
-      signal: caller.signal,
+      signal: signalOf(caller),
     });
     return checked(engine, vocabulary, caller, queries);
   };

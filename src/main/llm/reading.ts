@@ -6,7 +6,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { maxFactsPerRequest } from '../../engine/contract/facts.ts';
 import type { ProviderName } from '../../engine/contract/extraction.ts';
-import { type Caller, type Engine, invalid, renderAtom, renderRule, Slices } from '../../engine/index.ts';
+import {
+  type Caller,
+  type Engine,
+  invalid,
+  renderAtom,
+  renderRule,
+  signalOf,
+  Slices,
+} from '../../engine/index.ts';
 import type { ViewFields } from '../../engine/index.ts';
 import { type Discarded, findFacts, type FoundFact } from './extraction.ts';
 import { type FreeText, readFreeText, type RuleStatement } from './free-text.ts';
@@ -68,8 +76,8 @@ export async function readText(
   }
   const vocabulary = new Vocabulary(await engine.vocabulary(caller, input));
   const { text, hint, wantsRules } = input;
-  const { requestId, signal } = caller;
-  const reading = { text, prose: free.prose, hint, wantsRules, requestId, signal };
+  const { requestId } = caller;
+  const reading = { text, prose: free.prose, hint, wantsRules, requestId, signal: signalOf(caller) };
   const found = await findFacts(model, vocabulary, reading);
   for (const fact of found.facts) {
     const key = renderAtom(fact);

@@ -6,7 +6,7 @@
  * list of what was proved. What a model invents beyond names no comparison finds; so it is given nothing but the facts.
  */
 import { z } from 'zod';
-import { type Caller, canonicalName, type Engine, wordRuns } from '../../engine/index.ts';
+import { type Caller, canonicalName, type Engine, signalOf, wordRuns } from '../../engine/index.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { Proved } from './proved.ts';
 
@@ -54,7 +54,7 @@ export async function wordingOf(
       input: JSON.stringify(rejected.length === 0 ? shown : { ...shown, rejected }),
       schema: wordingSchema,
       requestId: caller.requestId,
-      signal: caller.signal,
+      signal: signalOf(caller),
     });
     rejected = await engine.constantsIn(caller, withoutNames(answer, allowed));
     if (rejected.length === 0) return answer;

@@ -130,7 +130,7 @@ function successResult(tool: Tool, output: unknown): CallToolResult {
   requireFits(tool.listing.name, content, operations[operation].kind === 'write' && !isTried);
   return {
     content: [{ type: 'text', text: textOf(operation, content) }],
-    structuredContent: content as Record<string, unknown>,
+    structuredContent: content,
   };
 }
 

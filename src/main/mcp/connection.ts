@@ -32,6 +32,20 @@ export function callerInSession(host: McpHost, session: Session, request: Fastif
   return caller;
 }
 
+/**
+ * Takes what the SDK says of a message that it refuses. The client is told; the log gets the kind of it alone, since
+ * its words quote the message.
+ */
+export function sessionErrors(host: McpHost, contexts: CallContexts): (error: Error) => void {
+  return ({ name }) => {
+    const requestId = contexts.getStore()?.caller.requestId;
+    host.logger.debug(
+      { ...(requestId === undefined ? {} : { requestId }), error: name },
+      'MCP message refused',
+    );
+  };
+}
+
 export function unknownSession(): EngineError {
   return new EngineError(
     'SessionNotFound',

@@ -197,7 +197,9 @@ describe.each(kinds)('an agent over %s', (kind) => {
     const client = await connect(kind, freshTenant());
     await call(client, 'tell', { predicate: 'seen', args: ['x'] });
     const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(expect.arrayContaining(['kb://predicates', 'kb://rules']));
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      expect.arrayContaining(['kb://predicates', 'kb://rules']),
+    );
     const { contents } = await client.readResource({ uri: 'kb://predicates' });
     expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
       predicates: expect.arrayContaining([expect.objectContaining({ name: 'seen' })]),

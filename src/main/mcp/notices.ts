@@ -94,6 +94,7 @@ class SpaceWatch {
         this.#mayHaveOthers = true;
         break;
       case 'conclusion.withdrawn':
+      case 'mcp.call':
         return;
     }
     this.#timer ??= setTimeout(() => this.#tell(), gatherMs).unref();

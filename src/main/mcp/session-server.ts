@@ -1,6 +1,7 @@
 import type { Server } from '@modelcontextprotocol/server';
 import type { Caller } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
+import { sessionErrors } from './connection.ts';
 import type { Notices } from './notices.ts';
 import { type CallContexts, createServer } from './server.ts';
 
@@ -34,7 +35,8 @@ export function createSessionServer(
         else break;
     },
   });
-  const undelivered = (error: unknown): void => host.logger.debug({ err: error }, 'MCP notification');
+  // Who has gone is told nothing any more.
+  const undelivered = sessionErrors(host, contexts);
   const end = notices.watch(opener, ({ uris, hasOthers }) => {
     for (const uri of wanted)
       if (uris === null || uris.has(uri)) server.sendResourceUpdated({ uri }).catch(undelivered);

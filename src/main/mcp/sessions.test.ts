@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
 import { Session, Sessions } from './sessions.ts';
 
-const opener: Caller = {
+const anybody: Caller = {
   credential: null,
   role: 'admin',
   databases: [],
@@ -17,8 +17,14 @@ const opener: Caller = {
   signal: new AbortController().signal,
 };
 
-async function openIn(sessions: Sessions<InMemoryTransport>, id: string, now: number): Promise<Session> {
-  await sessions.makeRoom(now);
+async function openIn(
+  sessions: Sessions<InMemoryTransport>,
+  id: string,
+  now: number,
+  credential: string | null = null,
+): Promise<Session> {
+  const opener = { ...anybody, credential };
+  await sessions.makeRoom(opener, now);
   const [transport] = InMemoryTransport.createLinkedPair();
   const server = new Server({ name: 'test', version: '1' }, { capabilities: {} });
   const session = new Session({ opener, transport, server, now });
@@ -30,7 +36,7 @@ async function openIn(sessions: Sessions<InMemoryTransport>, id: string, now: nu
 
 describe('sessions', () => {
   it('end after they were idle for too long', async () => {
-    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, idleMs: 1000 });
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, maxSessionsOfOne: 10, idleMs: 1000 });
     await openIn(sessions, 'old', 0);
     const used = await openIn(sessions, 'used', 0);
     used.touch(500);
@@ -42,7 +48,7 @@ describe('sessions', () => {
   });
 
   it('are not idle while a call runs or a stream is open', async () => {
-    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, idleMs: 1000 });
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, maxSessionsOfOne: 10, idleMs: 1000 });
     const session = await openIn(sessions, 'busy', 0);
     session.occupy(1, 0);
     await sessions.sweep(100_000);
@@ -55,7 +61,7 @@ describe('sessions', () => {
   });
 
   it('make room by ending the one that was idle longest', async () => {
-    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 2, idleMs: 1000 });
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 2, maxSessionsOfOne: 2, idleMs: 1000 });
     await openIn(sessions, 'first', 0);
     await openIn(sessions, 'second', 1);
     sessions.get('first')?.touch(2);
@@ -66,10 +72,24 @@ describe('sessions', () => {
   });
 
   it('are refused with RateLimited when all are in use', async () => {
-    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 1, idleMs: 1000 });
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 1, maxSessionsOfOne: 1, idleMs: 1000 });
     (await openIn(sessions, 'busy', 0)).occupy(1, 0);
     await expect(openIn(sessions, 'more', 5)).rejects.toMatchObject({ code: 'RateLimited' });
     await sessions.closeAll();
     expect(sessions.size).toBe(0);
+  });
+
+  it('of one credential take no room from others: its own idle one goes, or it is refused', async () => {
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, maxSessionsOfOne: 2, idleMs: 1000 });
+    await openIn(sessions, 'of another', 0, 'another');
+    for (const [at, id] of ['first', 'second', 'third'].entries())
+      await openIn(sessions, id, at + 1, 'greedy');
+    expect(['of another', 'first', 'second', 'third'].filter((id) => sessions.get(id) !== undefined)).toEqual(
+      ['of another', 'second', 'third'],
+    );
+    for (const id of ['second', 'third']) sessions.get(id)?.occupy(1, 5);
+    await expect(openIn(sessions, 'more', 6, 'greedy')).rejects.toMatchObject({ code: 'RateLimited' });
+    await openIn(sessions, 'more', 6, 'another');
+    expect(sessions.size).toBe(4);
   });
 });

@@ -2,8 +2,8 @@
  * The open MCP sessions, bounded in number and in idle time.
  *
  * A session belongs to the credential, database and tenant it was opened with, for good. It is idle while no
- * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it;
- * where none is idle, a new one is refused. How a session speaks is the business of its transport.
+ * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it, one of
+ * its own opener where that has as many as one may; where none is idle, a new one is refused. How a session speaks is the business of its transport.
  */
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import { type Caller, EngineError } from '../../engine/index.ts';
@@ -11,11 +11,17 @@ import type { Binding } from '../mcp-host.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
+  /** Of one credential, else address. */
+  readonly maxSessionsOfOne: number;
   /** Milliseconds without a call or an open stream after which a session ends. */
   readonly idleMs: number;
 }
 
-export const defaultLimits: SessionLimits = { maxSessions: 1000, idleMs: 30 * 60_000 };
+export const defaultLimits: SessionLimits = {
+  maxSessions: 1000,
+  maxSessionsOfOne: 250,
+  idleMs: 30 * 60_000,
+};
 
 export interface SessionParts<Kind extends Transport> {
   /** Who opened it: the session belongs to this credential, database and tenant. */
@@ -30,6 +36,8 @@ export interface SessionParts<Kind extends Transport> {
 export class Session<Kind extends Transport = Transport> {
   readonly binding: Binding;
   readonly credential: string | null;
+  /** The credential, else the address. */
+  readonly owner: string;
   readonly transport: Kind;
   readonly server: Server;
   readonly unreadBytes: () => number;
@@ -39,6 +47,7 @@ export class Session<Kind extends Transport = Transport> {
   constructor({ opener, transport, server, now, unreadBytes = () => 0 }: SessionParts<Kind>) {
     this.binding = { database: opener.database, tenant: opener.tenant };
     this.credential = opener.credential;
+    this.owner = ownerOf(opener);
     this.transport = transport;
     this.server = server;
     this.unreadBytes = unreadBytes;
@@ -101,21 +110,35 @@ export class Sessions<Kind extends Transport> {
     await Promise.all(ended.map((session) => session.server.close()));
   }
 
-  /** Makes sure that one more fits. Refuses with RateLimited where all are in use. */
-  async makeRoom(now: number): Promise<void> {
-    if (this.#open.size < this.#limits.maxSessions) return;
-    const [idlest = null] = [...this.#open.values()]
-      .filter((session) => session.busy === 0)
-      .sort((left, right) => right.idleFor(now) - left.idleFor(now));
-    if (idlest === null)
-      throw new EngineError(
-        'RateLimited',
-        `${this.#open.size} MCP sessions are open and in use, as many as the service keeps: try again later`,
-      );
-    await idlest.server.close();
+  /** Makes sure that one more of this opener fits. Refuses with RateLimited where all are in use. */
+  async makeRoom(opener: Caller, now: number): Promise<void> {
+    const { maxSessions, maxSessionsOfOne } = this.#limits;
+    const open = [...this.#open.values()];
+    const owner = ownerOf(opener);
+    const own = open.filter((session) => session.owner === owner);
+    if (own.length >= maxSessionsOfOne) await makeRoomAmong(own, 'of this credential or address', now);
+    else if (open.length >= maxSessions) await makeRoomAmong(open, 'of all clients', now);
   }
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open.values()].map((session) => session.server.close()));
   }
+}
+
+/** Ends the one that has been idle longest. */
+async function makeRoomAmong(sessions: readonly Session[], whose: string, now: number): Promise<void> {
+  const [idlest = null] = sessions
+    .filter((session) => session.busy === 0)
+    .toSorted((left, right) => right.idleFor(now) - left.idleFor(now));
+  if (idlest === null)
+    throw new EngineError(
+      'RateLimited',
+      `${sessions.length} MCP sessions ${whose} are open and in use, as many as the service keeps: try again later`,
+    );
+  await idlest.server.close();
+}
+
+/** Whose a session or a request is, as far as limits go. */
+export function ownerOf({ credential, peer }: Caller): string {
+  return credential ?? `address ${peer ?? ''}`;
 }

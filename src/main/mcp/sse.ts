@@ -8,7 +8,7 @@
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
-import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
+import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
 
@@ -29,9 +29,9 @@ export async function openSseSession(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { host, sessions } = endpoint;
+  const { host, contexts, sessions } = endpoint;
   const caller = host.callerOf(request);
-  await sessions.makeRoom(Date.now());
+  await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
   const { server, end } = createSessionServer(endpoint, caller, (change) =>
     session.occupy(change, Date.now()),
@@ -53,7 +53,7 @@ export async function openSseSession(
     end();
     host.onSubscribers(-1);
   });
-  server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');
+  server.onerror = sessionErrors(host, contexts);
   await handOver(host, request, reply, () => server.connect(transport));
 }
 

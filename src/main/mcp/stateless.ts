@@ -10,12 +10,14 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
-import { handOver } from './connection.ts';
+import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';
 import type { SessionSurroundings } from './session-server.ts';
+import { ownerOf } from './sessions.ts';
 
-/** Requests that may be under way at once, of all tenants together; streams last. */
+/** Requests that may be under way at once, of all clients together and of one; streams last. */
 const maxExchanges = 1000;
+const maxExchangesOfOne = 250;
 const keepAliveMs = 15_000;
 
 interface Space extends Binding {
@@ -60,18 +62,12 @@ export class StatelessEndpoint {
   async answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { host, contexts } = this.#surroundings;
     const caller = host.callerOf(request);
-    if (this.#exchanges.size >= maxExchanges)
-      throw new EngineError(
-        'RateLimited',
-        `${maxExchanges} MCP requests are being answered: try again later`,
-      );
+    this.#requireRoom(ownerOf(caller));
     const space = this.#spaceOf(caller);
     const exchange = { caller, space, uris: listenedTo(request.body), cutOff: () => reply.raw.destroy() };
     this.#begin(exchange);
     reply.raw.once('close', () => this.#end(exchange));
-    const serve = toNodeHandler(space.handler, {
-      onerror: (error) => host.logger.debug({ err: error, requestId: request.id }, 'MCP request'),
-    });
+    const serve = toNodeHandler(space.handler, { onerror: sessionErrors(host, contexts) });
     // A request that was received has both.
     const { method = 'POST', url = '/' } = request.raw;
     const received = Object.assign(request.raw, { method, url });
@@ -88,6 +84,17 @@ export class StatelessEndpoint {
 
   async close(): Promise<void> {
     await Promise.all([...this.#spaces.values()].map(({ handler }) => handler.close()));
+  }
+
+  #requireRoom(owner: string): void {
+    const { size } = this.#exchanges;
+    // Counted only where there may be too many.
+    if (size < maxExchangesOfOne) return;
+    const own = [...this.#exchanges].filter(({ caller }) => ownerOf(caller) === owner).length;
+    if (size < maxExchanges && own < maxExchangesOfOne) return;
+    const whose =
+      size < maxExchanges ? `${own} MCP requests of this credential or address` : `${size} MCP requests`;
+    throw new EngineError('RateLimited', `${whose} are being answered: close streams, or try again later`);
   }
 
   #begin(exchange: Exchange): void {
@@ -128,7 +135,7 @@ export class StatelessEndpoint {
         legacy: 'reject',
         maxSubscriptions: maxExchanges,
         keepAliveMs,
-        onerror: (error) => host.logger.debug({ err: error }, 'MCP request'),
+        onerror: sessionErrors(host, contexts),
       });
       this.#spaces.set(key, (space = { database, tenant, handler, busy: 0, end: null }));
     }

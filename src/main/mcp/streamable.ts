@@ -10,7 +10,7 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, invalid } from '../../engine/index.ts';
-import { callerInSession, handOver, messageOf, unknownSession } from './connection.ts';
+import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
@@ -39,7 +39,7 @@ export async function postMessage(
     caller = callerInSession(host, session, request);
   } else if (isOpening(message)) {
     caller = host.callerOf(request);
-    await sessions.makeRoom(Date.now());
+    await sessions.makeRoom(caller, Date.now());
     session = await openSession(endpoint, caller);
   } else {
     throw invalid('Mcp-Session-Id', 'the header is needed on every message but initialize, which answers it');
@@ -84,7 +84,7 @@ export async function endSession(
 }
 
 async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
-  const { host, sessions } = endpoint;
+  const { host, contexts, sessions } = endpoint;
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
@@ -97,7 +97,7 @@ async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promis
     end();
     if (transport.sessionId !== undefined) sessions.remove(transport.sessionId);
   };
-  server.onerror = (error) => host.logger.debug({ err: error }, 'MCP session');
+  server.onerror = sessionErrors(host, contexts);
   await server.connect(transport);
   return session;
 }

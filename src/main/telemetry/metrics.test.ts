@@ -1,8 +1,16 @@
 import { expect, it } from 'vitest';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type MetricSources, noTraffic } from './metrics.ts';
+
+const nothingYet: MetricSources = {
+  counters: () => null,
+  figures: () => null,
+  traffic: () => noTraffic,
+  isStorageReady: () => true,
+  uptimeMs: () => 0,
+};
 
 it('counts calls of language models and their tokens by provider', async () => {
-  const metrics = createMetrics({ counters: () => null, isStorageReady: () => true, uptimeMs: () => 0 }, []);
+  const metrics = createMetrics(nothingYet, []);
   metrics.llmCallDone('openai', 1500, 30);
   metrics.llmCallDone('openai', 500, 0);
   const text = await metrics.text();

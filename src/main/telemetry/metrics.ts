@@ -1,18 +1,33 @@
 /**
  * The metrics of one service, in Prometheus' text format.
  *
- * Every series exists from the start, those of parts that are switched off with the value 0. Totals that the
- * engine keeps are read when they are asked for. No label carries a fact, an argument, a tenant or a key.
+ * Every series exists from the start, those of parts that are switched off with the value 0. What others count is read
+ * once for each time that somebody asks. No label carries a fact, an argument, a tenant or a key, and none a word of a
+ * client's choosing: methods, routes, statuses, tools and providers are of lists of ours, so their number is bounded.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
-import type { EngineCounters } from '../../engine/index.ts';
+import type { EngineCounters, EngineFigures } from '../../engine/index.ts';
+import { type LagSummary, type LagWatch, watchLag } from './event-loop-lag.ts';
+import { RequestDurations } from './request-durations.ts';
 
-/** What is read at the time of a scrape; `counters` is null before the engine is open. */
+/** What is read at the time of a scrape; `counters` and `figures` are null before the engine is open. */
 export interface MetricSources {
   counters(): EngineCounters | null;
+  figures(): EngineFigures | null;
+  traffic(): Traffic;
   isStorageReady(): boolean;
   uptimeMs(): number;
+}
+
+/** What went over the connections; totals since the start but for `open`. Bytes are those of the sockets. */
+export interface Traffic {
+  readonly open: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly malformed: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
 }
 
 export interface Metrics {
@@ -27,24 +42,67 @@ export interface Metrics {
   eventSubscribers(change: 1 | -1): void;
   /** One call of a provider of language models, with all the tokens that it counted. */
   llmCallDone(provider: ProviderName, elapsedMs: number, tokens: number): void;
+  logSynced(elapsedMs: number): void;
+  /** Measures nothing by itself any more. */
+  close(): void;
 }
 
 const fast = [0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 const slow = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
+const lags = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Methods of requests that are told apart; the parser takes some thirty more, which nothing here answers. */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** `toolNames`: the MCP tools, whose series start at 0. */
 export function createMetrics(sources: MetricSources, toolNames: readonly string[]): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  addEngineTotals(registers, sources);
-  addFutureSeries(registers);
-  const inference = new Histogram({
-    name: 'service_inference_duration_seconds',
-    help: 'Time a question took',
-    buckets: fast,
-    registers,
-  });
+  const read = addReadings(registers, sources);
+  const durations = addDurations(registers, toolNames);
+  const lag = watchEventLoop(registry);
+  const requests = new RequestDurations(
+    'service_http_request_duration_seconds',
+    'Time from the head of a request to the end of its answer',
+    fast,
+    registry,
+  );
+  requests.zero('GET', '/metrics', 200);
+  const inFlightGauge = gauge(registers, 'service_http_requests_in_flight', 'Requests being answered');
+  let inFlight = 0;
+  const mcpStreams = gauge(registers, 'service_mcp_sse_subscribers', 'Open event streams of MCP clients');
+  const eventStreams = gauge(registers, 'service_events_subscribers', 'Open streams of changes');
+  const llmCallDone = addLlmSeries(registers);
+  return {
+    contentType: registry.contentType,
+    text: () => {
+      read();
+      inFlightGauge.set(inFlight);
+      return registry.metrics();
+    },
+    requestDone: (method, route, status, elapsedMs) =>
+      requests.observe(methods.has(method) ? method : 'other', route, status, elapsedMs / 1000),
+    requestsInFlight: (change) => {
+      inFlight += change;
+    },
+    inferenceDone: (elapsedMs) => durations.inference.observe(elapsedMs / 1000),
+    toolCallDone: (tool, outcome, elapsedMs) => durations.tools.observe({ tool, outcome }, elapsedMs / 1000),
+    mcpSubscribers: (change) => mcpStreams.inc(change),
+    eventSubscribers: (change) => eventStreams.inc(change),
+    llmCallDone,
+    logSynced: (elapsedMs) => durations.syncs.observe(elapsedMs / 1000),
+    close: () => lag.stop(),
+  };
+}
+
+interface Durations {
+  readonly inference: Histogram;
+  readonly tools: Histogram<'tool' | 'outcome'>;
+  readonly syncs: Histogram;
+}
+
+function addDurations(registers: Registry[], toolNames: readonly string[]): Durations {
   const tools = new Histogram({
     name: 'service_mcp_tool_call_duration_seconds',
     help: 'Time an MCP tool call took',
@@ -53,29 +111,56 @@ export function createMetrics(sources: MetricSources, toolNames: readonly string
     registers,
   });
   for (const tool of toolNames) for (const outcome of ['ok', 'error']) tools.zero({ tool, outcome });
-  const requests = new Histogram({
-    name: 'service_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: fast,
+  return {
+    inference: new Histogram({
+      name: 'service_inference_duration_seconds',
+      help: 'Time a question took: ask, infer, explain, whatIf, trace, and aggregates over what can be derived',
+      buckets: fast,
+      registers,
+    }),
+    tools,
+    syncs: new Histogram({
+      name: 'service_log_sync_duration_seconds',
+      help: 'Time it took to make the log durable',
+      buckets: fast,
+      registers,
+    }),
+  };
+}
+
+const lagGauges: readonly (readonly [name: string, help: string, of: keyof LagSummary])[] = [
+  ['nodejs_eventloop_lag_seconds', 'Lag of the event loop at the last look', 'last'],
+  ['nodejs_eventloop_lag_min_seconds', 'The least lag of the last minute', 'min'],
+  ['nodejs_eventloop_lag_max_seconds', 'The greatest lag of the last minute', 'max'],
+  ['nodejs_eventloop_lag_mean_seconds', 'The mean lag of the last minute', 'mean'],
+  ['nodejs_eventloop_lag_stddev_seconds', 'The standard deviation of the lag of the last minute', 'stddev'],
+  ['nodejs_eventloop_lag_p50_seconds', 'The 50th percentile of the lag of the last minute', 'p50'],
+  ['nodejs_eventloop_lag_p90_seconds', 'The 90th percentile of the lag of the last minute', 'p90'],
+  ['nodejs_eventloop_lag_p99_seconds', 'The 99th percentile of the lag of the last minute', 'p99'],
+];
+
+/** The library's own gauges of these names are no numbers where two ask at once, and never under 10 ms. */
+function watchEventLoop(registry: Registry): LagWatch {
+  const registers = [registry];
+  for (const [name, help, of] of lagGauges) {
+    registry.removeSingleMetric(name);
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(watch.summary()[of]);
+      },
+    });
+  }
+  const lag = new Histogram({
+    name: 'service_event_loop_lag_seconds',
+    help: 'How much later than due a timer ran, looked at every 50 ms',
+    buckets: lags,
     registers,
   });
-  const inFlight = gauge(registers, 'service_http_requests_in_flight', 'Requests being answered');
-  const mcpStreams = gauge(registers, 'service_mcp_sse_subscribers', 'Open event streams of MCP clients');
-  const eventStreams = gauge(registers, 'service_events_subscribers', 'Open streams of changes');
-  const llmCallDone = addLlmSeries(registers);
-  return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    requestDone: (method, route, status, elapsedMs) =>
-      requests.observe({ method, route, status: String(status) }, elapsedMs / 1000),
-    requestsInFlight: (change) => inFlight.inc(change),
-    inferenceDone: (elapsedMs) => inference.observe(elapsedMs / 1000),
-    toolCallDone: (tool, outcome, elapsedMs) => tools.observe({ tool, outcome }, elapsedMs / 1000),
-    mcpSubscribers: (change) => mcpStreams.inc(change),
-    eventSubscribers: (change) => eventStreams.inc(change),
-    llmCallDone,
-  };
+  const watch = watchLag((seconds) => lag.observe(seconds));
+  return watch;
 }
 
 function addLlmSeries(registers: Registry[]): Metrics['llmCallDone'] {
@@ -102,52 +187,158 @@ function addLlmSeries(registers: Registry[]): Metrics['llmCallDone'] {
   };
 }
 
-function addEngineTotals(registers: Registry[], sources: MetricSources): void {
-  const total = (name: string, help: string, read: (counters: EngineCounters) => number): void => {
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        const counters = sources.counters();
-        this.reset();
-        this.inc(counters === null ? 0 : read(counters));
-      },
-    });
-  };
-  total('service_facts_asserted_total', 'Facts asserted since the start', (now) => now.factsAsserted);
-  total('service_facts_retracted_total', 'Facts retracted since the start', (now) => now.factsRetracted);
-  total(
-    'service_rules_fired_total',
-    'Conclusions drawn with a rule since the start',
-    (now) => now.rulesFired,
-  );
-  total(
-    'service_memory_decay_evicted',
-    'Facts that decay evicted since the start',
-    (now) => now.factsEvicted,
-  );
-  total('service_log_records_total', 'Records written to the log since the start', (now) => now.records);
-  total('service_log_commits_total', 'Group commits of the log since the start', (now) => now.commits);
-  const reading = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  reading('service_memory_facts_total', 'Stored facts now', () => sources.counters()?.facts ?? 0);
-  reading('service_storage_ready', '1 while the log takes writes', () => (sources.isStorageReady() ? 1 : 0));
-  reading('service_uptime_seconds', 'Time since the start', () => sources.uptimeMs() / 1000);
+/** All that others count, as it is at one moment. */
+interface Reading {
+  readonly counters: EngineCounters;
+  readonly figures: EngineFigures;
+  readonly traffic: Traffic;
 }
 
-/** Series of the contract whose parts do not run yet: they are there, and 0. */
-function addFutureSeries(registers: Registry[]): void {
-  gauge(registers, 'service_replication_lag_records', 'Records this follower is behind its leader');
-  gauge(registers, 'service_replication_lag_seconds', 'Time this follower is behind its leader');
+type Series = readonly [name: string, help: string, read: (reading: Reading) => number];
+
+const totals: readonly Series[] = [
+  [
+    'service_facts_asserted_total',
+    'Facts asserted since the start',
+    ({ counters }) => counters.factsAsserted,
+  ],
+  [
+    'service_facts_retracted_total',
+    'Facts retracted since the start',
+    ({ counters }) => counters.factsRetracted,
+  ],
+  ['service_rules_fired_total', 'Conclusions drawn with a rule', ({ counters }) => counters.rulesFired],
+  [
+    'service_memory_decay_evicted',
+    'Facts that decay evicted since the start',
+    (now) => now.counters.factsEvicted,
+  ],
+  [
+    'service_log_records_total',
+    'Records written to the log since the start',
+    ({ counters }) => counters.records,
+  ],
+  [
+    'service_log_commits_total',
+    'Group commits of the log since the start',
+    ({ counters }) => counters.commits,
+  ],
+  [
+    'service_log_written_bytes_total',
+    'Bytes written to the log since the start',
+    (now) => now.counters.logBytes,
+  ],
+  ['service_snapshots_total', 'Snapshots written since the start', ({ counters }) => counters.snapshots],
+  ['service_http_connections_total', 'Connections accepted', ({ traffic }) => traffic.accepted],
+  [
+    'service_http_connections_refused_total',
+    'Connections refused: too many',
+    ({ traffic }) => traffic.refused,
+  ],
+  [
+    'service_http_malformed_total',
+    'Requests that were no well-formed HTTP',
+    ({ traffic }) => traffic.malformed,
+  ],
+  ['service_http_received_bytes_total', 'Bytes received over HTTP', ({ traffic }) => traffic.bytesIn],
+  ['service_http_sent_bytes_total', 'Bytes sent over HTTP', ({ traffic }) => traffic.bytesOut],
+];
+
+const readings: readonly Series[] = [
+  ['service_memory_facts_total', 'Stored facts now', ({ counters }) => counters.facts],
+  ['service_rules', 'Rules now', ({ figures }) => figures.rules],
+  ['service_databases', 'Databases now', ({ figures }) => figures.databases],
+  ['service_tenants', 'Tenants of all databases now', ({ figures }) => figures.tenants],
+  [
+    'service_derived_conclusions',
+    'Conclusions kept for later questions',
+    ({ figures }) => figures.conclusions,
+  ],
+  ['service_derived_bytes', 'Memory of what was derived and is kept', ({ figures }) => figures.derivedBytes],
+  ['service_derived_budget_bytes', 'Memory that this may take', ({ figures }) => figures.derivedBudgetBytes],
+  ['service_transactions_open', 'Open transactions', ({ figures }) => figures.openTransactions],
+  [
+    'service_context_sessions',
+    'Sessions whose last window is remembered',
+    (now) => now.figures.windowSessions,
+  ],
+  ['service_log_bytes', 'Bytes of the log on disk', ({ figures }) => figures.logBytes],
+  ['service_log_segments', 'Files of the log on disk', ({ figures }) => figures.logSegments],
+  ['service_log_waiting_bytes', 'Bytes that are not yet durable', ({ figures }) => figures.logWaitingBytes],
+  ['service_snapshot_bytes', 'Bytes of the last snapshot', ({ figures }) => figures.snapshot?.bytes ?? 0],
+  [
+    'service_snapshot_timestamp_seconds',
+    'When the last snapshot was begun, since the epoch; 0: there is none',
+    ({ figures }) => (figures.snapshot?.at ?? 0) / 1000,
+  ],
+  [
+    'service_snapshot_duration_seconds',
+    'Time the last snapshot of this process took; 0: it has written none',
+    ({ figures }) => (figures.snapshotTookMs ?? 0) / 1000,
+  ],
+  ['service_http_connections', 'Open connections', ({ traffic }) => traffic.open],
+  // Parts that do not run yet: they are there, and 0.
+  ['service_replication_lag_records', 'Records this follower is behind its leader', () => 0],
+  ['service_replication_lag_seconds', 'Time this follower is behind its leader', () => 0],
+];
+
+const noCounters: EngineCounters = {
+  factsAsserted: 0,
+  factsRetracted: 0,
+  factsEvicted: 0,
+  rulesFired: 0,
+  facts: 0,
+  records: 0,
+  commits: 0,
+  logBytes: 0,
+  snapshots: 0,
+};
+
+export const noTraffic: Traffic = {
+  open: 0,
+  accepted: 0,
+  refused: 0,
+  malformed: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+};
+
+const noFigures: EngineFigures = {
+  databases: 0,
+  tenants: 0,
+  rules: 0,
+  conclusions: 0,
+  derivedBytes: 0,
+  derivedBudgetBytes: 0,
+  openTransactions: 0,
+  windowSessions: 0,
+  logBytes: 0,
+  logSegments: 0,
+  logWaitingBytes: 0,
+  snapshot: null,
+  snapshotTookMs: null,
+};
+
+/** Answers what brings the series up to date. */
+function addReadings(registers: Registry[], sources: MetricSources): () => void {
+  const counters = totals.map(([name, help, of]) => ({ series: new Counter({ name, help, registers }), of }));
+  const gauges = readings.map(([name, help, of]) => ({ series: gauge(registers, name, help), of }));
+  const storageReady = gauge(registers, 'service_storage_ready', '1 while the log takes writes');
+  const uptime = gauge(registers, 'service_uptime_seconds', 'Time since the start');
+  return () => {
+    const now: Reading = {
+      counters: sources.counters() ?? noCounters,
+      figures: sources.figures() ?? noFigures,
+      traffic: sources.traffic(),
+    };
+    for (const { series, of } of counters) {
+      series.reset();
+      series.inc(of(now));
+    }
+    for (const { series, of } of gauges) series.set(of(now));
+    storageReady.set(sources.isStorageReady() ? 1 : 0);
+    uptime.set(sources.uptimeMs() / 1000);
+  };
 }
 
 function gauge(registers: Registry[], name: string, help: string): Gauge {

@@ -1,9 +1,16 @@
 /**
  * CSV and TSV after RFC 4180, without a header: each record is a fact.
  *
- * A record ends at a line break outside of quotation marks. What is wrong with a record is a problem of the line in
- * which it begins, and reading goes on with the next line. Blank lines are passed over.
+ * Lines are found, numbered and held against UTF-8 by `readLines`; what quotation marks mean is left to csv-parse. A record
+ * that cannot be read is a problem of its own lines, told with the first of them, and reading goes on behind it. One whose
+ * quotation mark is never closed, within the length of a line or before the file ends, takes nothing else along: what
+ * follows its first line is read without it. Blank lines are passed over.
  */
+import { Buffer } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
+import { CsvError, type Options, Parser } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
+import { Slices } from '../../engine/index.ts';
 import { factItem, type Item, type Items, problemItem } from './items.ts';
 import { type Line, maxLineBytes, readLines } from './lines.ts';
 
@@ -16,13 +23,10 @@ export interface CsvOptions {
 
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): Items {
   const reader = new RecordReader(options.separator);
-  for await (const lines of readLines(chunks)) {
-    const items: Item[] = [];
-    for (const line of lines) for (const record of reader.take(line)) items.push(itemOf(record, options));
-    yield items;
-  }
-  const last = reader.end();
-  if (last !== null) yield [itemOf(last, options)];
+  const itemsOf = (records: readonly CsvRecord[]): Item[] => records.map((record) => itemOf(record, options));
+  for await (const lines of readLines(chunks))
+    for await (const records of reader.take(lines)) yield itemsOf(records);
+  for await (const records of reader.end()) yield itemsOf(records);
 }
 
 function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }: CsvOptions): Item {
@@ -33,108 +37,295 @@ function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }
 }
 
 interface CsvRecord {
+  /** In which it begins. */
   readonly line: number;
   readonly fields: readonly string[];
   readonly problem: string | null;
   readonly size: number;
 }
 
-const whole = { isOpen: false, problem: null };
+type ReadableLine = Line & { readonly text: string };
 
-function bad(problem: string): { readonly isOpen: boolean; readonly problem: string } {
-  return { isOpen: false, problem };
-}
+/** So many lines are parsed together, and so many records given at once. */
+const together = 512;
+/** A record of more bytes is parsed in pieces of so many. */
+const piece = 64 * 1024;
+const neverClosed = 'the quotation mark of this record is never closed';
 
 class RecordReader {
   readonly #separator: string;
-  #line = 0;
-  #size = 0;
-  #fields: string[] = [];
-  /** Parts of a field within quotation marks that goes on in the next line; null: none does. */
-  #quoted: string[] | null = null;
+  readonly #options: Options;
+  readonly #slices = new Slices(() => setImmediate());
+  #records: CsvRecord[] = [];
+  /** Lines with quotation marks, all of them closed if they are right. */
+  #together: ReadableLine[] = [];
+  /** The record whose quotation mark is open; null: none is. */
+  #open: HeldLines | null = null;
+  /** Lines that are to be read once more before any other. */
+  #again: HeldLines | null = null;
 
   constructor(separator: string) {
     this.#separator = separator;
+    this.#options = { delimiter: separator, record_delimiter: '\n', relax_column_count: true };
   }
 
-  /** The records that the line completes: none or one, or, where an open one cannot go on, two. */
-  take({ number, text, problem }: Line): CsvRecord[] {
-    const isOpen = this.#quoted !== null;
+  /** The records that these lines complete, in the order of their ends. */
+  async *take(lines: readonly Line[]): AsyncGenerator<CsvRecord[]> {
+    yield* this.#readAll(lines);
+    await this.#parseTogether();
+    yield this.#taken();
+  }
+
+  /** What is left when the file has ended. */
+  async *end(): AsyncGenerator<CsvRecord[]> {
+    while (this.#open !== null) {
+      await this.#giveUp(this.#open);
+      yield* this.#readAgain();
+    }
+    await this.#parseTogether();
+    yield this.#taken();
+  }
+
+  #taken(): CsvRecord[] {
+    const records = this.#records;
+    this.#records = [];
+    return records;
+  }
+
+  async *#readAll(lines: Iterable<Line>): AsyncGenerator<CsvRecord[]> {
+    for (const line of lines) {
+      if (this.#readPlain(line)) continue;
+      await this.#read(line);
+      if (this.#again !== null) yield* this.#readAgain();
+      if (this.#records.length >= together) yield this.#taken();
+    }
+  }
+
+  async *#readAgain(): AsyncGenerator<CsvRecord[]> {
+    const again = this.#again;
+    this.#again = null;
+    if (again !== null) yield* this.#readAll(again.afterFirst());
+  }
+
+  /** Reads a record that quotes nothing, as most do; false: the line is not one. */
+  #readPlain({ number, text }: Line): boolean {
+    const isInPlace = this.#open === null && this.#together.length === 0 && this.#records.length < together;
+    if (!isInPlace || text === null || text.includes('"')) return false;
+    const content = withoutReturn(text);
+    // Where nothing is quoted, there is nothing but separators.
+    if (content !== '') this.#push(number, content.split(this.#separator), text.length);
+    return true;
+  }
+
+  /** Reads a line within a record, or one in which a record begins. */
+  async #read(line: Line): Promise<void> {
+    const { number, text, problem } = line;
     if (text === null) {
-      const bad = this.#ended(number, problem);
-      return isOpen ? [this.#ended(this.#line, 'a line of the record cannot be read'), bad] : [bad];
-    }
-    if (!isOpen) {
-      if (text === '' || text === '\r') return [];
-      this.#line = number;
-      this.#size = 0;
-    }
-    this.#size += text.length + 1;
-    if (this.#size > maxLineBytes) return [this.#ended(this.#line, 'the record is too long')];
-    const { isOpen: goesOn, problem: found } = this.#read(text);
-    return goesOn ? [] : [this.#ended(this.#line, found)];
+      if (this.#open !== null) await this.#passOver(this.#open, 'a line of the record cannot be read');
+      await this.#bad(number, problem ?? '');
+    } else if (this.#open !== null) await this.#goOn(this.#open, text);
+    else if (withoutReturn(text) === '') return;
+    else if (!text.includes('"'))
+      await this.#good(number, withoutReturn(text).split(this.#separator), text.length);
+    else if (isEven(text) && text.length <= piece) {
+      this.#together.push({ number, text, problem });
+      if (this.#together.length >= together) await this.#parseTogether();
+    } else await this.#begin(number, text);
   }
 
-  /** The record that lacks its end; null: there is none. */
-  end(): CsvRecord | null {
-    return this.#quoted === null
-      ? null
-      : this.#ended(this.#line, 'the quotation mark of this record is never closed');
-  }
-
-  #ended(line: number, problem: string | null): CsvRecord {
-    const record = { line, fields: this.#fields, problem, size: this.#size };
-    this.#fields = [];
-    this.#quoted = null;
-    return record;
-  }
-
-  /** Reads a line of a record: whether the record goes on, and what is wrong with it; null: nothing is. */
-  #read(text: string): { readonly isOpen: boolean; readonly problem: string | null } {
-    const separator = this.#separator;
-    const end = text.endsWith('\r') ? text.length - 1 : text.length;
-    if (this.#quoted === null && !text.includes('"')) {
-      this.#fields = (end === text.length ? text : text.slice(0, end)).split(separator);
-      return whole;
+  async #begin(number: number, text: string): Promise<void> {
+    const read = await this.#parsed(Buffer.from(withoutReturn(text)));
+    await this.#slices.breathe();
+    if (!(read instanceof CsvError)) await this.#good(number, read, text.length);
+    else if (read.code !== 'CSV_QUOTE_NOT_CLOSED') await this.#bad(number, wordingOf(read));
+    else {
+      await this.#parseTogether();
+      this.#open = new HeldLines(number, text);
     }
-    let at = 0;
-    for (;;) {
-      if (this.#quoted !== null || text.charCodeAt(at) === 0x22) {
-        const after = this.#readQuoted(text, this.#quoted === null ? at + 1 : at);
-        if (after === null) return { isOpen: true, problem: null };
-        at = after;
-        if (at < end && text[at] !== separator)
-          return bad('after a closing quotation mark the field ends; within it a quotation mark is doubled');
-      } else {
-        const next = text.indexOf(separator, at);
-        const stop = next < 0 ? end : next;
-        const field = text.slice(at, stop);
-        if (field.includes('"')) return bad('a field with a quotation mark stands in quotation marks');
-        this.#fields.push(field);
-        at = stop;
+  }
+
+  async #goOn(open: HeldLines, text: string): Promise<void> {
+    open.add(text);
+    if (open.size > maxLineBytes) {
+      await this.#giveUp(open);
+      return;
+    }
+    if (isEven(text)) await this.#probe(open, text);
+    else await this.#close(open);
+  }
+
+  /** After an even number of quotation marks what was open is open again, if they are right. */
+  async #probe(open: HeldLines, text: string): Promise<void> {
+    if (!text.replaceAll('""', '').includes('"')) return;
+    const read = await this.#parsed(Buffer.from(`"${withoutReturn(text)}`));
+    if (!(read instanceof CsvError)) await this.#close(open);
+    else if (read.code !== 'CSV_QUOTE_NOT_CLOSED') await this.#passOver(open, wordingOf(read));
+    await this.#slices.breathe();
+  }
+
+  async #close(open: HeldLines): Promise<void> {
+    const read = await this.#parsed(open.bytes());
+    if (read instanceof CsvError) await this.#passOver(open, wordingOf(read));
+    else {
+      this.#open = null;
+      await this.#good(open.first, read, open.size);
+    }
+    await this.#slices.breathe();
+  }
+
+  /** Ends the open record, of which no line is read again. */
+  async #passOver({ first, last }: HeldLines, problem: string): Promise<void> {
+    this.#open = null;
+    await this.#bad(
+      first,
+      first === last ? problem : `${problem} (lines ${first} to ${last} are passed over)`,
+    );
+  }
+
+  /** Ends the open record with its first line. */
+  async #giveUp(open: HeldLines): Promise<void> {
+    this.#open = null;
+    this.#again = open;
+    await this.#bad(open.first, `${neverClosed}: what follows this line is read without it`);
+  }
+
+  async #good(line: number, fields: readonly string[], size: number): Promise<void> {
+    await this.#parseTogether();
+    this.#push(line, fields, size);
+  }
+
+  #push(line: number, fields: readonly string[], size: number): void {
+    this.#records.push({ line, fields, problem: null, size });
+  }
+
+  async #bad(line: number, problem: string): Promise<void> {
+    await this.#parseTogether();
+    this.#records.push({ line, fields: [], problem, size: problem.length });
+  }
+
+  async #parseTogether(): Promise<void> {
+    const lines = this.#together;
+    if (lines.length === 0) return;
+    this.#together = [];
+    const texts = lines.map(({ text }) => withoutReturn(text));
+    const records = parsedNow(texts.join('\n'), this.#options);
+    const isRight = !(records instanceof CsvError) && records.length === lines.length;
+    for (const [at, { number, text }] of lines.entries()) {
+      const fields = isRight ? records[at] : firstOf(parsedNow(texts[at] ?? '', this.#options));
+      if (fields instanceof CsvError) await this.#bad(number, wordingOf(fields));
+      else await this.#good(number, fields ?? [], text.length);
+      if (!isRight) await this.#slices.breathe();
+    }
+  }
+
+  /** The fields of one record, or what is wrong with it. */
+  async #parsed(bytes: Buffer): Promise<string[] | CsvError> {
+    if (bytes.length <= piece) return firstOf(parsedNow(bytes, this.#options)) ?? [];
+    const parser = new Parser(this.#options);
+    let read: string[] | CsvError = [];
+    parser.on('data', (fields: string[]) => {
+      read = fields;
+    });
+    const ended = new Promise<void>((resolve, reject) => {
+      parser.on('end', resolve);
+      parser.on('error', (error) => {
+        if (!(error instanceof CsvError)) reject(error);
+        else {
+          read = error;
+          resolve();
+        }
+      });
+    });
+    for (let at = 0; at < bytes.length && !parser.destroyed; at += piece) {
+      parser.write(bytes.subarray(at, at + piece));
+      await this.#slices.breathe();
+    }
+    parser.end();
+    await ended;
+    return read;
+  }
+}
+
+/** Lines that follow one another, as bytes: there may be very many, and short ones. */
+class HeldLines {
+  readonly first: number;
+  last: number;
+  /** In characters. */
+  size = 0;
+  readonly #parts: Buffer[] = [];
+  #newest: string[] = [];
+
+  constructor(first: number, text: string) {
+    this.first = first;
+    this.last = first - 1;
+    this.add(text);
+  }
+
+  add(text: string): void {
+    this.last++;
+    this.size += text.length + 1;
+    this.#newest.push(text);
+    if (this.#newest.length === together) this.#pack();
+  }
+
+  /** Without the last line break. */
+  bytes(): Buffer {
+    this.#pack();
+    const bytes = Buffer.concat(this.#parts);
+    const length = bytes.length - 1;
+    return bytes.subarray(0, bytes[length - 1] === 0x0d ? length - 1 : length);
+  }
+
+  *afterFirst(): Generator<ReadableLine> {
+    this.#pack();
+    let number = this.first;
+    for (const part of this.#parts)
+      for (const text of part.toString('utf8', 0, part.length - 1).split('\n')) {
+        if (number > this.first) yield { number, text, problem: null };
+        number++;
       }
-      if (at >= end) return whole;
-      at++;
-    }
   }
 
-  /** Reads a quoted field from the place on; where it ends, null where it goes on in the next line. */
-  #readQuoted(text: string, from: number): number | null {
-    const parts = (this.#quoted ??= []);
-    for (let at = from; ; ) {
-      const quote = text.indexOf('"', at);
-      if (quote < 0) {
-        parts.push(text.slice(at), '\n');
-        return null;
-      }
-      parts.push(text.slice(at, quote));
-      if (text.charCodeAt(quote + 1) !== 0x22) {
-        this.#fields.push(parts.join(''));
-        this.#quoted = null;
-        return quote + 1;
-      }
-      parts.push('"');
-      at = quote + 2;
-    }
+  #pack(): void {
+    if (this.#newest.length > 0) this.#parts.push(Buffer.from(`${this.#newest.join('\n')}\n`));
+    this.#newest = [];
+  }
+}
+
+/** Without the CR of its line break. */
+function withoutReturn(text: string): string {
+  return text.endsWith('\r') ? text.slice(0, -1) : text;
+}
+
+/** True where the text has an even number of quotation marks. */
+function isEven(text: string): boolean {
+  let even = true;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) even = !even;
+  return even;
+}
+
+function parsedNow(text: string | Buffer, options: Options): string[][] | CsvError {
+  try {
+    return parse(text, options);
+  } catch (error) {
+    if (error instanceof CsvError) return error;
+    throw error;
+  }
+}
+
+function firstOf(records: string[][] | CsvError): string[] | CsvError | undefined {
+  return records instanceof CsvError ? records : records[0];
+}
+
+function wordingOf({ code }: CsvError): string {
+  switch (code) {
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
+    case 'INVALID_OPENING_QUOTE':
+      return 'a field with a quotation mark stands in quotation marks';
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return neverClosed;
+    default:
+      return 'the record cannot be read';
   }
 }

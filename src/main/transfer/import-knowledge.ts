@@ -1,5 +1,5 @@
 import type { ImportDone, ImportProgress, ImportQuery, ImportType } from '../../engine/contract/transfer.ts';
-import { type Caller, type Engine, invalid } from '../../engine/index.ts';
+import { type Caller, type Engine, invalid, signalOf } from '../../engine/index.ts';
 import { requireRuleChange } from '../rule-permission.ts';
 import type { Upload } from '../streams.ts';
 import { readCsv } from './csv.ts';
@@ -28,7 +28,8 @@ export function importKnowledge(
     items: itemsOf(type, upload.chunks, query, importing.id),
     isDryRun: query.dryRun,
     requireRuleChange: () => requireRuleChange(caller),
-    signal: caller.signal,
+    once: upload.once,
+    signal: signalOf(caller),
   });
 }
 

@@ -6,6 +6,8 @@ import { isPredicate, isScope, type Item, type Items, plainFact, problemItem } f
 import { type Line, readLines } from './lines.ts';
 
 const maxDepth = 64;
+/** In characters. */
+const longText = 64 * 1024;
 
 /** `scope` is that of lines which name none. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
@@ -22,6 +24,8 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: stri
 function itemOf({ number, text, problem }: Line, scope: string | null): Item | null {
   if (text === null) return problemItem(number, problem ?? '');
   if (text.trim() === '') return null;
+  // What nests without end takes long to parse, too.
+  if (text.length > longText && isTooDeep(text)) return tooDeep(number);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -53,7 +57,7 @@ function isPlain(arg: string): boolean {
 }
 
 function carefulItem(line: number, text: string, value: object, scope: string | null): Item {
-  if (isTooDeep(text)) return problemItem(line, `the line nests deeper than ${maxDepth} levels`);
+  if (isTooDeep(text)) return tooDeep(line);
   if (namesPrototype(text)) return problemItem(line, '__proto__ cannot be the name of a field');
   const size = text.length;
   if ('rule' in value) {
@@ -64,6 +68,10 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return problemItem(line, wording(fact));
   return { line, size, what: { kind: 'fact', fact: inScope(fact.value, scope) } };
+}
+
+function tooDeep(line: number): Item {
+  return problemItem(line, `the line nests deeper than ${maxDepth} levels`);
 }
 
 function inScope<Named extends { scope: string | null; unscoped: boolean }>(
@@ -80,13 +88,14 @@ function wording({ errors }: Extract<Validated<unknown>, { ok: false }>): string
     .join('; ');
 }
 
-/** True where brackets outside of strings nest too deep; the text is valid JSON. */
+/** True where brackets outside of strings nest too deep. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === 0x22) {
-      for (at++; text.charCodeAt(at) !== 0x22; at++) if (text.charCodeAt(at) === 0x5c) at++;
+      for (at++; at < text.length && text.charCodeAt(at) !== 0x22; at++)
+        if (text.charCodeAt(at) === 0x5c) at++;
     } else if (unit === 0x5b || unit === 0x7b) {
       if (++depth > maxDepth) return true;
     } else if (unit === 0x5d || unit === 0x7d) depth--;

@@ -7,7 +7,7 @@
 import type { ImportDone, ImportProgress } from '../../engine/contract/transfer.ts';
 import { maxImportErrors } from '../../engine/contract/transfer.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
-import { EngineError, type Import } from '../../engine/index.ts';
+import { EngineError, type Idempotency, type Import } from '../../engine/index.ts';
 import type { Item, Items } from './items.ts';
 
 const factsInBatch = 5000;
@@ -23,6 +23,8 @@ export interface ImportRun {
   readonly isDryRun: boolean;
   /** Throws an EngineError where the caller may not change rules. */
   requireRuleChange(): void;
+  /** Under which the answer is kept, at the end; null: it is not. */
+  readonly once: (() => Idempotency) | null;
   /** Ends it, between two batches. */
   readonly signal: AbortSignal;
 }
@@ -48,7 +50,9 @@ export async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress 
   }
   await tally.store();
   const generation = await run.import.end();
-  yield { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+  const done = { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+  if (run.once !== null) await run.import.keep(run.once(), JSON.stringify(done));
+  yield done;
 }
 
 /** What was read and is to be stored, and what everything came to so far. */
@@ -99,7 +103,9 @@ class Tally {
       this.#counts.rules++;
     } catch (error) {
       if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
-      this.#fail(line, error.message);
+      // What is refused for who asks says so, since the answer as a whole is 200.
+      const isForbidden = error.code === 'Forbidden';
+      this.#fail(line, isForbidden ? `403 Forbidden: ${error.message}` : error.message);
     }
   }
 

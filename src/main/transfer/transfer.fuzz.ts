@@ -14,7 +14,8 @@ import {
   type ImportType,
   importTypes,
 } from '../../engine/contract/transfer.ts';
-import { type Engine, openEngine } from '../../engine/index.ts';
+import { ruleInputSchema } from '../../engine/contract/rules.ts';
+import { type Engine, type ExportedFact, openEngine } from '../../engine/index.ts';
 import { testCaller } from '../../engine/testing/engine-fixtures.ts';
 import { exportKnowledge } from './export-knowledge.ts';
 import { importKnowledge } from './import-knowledge.ts';
@@ -44,20 +45,32 @@ async function imported(
   type: ImportType,
   bytes: Buffer,
   sizes: readonly number[],
+  database = 'default',
 ): Promise<ImportDone> {
-  const upload = { type, chunks: cut(bytes, sizes) };
+  const upload = { type, chunks: cut(bytes, sizes), once: null };
   let last: unknown = null;
-  const lines = importKnowledge(engine, testCaller({ tenant }), importQuerySchema.parse({}), upload);
+  const lines = importKnowledge(
+    engine,
+    testCaller({ tenant, database }),
+    importQuerySchema.parse({}),
+    upload,
+  );
   for await (const line of lines) last = line;
   return last as ImportDone;
 }
 
-async function exported(tenant: string, format: ExportFormat): Promise<{ text: string; omitted: number }> {
+async function exported(
+  tenant: string,
+  format: ExportFormat,
+  database = 'default',
+): Promise<{ text: string; omitted: number }> {
   let text = '';
   const query = exportQuerySchema.parse({ format });
-  const { omitted } = await exportKnowledge(engine, testCaller({ tenant }), query).run(async (part) => {
-    text += part;
-  });
+  const { omitted } = await exportKnowledge(engine, testCaller({ tenant, database }), query).run(
+    async (part) => {
+      text += part;
+    },
+  );
   return { text, omitted };
 }
 
@@ -78,6 +91,7 @@ const fact = fc.record(
     args: fc.array(constant, { maxLength: 3 }),
     truthVal: fc.boolean(),
     scope: fc.constantFrom('s', 'T u', 'ü/"'),
+    validFrom: fc.constantFrom(1, 32_503_670_000_000),
     validUntil: fc.constantFrom(32_503_680_000_000, 32_503_680_000_001),
     metadata: fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
   },
@@ -108,19 +122,93 @@ it.each(['ndjson', 'datalog', 'csv'] as const)(
   async (format) => {
     await fc.assert(
       fc.asyncProperty(knowledge, sizes, async (facts, pieces) => {
-        const { text } = await exported(await stored(facts), format);
+        const tenant = await stored(facts);
+        const { text, omitted } = await exported(tenant, format);
+        const held = await everything(tenant);
+        expect(omitted).toBe(format === 'csv' ? held.filter(({ truthVal }) => !truthVal).length : 0);
         const other = newTenant();
         const done = await imported(other, typeOf[format], Buffer.from(text), pieces);
         expect(done.errors).toEqual([]);
         // Facts of several scopes may be one without.
         const again = (await exported(other, format)).text;
-        if (format === 'ndjson') expect(again).toBe(text);
-        else expect(distinct(again)).toEqual(distinct(text));
+        if (format === 'ndjson') {
+          expect(again).toBe(text);
+          expect(await everything(other)).toEqual(held);
+          return;
+        }
+        expect(distinct(again)).toEqual(distinct(text));
+        const promised = held.filter(({ truthVal }) => truthVal || format === 'datalog');
+        expect(identities(await everything(other))).toEqual(identities(promised));
       }),
       { numRuns },
     );
   },
 );
+
+it('what is exported as ntriples are the true facts of two arguments, and the rest is counted', async () => {
+  await fc.assert(
+    fc.asyncProperty(knowledge, sizes, async (facts, pieces) => {
+      const tenant = await stored(facts);
+      const { text, omitted } = await exported(tenant, 'ntriples');
+      const held = await everything(tenant);
+      const promised = held.filter(({ truthVal, args }) => truthVal && args.length === 2);
+      expect(omitted).toBe(held.length - promised.length);
+      const other = newTenant();
+      const done = await imported(other, 'application/n-triples', Buffer.from(text), pieces);
+      expect(done.errors).toEqual([]);
+      // What was no IRI has become one where only that can stand.
+      const names = (facts: readonly ExportedFact[]): string[] =>
+        identities(facts.map((fact) => ({ ...fact, args: fact.args.slice(1) }))).map(plain);
+      expect(new Set(names(await everything(other)))).toEqual(new Set(names(promised)));
+    }),
+    { numRuns },
+  );
+});
+
+it('rules come back with scope, name, description and whether they are enabled', async () => {
+  const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
+  const rule = fc.record(
+    {
+      at: fc.nat(5),
+      constant,
+      truthVal: fc.boolean(),
+      scope: fc.constantFrom('s', 'T u', 'ü/"'),
+      name: words,
+      description: words,
+      enabled: fc.boolean(),
+    },
+    { requiredKeys: ['at', 'constant', 'truthVal'] },
+  );
+  let databases = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(rule, { minLength: 1, maxLength: 8 }), sizes, async (rules, pieces) => {
+      const [database, other] = [`one-${++databases}`, `two-${databases}`];
+      for (const each of [database, other]) await engine.createDatabase(testCaller(), each);
+      for (const { at, constant: text, truthVal, ...rest } of rules) {
+        const head = { predicate: `h${at}`, args: ['?x', text], negated: !truthVal };
+        const body = [
+          { predicate: 'p', args: ['?x', text] },
+          { predicate: 'q', args: ['?x', '?_'], naf: true },
+        ];
+        const parsed = ruleInputSchema.safeParse({ head, body, ...rest });
+        if (parsed.success) await engine.teach(testCaller({ database }), parsed.data);
+      }
+      for (const format of ['ndjson', 'datalog'] as const) {
+        const { text, omitted } = await exported('default', format, database);
+        expect(omitted).toBe(0);
+        const into = format === 'ndjson' ? other : `${other}-datalog`;
+        if (into !== other) await engine.createDatabase(testCaller(), into);
+        const done = await imported('default', typeOf[format], Buffer.from(text), pieces, into);
+        expect(done.errors).toEqual([]);
+        const again = (await exported('default', format, into)).text;
+        // Rules that differ in their scopes alone are one without.
+        if (format === 'ndjson') expect(again).toBe(text);
+        else expect(distinct(again)).toEqual(distinct(text));
+      }
+    }),
+    { numRuns: numRuns / 2 },
+  );
+});
 
 it('every text comes back as the object of a triple', async () => {
   await fc.assert(
@@ -180,6 +268,31 @@ it.each(importTypes)('anything that comes as %s comes alike however it is cut', 
     { numRuns },
   );
 });
+
+/** All that is stored, in the order of an export. */
+async function everything(tenant: string): Promise<ExportedFact[]> {
+  const all: ExportedFact[] = [];
+  const choice = { scope: null, unscoped: false, predicate: null, rules: false };
+  await engine.export(testCaller({ tenant }), choice, {
+    facts: async (facts) => void all.push(...facts),
+    rules: async () => {},
+  });
+  return all;
+}
+
+/** Predicate, arguments and truth value of each, distinct and in one order. */
+function identities(facts: readonly ExportedFact[]): string[] {
+  const names = facts.map(({ predicate: name, args, truthVal }) => JSON.stringify([name, args, truthVal]));
+  return [...new Set(names)].toSorted();
+}
+
+/** Without what makes an IRI of a text. */
+function plain(identity: string): string {
+  const [name, ...rest] = JSON.parse(identity) as [string, ...unknown[]];
+  const prefix = 'urn:corollary:';
+  const text = name.startsWith(prefix) ? decodeURIComponent(name.slice(prefix.length)) : name;
+  return JSON.stringify([text, ...rest]);
+}
 
 function distinct(text: string): string[] {
   return [...new Set(text.split('\n'))].sort((left, right) => (left < right ? -1 : Number(left > right)));

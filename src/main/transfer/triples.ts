@@ -6,19 +6,31 @@
  * a full stop, and reading goes on with the prefixes known by then.
  */
 import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
+import { Slices } from '../../engine/index.ts';
 import { factItem, type Item, type Items, problemItem } from './items.ts';
-import { maxLineBytes, readLines } from './lines.ts';
+import { type Line, maxLineBytes, readLines } from './lines.ts';
+
+/** A line may hold very many triples: so many characters are fed, and so many items given, at once. */
+const charactersAtOnce = 64 * 1024;
+const itemsAtOnce = 1000;
+
+/** So many prefixes outlast a statement that failed, the latest ones: they are told to the parser anew each time. */
+const mostPrefixes = 200;
 
 /** Labels of blank nodes stay as they are. */
 const labelsKept = '_:';
 
 export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): Items {
+  const slices = new Slices(() => setImmediate());
   for await (const lines of readLines(chunks)) {
     const items: Item[] = [];
-    for (const { number, text, problem } of lines)
+    for (const { number, text, problem } of lines) {
       if (text === null) items.push(problemItem(number, problem ?? ''));
       else if (!/^\s*(?:#|$)/.test(text)) items.push(...itemsOfLine(number, text, scope));
+      if (slices.isOver) await slices.pause();
+    }
     yield items;
   }
 }
@@ -54,13 +66,18 @@ export async function* readTurtle(
   nodes: string,
 ): Items {
   const reader = new TurtleReader(scope, nodes);
+  const slices = new Slices(() => setImmediate());
+  const worked = async function* (steps: Iterable<void>): Items {
+    for (const _step of steps) {
+      if (reader.count >= itemsAtOnce) yield reader.items();
+      if (slices.isOver) await slices.pause();
+    }
+  };
   for await (const lines of readLines(chunks)) {
-    for (const { number, text, problem } of lines)
-      if (text === null) reader.bad(number, problem ?? '');
-      else reader.take(number, text);
+    yield* worked(reader.take(lines));
     yield reader.items();
   }
-  reader.end();
+  yield* worked(reader.end());
   yield reader.items();
 }
 
@@ -86,19 +103,27 @@ class TurtleReader {
     this.#options = { factory: { ...DataFactory, blankNode }, blankNodePrefix: labelsKept };
   }
 
+  get count(): number {
+    return this.#items.length;
+  }
+
   items(): Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
   }
 
-  bad(line: number, problem: string): void {
-    this.#line = line;
-    this.#fail(problem);
+  /** Reads lines in small steps. */
+  *take(lines: readonly Line[]): Generator<void> {
+    for (const { number, text, problem } of lines) {
+      this.#line = number;
+      if (text === null) this.#fail(problem ?? '');
+      else yield* this.#read(text);
+      yield;
+    }
   }
 
-  take(line: number, text: string): void {
-    this.#line = line;
+  *#read(text: string): Generator<void> {
     const endsStatement = /\.\s*$/.test(text);
     if (this.#isSkipping) {
       if (endsStatement) this.#isSkipping = false;
@@ -108,23 +133,28 @@ class TurtleReader {
     this.#waiting += `${text}\n`;
     // What does not come to an end is looked at again each time: more and more seldom, then.
     if (this.#waiting.length * 2 < this.#fed) return;
-    this.#feed();
+    yield* this.#feed();
     if (this.#fed > maxLineBytes) this.#fail('the statement is too long');
     if (this.#isSkipping && endsStatement) this.#isSkipping = false;
   }
 
-  end(): void {
+  *end(): Generator<void> {
     if (this.#isSkipping) return;
-    this.#feed();
+    yield* this.#feed();
     this.#source?.emit('end');
   }
 
-  #feed(): void {
+  *#feed(): Generator<void> {
     const text = this.#waiting;
     this.#waiting = '';
-    this.#fed += text.length;
     this.#source ??= this.#begin();
-    this.#source.emit('data', text);
+    for (let at = 0; at < text.length && this.#source !== null; ) {
+      const part = withoutHalf(text.slice(at, at + charactersAtOnce));
+      at += part.length;
+      this.#fed += part.length;
+      this.#source.emit('data', part);
+      yield;
+    }
   }
 
   #begin(): EventEmitter {
@@ -141,11 +171,13 @@ class TurtleReader {
         }
       },
       onPrefix: (prefix: string, iri: { readonly value: string } | string) => {
+        this.#prefixes.delete(prefix);
         this.#prefixes.set(prefix, typeof iri === 'string' ? iri : iri.value);
         this.#fed = 0;
       },
     });
-    for (const [prefix, iri] of this.#prefixes) source.emit('data', `@prefix ${prefix}: <${iri}> .\n`);
+    for (const [prefix, iri] of [...this.#prefixes].slice(-mostPrefixes))
+      source.emit('data', `@prefix ${prefix}: <${iri}> .\n`);
     return source;
   }
 
@@ -157,6 +189,11 @@ class TurtleReader {
     this.#fed = 0;
     this.#isSkipping = true;
   }
+}
+
+/** Without the first half of a character whose second is cut off. */
+function withoutHalf(text: string): string {
+  return text.length > 1 ? text.replace(/[\ud800-\udbff]$/, '') : text;
 }
 
 function wordingOf(error: unknown): string {

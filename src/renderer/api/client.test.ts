@@ -93,6 +93,17 @@ describe('a call', () => {
     expect(error.errors).toHaveLength(1);
   });
 
+  test('a refusal that says when to try again keeps that', async () => {
+    const endpoint = await serve((request, response) => {
+      response.statusCode = 429;
+      if (request.url === '/health') response.setHeader('Retry-After', '17');
+      else response.setHeader('Retry-After', 'Sat, 21 Nov 2026 15:00:00 GMT');
+      response.end(JSON.stringify({ code: 'RateLimited', detail: 'too many', requestId: 'r' }));
+    });
+    expect(await failureOfCall(call(endpoint, 'health', {}))).toMatchObject({ retryAfterSeconds: 17 });
+    expect(await failureOfCall(call(endpoint, 'whoami', {}))).toMatchObject({ retryAfterSeconds: null });
+  });
+
   test('an answer that is not of the service is told as such', async () => {
     const endpoint = await serve((_, response) => {
       response.statusCode = 502;
@@ -180,6 +191,28 @@ describe('the stream of changes', () => {
       });
     });
     expect(reason).toBe('DatabaseNotFound');
+  });
+
+  test('a key that is not taken is not tried again until somebody asks for it', async () => {
+    let calls = 0;
+    const endpoint = await serve((_, response) => {
+      calls += 1;
+      response.statusCode = 401;
+      response.end(JSON.stringify({ code: 'Unauthenticated', detail: 'expired', requestId: 'r' }));
+    });
+    const states: StreamState['kind'][] = [];
+    const stream = openEventStream(endpoint, {
+      onChanges: () => undefined,
+      onState: (state) => states.push(state.kind),
+    });
+    await expect.poll(() => states).toEqual(['connecting', 'refused']);
+    // Longer than the first pause before another attempt.
+    await new Promise((resolve) => setTimeout(resolve, pauseBefore(1) + 100));
+    expect(calls).toBe(1);
+    stream.retryNow();
+    await expect.poll(() => states).toEqual(['connecting', 'refused', 'connecting', 'refused']);
+    stream.close();
+    expect(calls).toBe(2);
   });
 
   test('pauses grow, but not without end', () => {

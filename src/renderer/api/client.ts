@@ -99,17 +99,21 @@ async function readJson(response: Response, requestId: string): Promise<unknown>
   }
 }
 
+function refusalOf(response: Response, body: unknown, requestId: string): ApiError {
+  return errorOfAnswer(response.status, body, requestId, response.headers.get('Retry-After'));
+}
+
 /** Fetches JSON from the service; refusals and silence become an ApiError, an abort stays an AbortError. */
 export async function fetchJson(url: string, init: RequestInit, requestId: string): Promise<unknown> {
   const response = await fetch(url, init).catch(silenceOrCancel(requestId));
   const body = await readJson(response, requestId);
-  if (!response.ok) throw errorOfAnswer(response.status, body, requestId);
+  if (!response.ok) throw refusalOf(response, body, requestId);
   return body;
 }
 
 async function textOf(url: string, init: RequestInit, requestId: string): Promise<string> {
   const response = await fetch(url, init).catch(silenceOrCancel(requestId));
-  if (!response.ok) throw errorOfAnswer(response.status, await readJson(response, requestId), requestId);
+  if (!response.ok) throw refusalOf(response, await readJson(response, requestId), requestId);
   return response.text().catch(silenceOrCancel(requestId));
 }
 

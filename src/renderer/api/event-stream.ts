@@ -23,7 +23,9 @@ export type StreamState =
       readonly failure: Failure;
       readonly attempt: number;
       readonly retryAt: number;
-    };
+    }
+  /** The key is not taken: it is not tried again until somebody asks for it. */
+  | { readonly kind: 'refused'; readonly failure: Failure };
 
 export interface StreamListener {
   onChanges(changes: readonly StreamedChange[]): void;
@@ -31,7 +33,7 @@ export interface StreamListener {
 }
 
 export interface EventStream {
-  /** Tries again at once where it is waiting. */
+  /** Tries again at once where it is waiting, or was refused. */
   retryNow(): void;
   /** Opens the connection anew where there is one: it may be about what is no more. */
   reconnect(): void;
@@ -40,6 +42,8 @@ export interface EventStream {
 
 const silenceMs = 60_000;
 const greatestPauseMs = 8_000;
+/** A stream that ends in good order after this long is asked for again at once. */
+const steadyMs = 1_000;
 
 /** Milliseconds to wait before attempt `attempt` (from 1): doubling from half a second. */
 export function pauseBefore(attempt: number): number {
@@ -101,9 +105,10 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
   let connection = new AbortController();
   let wake: () => void = () => undefined;
 
+  /** Infinity: until it is woken. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
       wake = () => {
         clearTimeout(timer);
         resolve();
@@ -125,6 +130,7 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
       connection = new AbortController();
       const { signal } = connection;
       let failure: Failure;
+      let openedAt = Infinity;
       try {
         await readConnection(
           endpoint,
@@ -132,16 +138,24 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
           AbortSignal.any([closing.signal, signal]),
           () => {
             attempt = 0;
+            openedAt = performance.now();
             listener.onState({ kind: 'live' });
           },
           onEvents,
         );
+        // The service ends streams whose key does not hold any more: the next answer says why.
+        if (performance.now() - openedAt >= steadyMs) continue;
         failure = errorOfSilence('the stream ended', '');
       } catch (error) {
         failure = failureOf(error);
       }
       if (closing.signal.aborted) return;
       if (signal.aborted) continue;
+      if (failure.code === 'Unauthenticated') {
+        listener.onState({ kind: 'refused', failure });
+        await pause(Infinity);
+        continue;
+      }
       attempt += 1;
       const ms = pauseBefore(attempt);
       listener.onState({ kind: 'waiting', failure, attempt, retryAt: Date.now() + ms });

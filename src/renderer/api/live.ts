@@ -9,6 +9,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
 import type { ChangeKind } from '../../engine/contract/administration.ts';
 import type { Endpoint } from './client.ts';
+import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
 import { ApiError } from './problem.ts';
 
@@ -112,6 +113,7 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
   let gathered: StreamedChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let wasLost = false;
+  const { key } = endpoint;
   useLive.setState({ generation: null, gone: new Set() });
 
   function publish(): void {
@@ -131,7 +133,11 @@ export function followChanges(client: QueryClient, endpoint: Endpoint): EventStr
     },
     onState(state) {
       useLive.setState({ stream: state });
-      if (state.kind === 'waiting') wasLost = true;
+      if (state.kind === 'refused') noteRefused(key, state.failure);
+      // The key may have been restricted, so that it does not reach this space any more.
+      if (state.kind === 'waiting' && state.failure.code === 'Forbidden')
+        void client.invalidateQueries({ queryKey: ['service', 'whoami'] });
+      if (state.kind === 'waiting' || state.kind === 'refused') wasLost = true;
       else if (state.kind === 'live' && wasLost) {
         // What failed or was missed while the service was away is asked for again.
         wasLost = false;

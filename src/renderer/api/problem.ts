@@ -17,6 +17,8 @@ export interface Failure {
   readonly errors: readonly ProblemDetail[];
   /** True where the refusal has ended the transaction that the call was part of. */
   readonly endedTransaction?: boolean;
+  /** Seconds after which the service takes another try; null where it did not say. */
+  readonly retryAfterSeconds?: number | null;
 }
 
 export class ApiError extends Error implements Failure {
@@ -27,6 +29,7 @@ export class ApiError extends Error implements Failure {
   readonly requestId: string;
   readonly errors: readonly ProblemDetail[];
   readonly endedTransaction: boolean;
+  readonly retryAfterSeconds: number | null;
 
   constructor(failure: Failure, cause?: unknown) {
     super(failure.detail, cause === undefined ? {} : { cause });
@@ -38,6 +41,7 @@ export class ApiError extends Error implements Failure {
     this.requestId = failure.requestId;
     this.errors = failure.errors;
     this.endedTransaction = failure.endedTransaction ?? false;
+    this.retryAfterSeconds = failure.retryAfterSeconds ?? null;
   }
 }
 
@@ -56,8 +60,21 @@ function isProblemDetail(value: unknown): value is ProblemDetail {
   );
 }
 
-/** The error for an answer that is not a success. `body` is the parsed JSON, or null where it was none. */
-export function errorOfAnswer(status: number, body: unknown, requestId: string): ApiError {
+/** The seconds of a Retry-After header; null for none, or one that is a date. */
+function secondsOf(retryAfter: string | null): number | null {
+  return retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null;
+}
+
+/**
+ * The error for an answer that is not a success. `body` is the parsed JSON, or null where it was none; `retryAfter` the
+ * header of that name.
+ */
+export function errorOfAnswer(
+  status: number,
+  body: unknown,
+  requestId: string,
+  retryAfter: string | null = null,
+): ApiError {
   const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const code = problem['code'];
   if (!isProblemCode(code))
@@ -78,6 +95,7 @@ export function errorOfAnswer(status: number, body: unknown, requestId: string):
     requestId: typeof problem['requestId'] === 'string' ? problem['requestId'] : requestId,
     errors: Array.isArray(errors) ? errors.filter(isProblemDetail) : [],
     endedTransaction: problem['transaction'] === 'rolled_back',
+    retryAfterSeconds: secondsOf(retryAfter),
   });
 }
 

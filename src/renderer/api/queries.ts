@@ -10,11 +10,13 @@ import {
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { call as callEndpoint, type Endpoint, fetchText } from './client.ts';
 import { invalidate, keyOf, noteGeneration, type Topic, topics } from './live.ts';
+import { asSignedIn, currentKey, noteRefused, useCredential } from './credential.ts';
 import { ApiError, isPassing } from './problem.ts';
-import { noteRefused, useSession } from './session.tsx';
+import { useSession } from './session.tsx';
 
+/** Of calls that do not wait for another key, such as those of a transaction. */
 function onError(error: Error): void {
-  if (error instanceof ApiError && error.code === 'Unauthenticated') noteRefused();
+  if (error instanceof ApiError && error.code === 'Unauthenticated') noteRefused(currentKey(), error);
 }
 
 /**
@@ -85,7 +87,11 @@ export function useScopesOf(
   return useQuery({
     queryKey: ['databases', where?.database, where?.tenant, 'scopes'],
     queryFn: async ({ signal }) =>
-      (await callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal })).scopes,
+      (
+        await asSignedIn(() => callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal }), {
+          signal,
+        })
+      ).scopes,
     enabled: where !== null,
     refetchInterval: options.everyMs ?? false,
   });
@@ -96,7 +102,7 @@ export function useMetricsText(everyMs: number) {
   const { endpoint } = useSession();
   return useQuery({
     queryKey: ['service', 'metrics'],
-    queryFn: ({ signal }) => fetchText(endpoint, '/metrics', { signal }),
+    queryFn: ({ signal }) => asSignedIn(() => fetchText(endpoint, '/metrics', { signal }), { signal }),
     refetchInterval: everyMs,
   });
 }
@@ -108,6 +114,32 @@ export function useHealth() {
     queryKey: ['service', 'health'],
     queryFn: ({ signal }) => call('health', {}, { signal }),
     refetchInterval: 30_000,
+  });
+}
+
+/** How the service knows who calls. */
+export function useAuthentication() {
+  const { call } = useSession();
+  return useQuery({
+    queryKey: ['service', 'authentication'],
+    queryFn: ({ signal }) => call('authenticationStatus', {}, { signal }),
+    staleTime: 30_000,
+  });
+}
+
+/** How often it is looked whether the key was changed, in milliseconds. */
+const whoEveryMs = 30_000;
+
+/** Who this window calls as, what that may and where. */
+export function useWhoAmI() {
+  const { call } = useSession();
+  const turn = useCredential((credential) => credential.turn);
+  return useQuery({
+    queryKey: ['service', 'whoami', turn],
+    queryFn: ({ signal }) => call('whoami', {}, { signal }),
+    refetchInterval: ({ state }) => (state.data?.mode === 'rbac' ? whoEveryMs : false),
+    refetchOnWindowFocus: true,
+    staleTime: 10_000,
   });
 }
 
@@ -130,7 +162,7 @@ export function useWrite<Name extends OperationName>(name: Name, stale: readonly
   const { call, endpoint } = useSession();
   const client = useQueryClient();
   return useMutation<OperationOutput<Name>, Error, OperationRequest<Name>>({
-    mutationFn: (request) => call(name, request),
+    mutationFn: (request) => call(name, request, { isWanted: true }),
     onSuccess: (outcome) => {
       if (typeof outcome === 'object' && 'generation' in outcome && outcome.generation !== undefined)
         noteGeneration(outcome.generation);

@@ -7,6 +7,7 @@
 import type { OperationName, OperationRequest, Operations } from '../../engine/contract/operations.ts';
 import type { Committed } from '../../engine/contract/transactions.ts';
 import { call, type CallOptions, type Endpoint } from './client.ts';
+import { asSignedIn } from './credential.ts';
 import { ApiError } from './problem.ts';
 
 type TransactionOperation = {
@@ -32,11 +33,21 @@ const endingCommit = new Set<number | null>([404, 409, 422]);
 /**
  * Makes the writes as one transaction. Errors: those of `call`, of the write or the commit that was refused; nothing
  * is changed then, unless the answer to the commit itself was lost (`Unreachable`), which may or may not have been made.
+ * A transaction belongs to its key: where that is refused on the way, all is done again with the next one.
  */
-export async function runTransaction(
+export function runTransaction(
   endpoint: Endpoint,
   writes: readonly TransactionWrite[],
-  { dryRun = false, signal, onProgress }: TransactionOptions = {},
+  options: TransactionOptions = {},
+): Promise<Committed> {
+  const { signal, dryRun } = options;
+  return asSignedIn(() => transact(endpoint, writes, options), { signal, isWanted: dryRun !== true });
+}
+
+async function transact(
+  endpoint: Endpoint,
+  writes: readonly TransactionWrite[],
+  { dryRun = false, signal, onProgress }: TransactionOptions,
 ): Promise<Committed> {
   const options: CallOptions = signal === undefined ? {} : { signal };
   const { id } = await call(endpoint, 'beginTransaction', {}, options);

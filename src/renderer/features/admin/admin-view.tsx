@@ -1,5 +1,5 @@
 /**
- * The Admin view: the databases, tenants and scopes there are, and the service that keeps them.
+ * The databases, tenants and scopes there are.
  *
  * What is looked at is said by the address, and need not be what the workbench is in. What the service refuses to
  * the key in use is offered no more; the lists then show what that key may see.
@@ -22,7 +22,6 @@ import { EraseDialog } from './erase-dialog.tsx';
 import { type Erasure, nextSpace } from './erasing.ts';
 import { DatabaseRows, type ListProps, ScopeRows, TenantRows } from './lists.tsx';
 import { forgetRefusal, useAdminWrite, useRefusal } from './rights.ts';
-import { ServicePanel } from './service-panel.tsx';
 
 interface AdminViewProps {
   search: AdminSearch;
@@ -73,6 +72,8 @@ function useCreating(database: string, onSearch: (part: Partial<AdminSearch>) =>
 function NotOffered() {
   const refusal = useRefusal();
   if (refusal === null) return null;
+  if ('reason' in refusal) return <Banner>You may look, but not administer. {refusal.reason}</Banner>;
+  const { detail, requestId } = refusal.failure;
   return (
     <Banner
       action={
@@ -81,8 +82,8 @@ function NotOffered() {
         </Button>
       }
     >
-      The key in use may look, but not administer: {refusal.detail}{' '}
-      {refusal.requestId !== '' && <span className="dim">(request {refusal.requestId})</span>}
+      The key in use may look, but not administer: {detail}{' '}
+      {requestId !== '' && <span className="dim">(request {requestId})</span>}
     </Banner>
   );
 }
@@ -157,7 +158,6 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   const [erasure, setErasure] = useState<Erasure | null>(null);
   const [question, setQuestion] = useState<NameQuestion | null>(null);
   const lists = useRef<HTMLDivElement>(null);
-  const isAdministered = useRefusal() === null;
   const patch = useCallback(
     (part: Partial<AdminSearch>) => onSearch({ ...search, ...part }),
     [search, onSearch],
@@ -172,24 +172,11 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
       );
   }
 
-  const panes: Pane[] = [
-    {
-      id: 'lists',
-      least: '420px',
-      content: <Kept search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />,
-    },
-    {
-      id: 'service',
-      size: '320px',
-      least: '240px',
-      content: <ServicePanel isAdministered={isAdministered} />,
-    },
-  ];
   return (
     <div className={styles.view} ref={lists}>
       <NotOffered />
       <div className={styles.panes}>
-        <Split id="admin" orientation="horizontal" label="Resize" panes={panes} />
+        <Kept search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
       </div>
       {question !== null && (
         <NameDialog question={question} failureOf={failureOf} onClose={() => setQuestion(null)} />

@@ -4,7 +4,9 @@ import { IconDatabase, IconExternalLink, IconPlus, IconStack2, IconUsers } from 
 import type { KeyboardEvent, ReactNode } from 'react';
 import type { DatabaseList, TenantList } from '../../../engine/contract/administration.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
-import { useDatabases, useScopesOf, useTenants } from '../../api/queries.ts';
+import { useDatabases, useScopesOf, useTenants, useWhoAmI } from '../../api/queries.ts';
+import { type Place, reasonAgainst } from '../../api/rights.ts';
+import type { OperationName } from '../../../engine/contract/operations.ts';
 import { useSession } from '../../api/session.tsx';
 import { defaultName, type Space } from '../../api/space.ts';
 import type { Column } from '../../ui/data-grid.tsx';
@@ -32,6 +34,12 @@ export interface ListProps {
 }
 
 const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
+
+/** Whether an operation is not known to be refused. */
+function useMay(): (name: OperationName, place: Place) => boolean {
+  const who = useWhoAmI().data;
+  return (name, place) => who === undefined || reasonAgainst(who, name, place) === null;
+}
 
 function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Row) => void {
   return (event, row) => {
@@ -70,8 +78,10 @@ function CreateButton({ isMain = false, children, onClick }: CreateButtonProps) 
 export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: ListProps & { chosen: string }) {
   const { space } = useSession();
   const asked = useDatabases({ everyMs: listsEveryMs });
+  const may = useMay();
   const erase = (how: Erasure['how'], row: Database) =>
-    administer === null
+    administer === null ||
+    !may(how === 'nuke' ? 'nukeDatabase' : 'deleteDatabase', { database: row.name, tenant: null })
       ? null
       : () =>
           administer.onErase({
@@ -136,8 +146,9 @@ interface TenantRowsProps extends ListProps {
 export function TenantRows({ search, onSearch, goTo, administer, database, chosen }: TenantRowsProps) {
   const { space } = useSession();
   const asked = useTenants(database, { everyMs: listsEveryMs });
+  const may = useMay();
   const erase = (how: Erasure['how'], { name, facts }: Tenant) =>
-    administer === null
+    administer === null || !may(how === 'nuke' ? 'nukeTenant' : 'deleteTenant', { database, tenant: name })
       ? null
       : () => administer.onErase({ how, target: { kind: 'tenant', database, name, facts } });
   const isHere = (row: Tenant) => database === space.database && row.name === space.tenant;

@@ -87,11 +87,28 @@ export interface Quantile {
  * falls in, as Prometheus reckons it. Null where nothing was observed, or there is no such histogram.
  */
 export function quantileOf(samples: readonly Sample[], name: string, q: number): Quantile | null {
+  return quantileOfCounts(countsOf(samples, name), q);
+}
+
+/** How many observations a histogram has up to each of its bounds. */
+export type BoundCounts = ReadonlyMap<number, number>;
+
+/** The counts of a histogram over all its series, or those that `isWanted`. Empty where there is none. */
+export function countsOf(
+  samples: readonly Sample[],
+  name: string,
+  isWanted: (labels: Sample['labels']) => boolean = () => true,
+): BoundCounts {
   const counts = new Map<number, number>();
-  for (const sample of samples) {
-    const bound = sample.name === `${name}_bucket` ? valueOf(sample.labels['le'] ?? '') : null;
-    if (bound !== null) counts.set(bound, (counts.get(bound) ?? 0) + sample.value);
+  for (const { name: own, labels, value } of samples) {
+    const bound = own === `${name}_bucket` && isWanted(labels) ? valueOf(labels['le'] ?? '') : null;
+    if (bound !== null) counts.set(bound, (counts.get(bound) ?? 0) + value);
   }
+  return counts;
+}
+
+/** The same of counts, in any order of their bounds. */
+export function quantileOfCounts(counts: BoundCounts, q: number): Quantile | null {
   const buckets = [...counts].sort(([one], [other]) => one - other);
   const total = buckets.at(-1)?.[1] ?? 0;
   if (!(total > 0)) return null;

@@ -1,16 +1,17 @@
 /**
- * Whether administration is offered: until the service refuses it to the key in use.
+ * Whether administration is offered: to admins, until the service refuses it to the key in use.
  *
- * Which role a key has is known to the service alone. What was refused once is not offered again with that key,
- * unless somebody asks for another try.
+ * What was refused once is not offered again with that key, unless somebody asks for another try. What the role does
+ * not allow is not offered at all.
  */
 import { useEffect } from 'react';
 import { create } from 'zustand';
 import type { OperationName } from '../../../engine/contract/operations.ts';
 import type { Topic } from '../../api/live.ts';
 import { ApiError, type Failure } from '../../api/problem.ts';
-import { useWrite } from '../../api/queries.ts';
-import { useCredential } from '../../api/session.tsx';
+import { useWhoAmI, useWrite } from '../../api/queries.ts';
+import { reasonAgainst } from '../../api/rights.ts';
+import { useCredential } from '../../api/credential.ts';
 
 interface Refused {
   readonly key: string | null;
@@ -19,11 +20,18 @@ interface Refused {
 
 const useRefused = create<{ readonly refused: Refused | null }>()(() => ({ refused: null }));
 
-/** The refusal of an administrative call to the key in use, or null while none is known. */
-export function useRefusal(): Failure | null {
+/** The role does not allow it, or the service has refused it (`failure`). */
+type Refusal = { readonly reason: string } | { readonly failure: Failure };
+
+/** Why administration is not offered to the key in use; null: it is, as far as is known. */
+export function useRefusal(): Refusal | null {
   const key = useCredential((credential) => credential.key);
   const refused = useRefused((state) => state.refused);
-  return refused !== null && refused.key === key ? refused.failure : null;
+  const who = useWhoAmI().data;
+  const reason =
+    who === undefined ? null : reasonAgainst(who, 'takeSnapshot', { database: null, tenant: null });
+  if (reason !== null) return { reason };
+  return refused !== null && refused.key === key ? { failure: refused.failure } : null;
 }
 
 /** Offers administration again. */

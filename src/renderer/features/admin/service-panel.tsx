@@ -1,21 +1,17 @@
 /** The service as a whole: its storage with a snapshot on demand, and its metrics as plain numbers. */
-import { Button, Loader } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconCamera } from '@tabler/icons-react';
-import { useMemo } from 'react';
 import type { SnapshotTaken } from '../../../engine/contract/administration.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useMetricsText } from '../../api/queries.ts';
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './admin.module.css';
-import { readMetrics, type Sample } from './prometheus.ts';
+import type { Sample } from './prometheus.ts';
 import { logReadingsOf, type Reading, readingsOf, storageTakesWrites } from './readings.ts';
 import { useAdminWrite } from './rights.ts';
-
-/** How often the metrics are read while they are seen, in milliseconds. */
-const metricsEveryMs = 3_000;
+import type { MetricsNow } from './use-history.ts';
 
 function Readings({ readings }: { readings: readonly Reading[] }) {
   return (
@@ -95,39 +91,17 @@ function Groups({ samples }: { samples: readonly Sample[] }) {
   ));
 }
 
-interface Read {
-  readonly samples: readonly Sample[];
-  readonly error: unknown;
+interface ServicePanelProps {
+  metrics: MetricsNow;
+  isAdministered: boolean;
 }
 
-function read(text: string | undefined): Read | null {
-  if (text === undefined) return null;
-  try {
-    return { samples: readMetrics(text), error: null };
-  } catch (error) {
-    return { samples: [], error };
-  }
-}
-
-export function ServicePanel({ isAdministered }: { isAdministered: boolean }) {
-  const metrics = useMetricsText(metricsEveryMs);
-  const { data } = metrics;
-  const found = useMemo(() => read(data), [data]);
-  const error = metrics.error ?? found?.error ?? null;
+export function ServicePanel({ metrics, isAdministered }: ServicePanelProps) {
+  const { samples, error } = metrics;
   return (
     <PaneFrame tone="panel" label="Service" title="Service">
-      {error !== null && (
-        <div className={styles.notice}>
-          <ProblemNotice failure={failureOf(error)} onRetry={() => void metrics.refetch()} />
-        </div>
-      )}
-      {found === null && error === null && (
-        <div className={styles.loading} role="status">
-          <Loader size={16} aria-hidden /> Loading
-        </div>
-      )}
-      <Storage samples={found?.samples ?? []} isAdministered={isAdministered} />
-      {error === null && found !== null && <Groups samples={found.samples} />}
+      <Storage samples={samples ?? []} isAdministered={isAdministered} />
+      {error === null && samples !== null && <Groups samples={samples} />}
     </PaneFrame>
   );
 }

@@ -6,6 +6,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { keyOf } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
@@ -70,14 +71,16 @@ function Stored({ facts, onRetract }: { facts: readonly StoredFact[]; onRetract:
             {fact.scope === null ? 'no scope' : `scope ${fact.scope}`}
             <span className="dim"> · asserted {formatRelative(fact.createdAt, Date.now())}</span>
           </span>
-          <Button
-            variant="default"
-            size="compact-xs"
-            leftSection={<IconTrash size={13} aria-hidden />}
-            onClick={() => onRetract(fact)}
-          >
-            Retract…
-          </Button>
+          <Permitted operation="retract">
+            <Button
+              variant="default"
+              size="compact-xs"
+              leftSection={<IconTrash size={13} aria-hidden />}
+              onClick={() => onRetract(fact)}
+            >
+              Retract…
+            </Button>
+          </Permitted>
         </li>
       ))}
     </ul>

@@ -148,7 +148,7 @@ function editColumn(clashes: ReadonlySet<string>): Column<FactRow> {
   };
 }
 
-function contentColumns(order: FactOrder, now: number): Column<FactRow>[] {
+function contentColumns(order: FactOrder): Column<FactRow>[] {
   return [
     {
       id: 'scope',
@@ -190,7 +190,7 @@ function contentColumns(order: FactOrder, now: number): Column<FactRow>[] {
             isChanged={row.changed.has('validFrom') || row.changed.has('validUntil')}
             was={formatValidity(validFrom, validUntil)}
           >
-            <Validity fact={row.fact} now={now} />
+            <Validity fact={row.fact} now={Date.now()} />
           </Part>
         );
       },
@@ -209,7 +209,6 @@ export function factColumns(
   order: FactOrder,
   clashes: ReadonlySet<string> | null,
 ): Column<FactRow>[] {
-  const now = Date.now();
   const what =
     arity === null
       ? [wholeColumn(order)]
@@ -217,7 +216,7 @@ export function factColumns(
   return [
     ...(clashes === null ? [] : [editColumn(clashes)]),
     ...what,
-    ...contentColumns(order, now),
+    ...contentColumns(order),
     {
       id: 'origin',
       title: 'Origin',
@@ -234,7 +233,7 @@ export function factColumns(
           notYet
         ) : (
           <span className="dim" title={formatTime(stored.updatedAt)}>
-            {formatRelative(stored.updatedAt, now)}
+            {formatRelative(stored.updatedAt, Date.now())}
           </span>
         ),
     },

@@ -6,12 +6,14 @@ import { Link } from '@tanstack/react-router';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
 import { keyOf, useLive } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
+import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/detail-pane.tsx';
 import { Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatTime } from '../../ui/format.ts';
+import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { EditFactForm } from './edit-fact-form.tsx';
@@ -87,6 +89,7 @@ interface ActionsProps {
 
 function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) {
   const { stored, edit } = row;
+  const reason = useReason('commitTransaction');
   if (stored?.derived === true)
     return (
       <>
@@ -101,23 +104,29 @@ function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) 
   return (
     <div className={styles.actions}>
       {stored !== null && <Explaining statement={renderFact(stored)} derived={false} />}
-      <Button
-        variant={isEditing ? 'light' : 'default'}
-        aria-pressed={isEditing}
-        leftSection={<IconPencil size={14} aria-hidden />}
-        onClick={() => onEdit(!isEditing)}
-      >
-        Edit
-      </Button>
-      {edit?.kind !== 'removed' && (
-        <Button variant="default" leftSection={<IconMinus size={14} aria-hidden />} onClick={onRemove}>
-          {edit?.kind === 'added' ? 'Do not add' : 'Mark removed'}
+      <Guarded reason={reason}>
+        <Button
+          variant={isEditing ? 'light' : 'default'}
+          aria-pressed={isEditing}
+          leftSection={<IconPencil size={14} aria-hidden />}
+          onClick={() => onEdit(!isEditing)}
+        >
+          Edit
         </Button>
+      </Guarded>
+      {edit?.kind !== 'removed' && (
+        <Guarded reason={edit?.kind === 'added' ? null : reason}>
+          <Button variant="default" leftSection={<IconMinus size={14} aria-hidden />} onClick={onRemove}>
+            {edit?.kind === 'added' ? 'Do not add' : 'Mark removed'}
+          </Button>
+        </Guarded>
       )}
       {stored !== null && (
-        <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
-          Retract…
-        </Button>
+        <Guarded reason={reason}>
+          <Button variant="default" leftSection={<IconTrash size={14} aria-hidden />} onClick={onRetract}>
+            Retract…
+          </Button>
+        </Guarded>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 /** What narrows the grid: a text, a truth value, conclusions or not. Every filter is in the address. */
-import { Button, SegmentedControl, Switch } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
+import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { IconFileExport, IconFileImport, IconPlus } from '@tabler/icons-react';
+import { Permitted } from '../../api/permitted.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import type { FactsSearch } from './facts-search.ts';
@@ -47,9 +48,21 @@ export function FactFilters({ search, total, onSearch, onAdd }: FactFiltersProps
       <span className={`number dim ${styles.total}`} role="status">
         {total === null ? '' : formatAmount(total, search.derived === 'true' ? 'row' : 'fact')}
       </span>
-      <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
-        Add facts
-      </Button>
+      <Tooltip label="Import a file">
+        <ActionIcon aria-label="Import a file…" onClick={() => onSearch({ transfer: 'import' })}>
+          <IconFileImport size={17} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Export to a file">
+        <ActionIcon aria-label="Export to a file…" onClick={() => onSearch({ transfer: 'export' })}>
+          <IconFileExport size={17} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Permitted operation="assertFacts">
+        <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
+          Add facts
+        </Button>
+      </Permitted>
     </>
   );
 }

@@ -5,6 +5,8 @@ import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { failureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
+import { Permitted } from '../../api/permitted.tsx';
+import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
@@ -34,10 +36,11 @@ function useArity(predicate: string | undefined): number | null {
 interface NoFactsProps {
   search: FactsSearch;
   onAdd: () => void;
+  onImport: () => void;
   onReset: () => void;
 }
 
-function NoFacts({ search, onAdd, onReset }: NoFactsProps) {
+function NoFacts({ search, onAdd, onImport, onReset }: NoFactsProps) {
   const icon = <IconTable size={30} stroke={1.3} aria-hidden />;
   if (search.q !== undefined || search.truth !== undefined)
     return (
@@ -60,13 +63,20 @@ function NoFacts({ search, onAdd, onReset }: NoFactsProps) {
       title={predicate === undefined ? 'No facts yet' : 'No stored facts'}
       actions={
         <>
-          <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
-            Add facts
-          </Button>
-          {predicate === undefined && (
-            <Button variant="default" renderRoot={(props) => <Link to="/start" {...props} />}>
-              Open a sample
+          <Permitted operation="assertFacts">
+            <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
+              Add facts
             </Button>
+          </Permitted>
+          {predicate === undefined && (
+            <>
+              <Button variant="default" onClick={onImport}>
+                Import a file…
+              </Button>
+              <Button variant="default" renderRoot={(props) => <Link to="/start" {...props} />}>
+                Open a sample
+              </Button>
+            </>
           )}
         </>
       }
@@ -144,12 +154,14 @@ function useCellEditing(
   count: number,
 ): CellEditing {
   const [edited, setEdited] = useState<EditedCell | null>(null);
+  const reason = useReason('commitTransaction');
 
   function begin(index: number, column: string): void {
     const row = rowAt(index);
     const cell = cellKindOf(column);
     if (row === undefined || cell === null || staging.running !== null) return;
-    if (row.stored?.derived === true) notifyHint(notEdited);
+    if (reason !== null) notifyHint(reason);
+    else if (row.stored?.derived === true) notifyHint(notEdited);
     else if (cell.kind === 'form') onForm(row);
     else if (cell.kind !== 'argument' || cell.index < row.fact.args.length)
       setEdited({ row, index, column, cell, text: cellText(row.fact, cell) });
@@ -184,6 +196,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   const { sort = 'predicate', order = 'asc', predicate } = search;
   const { space } = useSession();
   const arity = useArity(predicate);
+  const reason = useReason('commitTransaction');
   const added = useMemo(
     () => addedRows(staging.edits, predicate, space.scope),
     [staging.edits, predicate, space.scope],
@@ -229,7 +242,8 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rowAt(index);
     if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Delete') removeRow(staging, row);
+    if (event.key === 'Delete' && reason !== null) notifyHint(reason);
+    else if (event.key === 'Delete') removeRow(staging, row);
     else if (event.key.toLowerCase() === 'r') revertRow(staging, row);
   }
 
@@ -262,10 +276,15 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
       </div>
     );
   if (state.total === null)
-    return <Loader size={16} className={styles.firstLoad} aria-label="Loading facts" />;
+    return <Loader size={16} className={styles.firstLoad} role="status" aria-label="Loading facts" />;
   if (state.total === 0 && addedRows(staging.edits, predicate, space.scope).length === 0)
     return (
-      <NoFacts search={search} onAdd={onAdd} onReset={() => onSearch({ q: undefined, truth: undefined })} />
+      <NoFacts
+        search={search}
+        onAdd={onAdd}
+        onImport={() => onSearch({ transfer: 'import' })}
+        onReset={() => onSearch({ q: undefined, truth: undefined })}
+      />
     );
   return (
     <Rows

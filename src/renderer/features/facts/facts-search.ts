@@ -14,6 +14,8 @@ export interface FactsSearch {
   order?: 'asc' | 'desc' | undefined;
   /** Id of the open fact. */
   fact?: string | undefined;
+  /** The dialog over the view. */
+  transfer?: 'import' | 'export' | undefined;
 }
 
 function text(value: unknown): string | undefined {
@@ -35,6 +37,7 @@ export function factsSearchOf(search: Record<string, unknown>): FactsSearch {
     sort: oneOf(factSortKeys, search['sort']),
     order: oneOf(['asc', 'desc'] as const, search['order']),
     fact: text(search['fact']),
+    transfer: oneOf(['import', 'export'] as const, search['transfer']),
   };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }

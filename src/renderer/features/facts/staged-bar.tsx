@@ -4,6 +4,7 @@
 import { ActionIcon, Button, Loader, Modal, Popover, Tooltip } from '@mantine/core';
 import { IconArrowBackUp, IconArrowForwardUp, IconHistory, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
+import { Permitted } from '../../api/permitted.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Keys, keysLabel } from '../../ui/tags.tsx';
@@ -178,14 +179,16 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
             <Button variant="default" disabled={running !== null} onClick={onDrop}>
               Revert all…
             </Button>
-            <Button
-              loading={running === 'apply'}
-              disabled={clashes.size > 0 || hasConflicts || running !== null}
-              rightSection={<Keys keys="Mod+Enter" look="plain" />}
-              onClick={onApply}
-            >
-              Apply
-            </Button>
+            <Permitted operation="commitTransaction">
+              <Button
+                loading={running === 'apply'}
+                disabled={clashes.size > 0 || hasConflicts || running !== null}
+                rightSection={<Keys keys="Mod+Enter" look="plain" />}
+                onClick={onApply}
+              >
+                Apply
+              </Button>
+            </Permitted>
           </>
         )}
       </span>

@@ -6,7 +6,7 @@
  */
 import { noteGeneration, noteGone } from '../../api/live.ts';
 import { ApiError, type Failure, failureOf } from '../../api/problem.ts';
-import { noteRefused, type Session } from '../../api/session.tsx';
+import type { Session } from '../../api/session.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import {
   type AppliedStep,
@@ -96,7 +96,6 @@ async function alone<Result>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'Unauthenticated') noteRefused();
     onFailure(failureOf(error));
     return null;
   } finally {

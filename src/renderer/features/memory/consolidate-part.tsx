@@ -4,6 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconStack3 } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { Consolidated } from '../../../engine/contract/memory.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
@@ -209,15 +210,17 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
           {isReady &&
             `${formatAmount(data.factsConsolidated, 'fact')} would become ${formatAmount(data.summariesCreated, 'summary', 'summaries')}`}
         </span>
-        <Button
-          disabled={!isReady}
-          leftSection={<IconStack3 size={14} aria-hidden />}
-          onClick={() => {
-            if (data !== undefined) setAsking(data);
-          }}
-        >
-          Consolidate…
-        </Button>
+        <Permitted operation="consolidate">
+          <Button
+            disabled={!isReady}
+            leftSection={<IconStack3 size={14} aria-hidden />}
+            onClick={() => {
+              if (data !== undefined) setAsking(data);
+            }}
+          >
+            Consolidate…
+          </Button>
+        </Permitted>
       </div>
       <NeededBanner predicates={predicates} />
       {data !== undefined &&

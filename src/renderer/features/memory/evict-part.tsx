@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { IconMoodSmile, IconWind } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Decayed } from '../../../engine/contract/memory.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -109,15 +110,17 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
                 <span className="dim">
                   {wordsOf(data)} below {threshold}. Enter opens one, to pin or boost it.
                 </span>
-                <Button
-                  color="red"
-                  variant="light"
-                  disabled={evictable.isPlaceholderData}
-                  leftSection={<IconWind size={14} aria-hidden />}
-                  onClick={() => setAsking(data)}
-                >
-                  Evict {formatAmount(data.evicted, 'fact')}…
-                </Button>
+                <Permitted operation="decay">
+                  <Button
+                    color="red"
+                    variant="light"
+                    disabled={evictable.isPlaceholderData}
+                    leftSection={<IconWind size={14} aria-hidden />}
+                    onClick={() => setAsking(data)}
+                  >
+                    Evict {formatAmount(data.evicted, 'fact')}…
+                  </Button>
+                </Permitted>
               </div>
               <div className={styles.fill}>
                 <AtomList

@@ -12,12 +12,15 @@ import {
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { failureOf } from '../../api/problem.ts';
+import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/detail-pane.tsx';
 import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { Answered } from './asked.tsx';
@@ -113,9 +116,11 @@ function Importance({ detail, isBusy, onImportance }: ImportanceProps) {
         value={typed}
         onChange={setTyped}
       />
-      <Button type="submit" variant="default" disabled={isBusy || wanted === stored}>
-        Set
-      </Button>
+      <Permitted operation="assertFact">
+        <Button type="submit" variant="default" disabled={isBusy || wanted === stored}>
+          Set
+        </Button>
+      </Permitted>
     </form>
   );
 }
@@ -129,11 +134,16 @@ interface ActionProps {
 }
 
 function Action({ hint, icon, isBusy, onClick, children }: ActionProps) {
+  const reason = useReason('assertFact');
+  const button = (
+    <Button variant="default" leftSection={icon} disabled={isBusy} onClick={onClick}>
+      {children}
+    </Button>
+  );
+  if (reason !== null) return <Guarded reason={reason}>{button}</Guarded>;
   return (
     <Tooltip label={hint} multiline maw={280}>
-      <Button variant="default" leftSection={icon} disabled={isBusy} onClick={onClick}>
-        {children}
-      </Button>
+      {button}
     </Tooltip>
   );
 }

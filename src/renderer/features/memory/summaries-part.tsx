@@ -1,6 +1,7 @@
 /** The summaries that stand in the place of facts, and the way back to the facts. */
 import { Button } from '@mantine/core';
 import { IconRestore, IconStack3 } from '@tabler/icons-react';
+import { Permitted } from '../../api/permitted.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
@@ -54,20 +55,22 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       title: 'Actions',
       width: 110,
       cell: (row) => (
-        <Button
-          size="compact-xs"
-          variant="default"
-          tabIndex={-1}
-          aria-label={`Restore ${atomOf(row)}`}
-          disabled={restoring.isRunning}
-          leftSection={<IconRestore size={13} aria-hidden />}
-          onClick={(event) => {
-            event.stopPropagation();
-            restoring.restore(row);
-          }}
-        >
-          Restore
-        </Button>
+        <Permitted operation="restore">
+          <Button
+            size="compact-xs"
+            variant="default"
+            tabIndex={-1}
+            aria-label={`Restore ${atomOf(row)}`}
+            disabled={restoring.isRunning}
+            leftSection={<IconRestore size={13} aria-hidden />}
+            onClick={(event) => {
+              event.stopPropagation();
+              restoring.restore(row);
+            }}
+          >
+            Restore
+          </Button>
+        </Permitted>
       ),
     },
   ];

@@ -7,7 +7,9 @@ import type { Diagnostic, StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/logic/print.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
+import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -69,6 +71,8 @@ function Names({ edited, onChange }: { edited: Edited; onChange: (part: Partial<
 interface ActionsProps {
   rule: StoredRule;
   text: string;
+  /** Why it cannot be saved, whatever is written; null: it can. */
+  reason: string | null;
   isChanged: boolean;
   canSave: boolean;
   isSaving: boolean;
@@ -95,22 +99,24 @@ function WhatIfButton({ rule, text }: { rule: StoredRule; text: string }) {
   );
 }
 
-function Actions({ rule, text, isChanged, canSave, isSaving, onSave, onClose }: ActionsProps) {
+function Actions({ rule, text, reason, isChanged, canSave, isSaving, onSave, onClose }: ActionsProps) {
   return (
     <>
       <WhatIfButton rule={rule} text={text} />
       <Button variant="default" leftSection={<IconX size={14} aria-hidden />} onClick={onClose}>
         {isChanged ? 'Discard' : 'Close'}
       </Button>
-      <Button
-        leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-        rightSection={<Keys keys="Mod+Enter" look="plain" />}
-        disabled={!canSave}
-        loading={isSaving}
-        onClick={onSave}
-      >
-        Save
-      </Button>
+      <Guarded reason={reason}>
+        <Button
+          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          disabled={!canSave}
+          loading={isSaving}
+          onClick={onSave}
+        >
+          Save
+        </Button>
+      </Guarded>
     </>
   );
 }
@@ -123,7 +129,8 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
   const { rules, facts, isReady } = lessonOf(text);
   const [only] = rules;
   const isOneRule = isReady && rules.length === 1 && facts.length === 0;
-  const canSave = isOneRule && isChanged && !save.isPending;
+  const reason = useReason('updateRule');
+  const canSave = isOneRule && isChanged && reason === null && !save.isPending;
 
   function onSave(): void {
     if (!canSave || only === undefined) return;
@@ -156,6 +163,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
         <Actions
           rule={rule}
           text={text}
+          reason={reason}
           isChanged={isChanged}
           canSave={canSave}
           isSaving={save.isPending}

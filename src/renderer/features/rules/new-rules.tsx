@@ -11,9 +11,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { renderRule } from '../../../engine/logic/print.ts';
 import { invalidate, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
+import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
+import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -40,12 +42,16 @@ function useTeach() {
       const learnt: Learnt = { facts: 0, rules: 0, known: 0 };
       if (facts.length > 0) {
         const body = { facts: facts.map((fact) => ({ ...fact, ...scope })) };
-        const outcome = await call('assertFacts', { body });
+        const outcome = await call('assertFacts', { body }, { isWanted: true });
         learnt.facts = outcome.asserted;
         learnt.known += outcome.updated + outcome.unchanged;
       }
       for (const rule of rules) {
-        const outcome = await call('assertRule', { body: { text: renderRule(rule), ...scope } });
+        const outcome = await call(
+          'assertRule',
+          { body: { text: renderRule(rule), ...scope } },
+          { isWanted: true },
+        );
         if (outcome.status === 'asserted') learnt.rules += 1;
         else learnt.known += 1;
       }
@@ -72,10 +78,11 @@ export function NewRules() {
   const teach = useTeach();
   const lesson = lessonOf(text);
   const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  const reason = useReason(lesson.rules.length > 0 ? 'assertRule' : 'assertFacts');
   const isReady = lesson.isReady && !hasErrors;
 
   function onTeach(): void {
-    if (!isReady || teach.isPending) return;
+    if (!isReady || reason !== null || teach.isPending) return;
     teach.mutate(lesson, {
       onSuccess: (learnt) => {
         setText('');
@@ -102,15 +109,17 @@ export function NewRules() {
               What if
             </Button>
           </Tooltip>
-          <Button
-            leftSection={<IconSchool size={14} aria-hidden />}
-            rightSection={<Keys keys="Mod+Enter" look="plain" />}
-            disabled={!isReady}
-            loading={teach.isPending}
-            onClick={onTeach}
-          >
-            Teach
-          </Button>
+          <Guarded reason={reason}>
+            <Button
+              leftSection={<IconSchool size={14} aria-hidden />}
+              rightSection={<Keys keys="Mod+Enter" look="plain" />}
+              disabled={!isReady}
+              loading={teach.isPending}
+              onClick={onTeach}
+            >
+              Teach
+            </Button>
+          </Guarded>
         </>
       }
     >

@@ -11,10 +11,13 @@ import {
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
+import { Guarded } from '../../ui/guarded.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import styles from './rules.module.css';
 
 export interface RuleActions {
+  /** Why rules cannot be changed; null: they can. */
+  readonly reason: string | null;
   readonly onToggle: (rule: StoredRule) => void;
   readonly onEdit: (rule: StoredRule) => void;
   readonly onDelete: (rule: StoredRule) => void;
@@ -108,7 +111,7 @@ function MoreMenu({ rule, actions }: { rule: StoredRule; actions: RuleActions })
 
 /** The keyboard does the same on the row: E switches on and off, W asks what if, Enter edits, Delete deletes. */
 export function ruleColumns(actions: RuleActions): Column<StoredRule>[] {
-  const { onToggle, onEdit, onDelete } = actions;
+  const { reason, onToggle, onEdit, onDelete } = actions;
   return [
     {
       id: 'enabled',
@@ -119,6 +122,8 @@ export function ruleColumns(actions: RuleActions): Column<StoredRule>[] {
           tabIndex={-1}
           aria-label={`Enabled: ${rule.text}`}
           checked={rule.enabled}
+          disabled={reason !== null}
+          {...(reason === null ? {} : { title: reason })}
           onChange={() => onToggle(rule)}
         />
       ),
@@ -136,16 +141,17 @@ export function ruleColumns(actions: RuleActions): Column<StoredRule>[] {
               <IconPencil size={15} aria-hidden />
             </ActionIcon>
           </Tooltip>
-          <Tooltip label="Delete">
+          <Guarded reason={reason}>
             <ActionIcon
               size={24}
               tabIndex={-1}
               aria-label={`Delete ${rule.text}`}
+              title="Delete"
               onClick={() => onDelete(rule)}
             >
               <IconTrash size={15} aria-hidden />
             </ActionIcon>
-          </Tooltip>
+          </Guarded>
           <MoreMenu rule={rule} actions={actions} />
         </>
       ),

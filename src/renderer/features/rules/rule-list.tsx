@@ -7,11 +7,12 @@ import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderAtom } from '../../../engine/logic/print.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
+import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { ruleColumns } from './rule-columns.tsx';
 import { scopeSearchOf } from './teaching.ts';
@@ -76,6 +77,7 @@ interface RuleRowsProps {
 function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
   const update = useWrite('updateRule');
   const explaining = useExplaining();
+  const reason = useReason('updateRule');
   const [place, setPlace] = useState<number | null>(null);
   const opened = rules.findIndex((rule) => rule.id === open);
 
@@ -89,15 +91,18 @@ function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
   function onKey(event: KeyboardEvent, index: number): void {
     const rule = rules[index];
     if (rule === undefined) return;
-    if (event.key === 'Delete') onDelete(rule);
-    else if (event.key.toLowerCase() === 'e') onToggle(rule);
-    else if (event.key.toLowerCase() === 'w') explaining.onWhatIf(rule);
+    const key = event.key.toLowerCase();
+    if (key === 'w') explaining.onWhatIf(rule);
+    else if (key !== 'delete' && key !== 'e') return;
+    else if (reason !== null) notifyHint(reason);
+    else if (key === 'e') onToggle(rule);
+    else onDelete(rule);
   }
 
   return (
     <DataGrid
       label="Rules"
-      columns={ruleColumns({ onToggle, onEdit, onDelete, ...explaining })}
+      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining })}
       count={rules.length}
       rowAt={(index) => rules[index]}
       selected={opened >= 0 ? opened : place}

@@ -2,6 +2,7 @@
 import { Button, Loader, Select } from '@mantine/core';
 import { IconGitMerge } from '@tabler/icons-react';
 import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/scopes.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { failureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Keys } from '../../ui/tags.tsx';
@@ -84,16 +85,18 @@ export function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
       <span role="status" className={styles.outcome}>
         {differences.isSuccess && <Outcome comparison={comparison} />}
       </span>
-      <Button
-        className={styles.mergeButton ?? ''}
-        leftSection={<IconGitMerge size={14} aria-hidden />}
-        rightSection={<Keys keys="Mod+Enter" look="plain" />}
-        disabled={!differences.isSuccess || merge.isBusy}
-        loading={merge.state.kind === 'merging'}
-        onClick={merge.apply}
-      >
-        <span className="truncate">Merge into {sideLabel(pair.target)}</span>
-      </Button>
+      <Permitted operation="commitTransaction">
+        <Button
+          className={styles.mergeButton ?? ''}
+          leftSection={<IconGitMerge size={14} aria-hidden />}
+          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          disabled={!differences.isSuccess || merge.isBusy}
+          loading={merge.state.kind === 'merging'}
+          onClick={merge.apply}
+        >
+          <span className="truncate">Merge into {sideLabel(pair.target)}</span>
+        </Button>
+      </Permitted>
     </section>
   );
 }

@@ -1,12 +1,15 @@
 /** All scopes with what is in them: chosen for the comparison, forked, deleted. */
-import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader } from '@mantine/core';
 import { IconGitFork, IconStack2, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useState } from 'react';
+import { Permitted } from '../../api/permitted.tsx';
 import { failureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import type { ScopeRow } from './scope-dialogs.tsx';
@@ -128,27 +131,29 @@ function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
       width: 84,
       cell: ({ side, stored }) => (
         <>
-          <Tooltip label="Fork">
+          <Permitted operation="forkScope">
             <ActionIcon
               size={24}
               tabIndex={-1}
               aria-label={`Fork ${sideLabel(side)}`}
+              title="Fork"
               onClick={() => onFork(side)}
             >
               <IconGitFork size={15} aria-hidden />
             </ActionIcon>
-          </Tooltip>
+          </Permitted>
           {stored !== null && (
-            <Tooltip label="Delete">
+            <Permitted operation="deleteScope">
               <ActionIcon
                 size={24}
                 tabIndex={-1}
                 aria-label={`Delete ${stored.name}`}
+                title="Delete"
                 onClick={() => onDelete(stored)}
               >
                 <IconTrash size={15} aria-hidden />
               </ActionIcon>
-            </Tooltip>
+            </Permitted>
           )}
         </>
       ),
@@ -158,6 +163,12 @@ function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
 
 function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: ScopesSearch } & ListActions) {
   const [selected, setSelected] = useState<number | null>(null);
+  const reason = useReason('forkScope');
+
+  function withReason(act: () => void): void {
+    if (reason === null) act();
+    else notifyHint(reason);
+  }
 
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rows[index];
@@ -166,9 +177,11 @@ function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: Scop
     if (key === 's') actions.onRole(row.side, 'source');
     else if (key === 't') actions.onRole(row.side, 'target');
     else if (key === 'b') actions.onRole(row.side, 'base');
-    else if (key === 'f') actions.onFork(row.side);
-    else if (key === 'delete' && row.stored !== null) actions.onDelete(row.stored);
-    else return;
+    else if (key === 'f') withReason(() => actions.onFork(row.side));
+    else if (key === 'delete') {
+      const { stored } = row;
+      if (stored !== null) withReason(() => actions.onDelete(stored));
+    } else return;
     event.preventDefault();
   }
 
@@ -211,12 +224,14 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
           <span className="dim number" role="status">
             {rows === null ? '' : formatAmount(rows.length - 1, 'scope')}
           </span>
-          <Button
-            leftSection={<IconGitFork size={14} aria-hidden />}
-            onClick={() => actions.onFork(sideOf(search.source) ?? null)}
-          >
-            Fork…
-          </Button>
+          <Permitted operation="forkScope">
+            <Button
+              leftSection={<IconGitFork size={14} aria-hidden />}
+              onClick={() => actions.onFork(sideOf(search.source) ?? null)}
+            >
+              Fork…
+            </Button>
+          </Permitted>
         </>
       }
     >

@@ -2,7 +2,9 @@
 import { Button, SegmentedControl, Switch, useMantineColorScheme } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useHealth } from '../../api/queries.ts';
-import { setKey, useCredential, useSession } from '../../api/session.tsx';
+import { useCredential } from '../../api/credential.ts';
+import { useSession } from '../../api/session.tsx';
+import { useSignOut } from '../../api/use-sign-out.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { setSingleKeys, usePreferences } from '../../ui/preferences.ts';
 import { setDensity, useDensity } from '../../ui/use-row-height.ts';
@@ -96,6 +98,7 @@ function Keyboard() {
 
 function Service() {
   const key = useCredential((credential) => credential.key);
+  const signOut = useSignOut();
   const { origin } = useSession().endpoint;
   const health = useHealth().data;
   return (
@@ -116,7 +119,7 @@ function Service() {
       />
       {key !== null && (
         <Setting title="Key" hint="Kept in this tab only.">
-          <Button variant="default" onClick={() => setKey(null)}>
+          <Button variant="default" onClick={signOut}>
             Sign out
           </Button>
         </Setting>

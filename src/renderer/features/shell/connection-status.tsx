@@ -1,6 +1,5 @@
 /** How the connection to the service stands: in the title bar at all times, over the view when it is lost. */
 import { Button, Popover, UnstyledButton } from '@mantine/core';
-import { useInterval } from '@mantine/hooks';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { StreamState } from '../../api/event-stream.ts';
@@ -9,24 +8,13 @@ import { useHealth } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
+import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
 import styles from './shell.module.css';
 
 function stateLabel(stream: StreamState): string {
   if (stream.kind === 'live') return 'Live';
+  if (stream.kind === 'refused') return 'Not signed in';
   return stream.kind === 'connecting' ? 'Connecting' : 'Not connected';
-}
-
-/** Seconds until `time`, counted down. */
-function useSecondsUntil(time: number | null): number {
-  const [now, setNow] = useState(() => Date.now());
-  const { start, stop } = useInterval(() => setNow(Date.now()), 500);
-  useEffect(() => {
-    if (time === null) return undefined;
-    setNow(Date.now());
-    start();
-    return stop;
-  }, [time, start, stop]);
-  return time === null ? 0 : Math.max(0, Math.ceil((time - now) / 1_000));
 }
 
 export function ConnectionStatus() {
@@ -78,7 +66,7 @@ export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   // While an attempt is under way the banner stays, so that it does not blink.
   useEffect(() => {
     if (stream.kind === 'waiting') setLost(stream);
-    else if (stream.kind === 'live') setLost(null);
+    else if (stream.kind !== 'connecting') setLost(null);
   }, [stream]);
   if (lost === null) return null;
   return (

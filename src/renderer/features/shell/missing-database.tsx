@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { IconDatabaseX } from '@tabler/icons-react';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, defaultName } from '../../api/space.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -21,18 +22,20 @@ export function MissingDatabase({ goTo }: { goTo: GoTo }) {
           <Button onClick={() => goTo({ ...space, database: defaultName, scope: allScopes })}>
             Open the default database
           </Button>
-          <Button
-            variant="default"
-            loading={create.isPending}
-            onClick={() =>
-              create.mutate(
-                { body: { name: space.database } },
-                { onError: (error) => notifyFailure(failureOf(error)) },
-              )
-            }
-          >
-            Create {space.database}
-          </Button>
+          <Permitted operation="createDatabase">
+            <Button
+              variant="default"
+              loading={create.isPending}
+              onClick={() =>
+                create.mutate(
+                  { body: { name: space.database } },
+                  { onError: (error) => notifyFailure(failureOf(error)) },
+                )
+              }
+            >
+              Create {space.database}
+            </Button>
+          </Permitted>
         </>
       }
     >

@@ -9,20 +9,24 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
 import type { EventStream, StreamState } from '../../api/event-stream.ts';
-import { followChanges, useLive } from '../../api/live.ts';
+import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
+import { useCredential } from '../../api/credential.ts';
+import { useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Command } from '../../ui/command.ts';
 import { Keys } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import type { GoTo } from './go-to.ts';
 import { MissingDatabase } from './missing-database.tsx';
+import { OutOfReach } from './out-of-reach.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
-import { SignIn } from './sign-in.tsx';
+import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { useCommandKeys } from './use-command-keys.ts';
+import { WhoMenu } from './who-menu.tsx';
 
 function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (
@@ -42,6 +46,7 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
       </Tooltip>
       <span className={styles.gap} />
       <ConnectionStatus />
+      <WhoMenu />
     </header>
   );
 }
@@ -63,34 +68,40 @@ function useIsMissing(): boolean {
 /** The view, with what is to be said about the connection over it. */
 function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void; children: ReactNode }) {
   const isMissing = useIsMissing();
+  const isReached = useReaches(useSession().space);
   return (
     <div className={styles.content}>
-      {!isMissing && <ConnectionBanner onRetry={onRetry} />}
-      <main className={styles.view}>{isMissing ? <MissingDatabase goTo={goTo} /> : children}</main>
+      <NotSignedIn />
+      {!isMissing && isReached && <ConnectionBanner onRetry={onRetry} />}
+      <main className={styles.view}>
+        {!isReached ? <OutOfReach goTo={goTo} /> : isMissing ? <MissingDatabase goTo={goTo} /> : children}
+      </main>
     </div>
   );
 }
 
-/** Follows the changes of the space that is shown. */
+/** Follows the changes of the space that is shown, as whoever is signed in. */
 function useFollowing(): { retryNow: () => void } {
   const { endpoint } = useSession();
   const client = useQueryClient();
+  const turn = useCredential((credential) => credential.turn);
   const stream = useRef<EventStream | null>(null);
+  const seen = useRef(turn);
   useEffect(() => {
     const opened = followChanges(client, endpoint);
     stream.current = opened;
+    if (seen.current !== turn) {
+      // What was refused to the one before, or was theirs alone, is asked for again.
+      seen.current = turn;
+      void client.invalidateQueries();
+      invalidate(client, endpoint, topics);
+    }
     return () => opened.close();
-  }, [client, endpoint]);
-  const { key } = endpoint;
-  const usedKey = useRef(key);
-  useEffect(() => {
-    if (usedKey.current === key) return;
-    // What was refused without this key is asked for again.
-    usedKey.current = key;
-    void client.invalidateQueries();
-  }, [client, key]);
+  }, [client, endpoint, turn]);
   return { retryNow: () => stream.current?.retryNow() };
 }
+
+const none: readonly Command[] = [];
 
 interface ShellProps {
   commands: readonly Command[];
@@ -122,10 +133,13 @@ export function Shell({ commands, goTo, children }: ShellProps) {
     ],
     [commands],
   );
-  useCommandKeys(all);
+  const isAsking = useCredential((credential) => credential.isAsking);
+  useCommandKeys(isAsking ? none : all);
 
   return (
     <div className={styles.shell}>
+      {/* First, so that it hears of keys before what is opened later. */}
+      <SignIn />
       <TitleBar goTo={goTo} onSearch={() => setPaletteIsOpen(true)} />
       <Rail />
       <Content goTo={goTo} onRetry={retryNow}>
@@ -138,7 +152,6 @@ export function Shell({ commands, goTo, children }: ShellProps) {
         />
       )}
       {helpIsOpen && <ShortcutsDialog commands={all} onClose={() => setHelpIsOpen(false)} />}
-      <SignIn />
     </div>
   );
 }

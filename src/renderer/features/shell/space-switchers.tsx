@@ -12,7 +12,8 @@ import { type ReactNode, useState } from 'react';
 import { rememberTenant, useKnownTenants } from '../../api/known-tenants.ts';
 import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../api/names.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useDatabases, useScopes, useWrite } from '../../api/queries.ts';
+import { useDatabases, useScopes, useTenants, useWhoAmI, useWrite } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey, type ScopeChoice, scopeLabel } from '../../api/space.ts';
 import { formatCount } from '../../ui/format.ts';
@@ -65,7 +66,29 @@ function Choice({ isCurrent, note, onClick, children }: ChoiceProps) {
   );
 }
 
-function Other({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+interface OtherProps {
+  /** Why it is not to be had; null: it is. */
+  reason?: string | null;
+  onClick: () => void;
+  children: ReactNode;
+}
+
+function Other({ reason = null, onClick, children }: OtherProps) {
+  if (reason !== null)
+    return (
+      <>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconPlus size={14} aria-hidden />}
+          data-disabled
+          aria-disabled
+          closeMenuOnClick={false}
+        >
+          {children}
+          <span className={styles.reason}>{reason}</span>
+        </Menu.Item>
+      </>
+    );
   return (
     <>
       <Menu.Divider />
@@ -80,6 +103,7 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
   const { space } = useSession();
   const databases = useDatabases().data ?? [];
   const create = useWrite('createDatabase', ['databases']);
+  const reason = useReason('createDatabase');
   const question: NameQuestion = {
     title: 'New database',
     label: 'Name',
@@ -103,14 +127,44 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
           {database.name}
         </Choice>
       ))}
-      <Other onClick={() => ask(question)}>New database…</Other>
+      <Other reason={reason} onClick={() => ask(question)}>
+        New database…
+      </Other>
     </Switcher>
   );
 }
 
+/** So many tenants are listed; others are found by their name. */
+const mostListed = 100;
+
+/**
+ * The tenants there are, as far as this caller reaches them, and those that were opened in this browser. It is asked
+ * for them when the menu is open, since with every change of facts their counts are others.
+ */
+function TenantChoices({ goTo }: { goTo: GoTo }) {
+  const { space } = useSession();
+  const known = useKnownTenants(space.tenant);
+  const listed = useTenants(space.database).data ?? [];
+  const restriction = useWhoAmI().data?.tenants ?? [];
+  const counts = new Map(listed.map(({ name, facts }) => [name, facts]));
+  const names = [...new Set([...known, ...counts.keys(), ...restriction])]
+    .filter((name) => restriction.length === 0 || restriction.includes(name))
+    .sort();
+  return names.slice(0, mostListed).map((tenant) => (
+    <Choice
+      key={tenant}
+      isCurrent={tenant === space.tenant}
+      {...(counts.has(tenant) ? { note: formatCount(counts.get(tenant) ?? 0) } : {})}
+      onClick={() => goTo({ ...space, tenant, scope: { kind: 'all' } })}
+    >
+      {tenant}
+    </Choice>
+  ));
+}
+
 function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
   const { space } = useSession();
-  const tenants = useKnownTenants(space.tenant);
+  const isRestricted = (useWhoAmI().data?.tenants.length ?? 0) > 0;
   const question: NameQuestion = {
     title: 'Another tenant',
     label: 'Tenant',
@@ -124,16 +178,13 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
   };
   return (
     <Switcher what="Tenant" value={space.tenant} icon={<IconUsers size={15} aria-hidden />}>
-      {tenants.map((tenant) => (
-        <Choice
-          key={tenant}
-          isCurrent={tenant === space.tenant}
-          onClick={() => goTo({ ...space, tenant, scope: { kind: 'all' } })}
-        >
-          {tenant}
-        </Choice>
-      ))}
-      <Other onClick={() => ask(question)}>Another tenant…</Other>
+      <TenantChoices goTo={goTo} />
+      <Other
+        reason={isRestricted ? 'Your key is good for these tenants alone.' : null}
+        onClick={() => ask(question)}
+      >
+        Another tenant…
+      </Other>
     </Switcher>
   );
 }

@@ -26,13 +26,17 @@ export async function openSample(
   let facts = 0;
   for (; facts < sample.facts.length; facts += batch) {
     onProgress({ facts, rules: 0, total });
-    await call('assertFacts', { body: { facts: sample.facts.slice(facts, facts + batch) } });
+    await call(
+      'assertFacts',
+      { body: { facts: sample.facts.slice(facts, facts + batch) } },
+      { isWanted: true },
+    );
   }
   facts = sample.facts.length;
   for (const [index, rule] of sample.rules.entries()) {
     onProgress({ facts, rules: index, total });
     const { text, name, description } = rule;
-    await call('assertRule', { body: { text, name, description } });
+    await call('assertRule', { body: { text, name, description } }, { isWanted: true });
   }
   onProgress({ facts, rules: sample.rules.length, total });
 }

@@ -10,6 +10,7 @@ import { failureOf } from '../../api/problem.ts';
 import { suggest } from '../../api/questions.ts';
 import type { Sample, SampleEntry } from '../../../engine/contract/samples.ts';
 import { listSamples, readSample } from '../../api/samples.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -27,14 +28,16 @@ function SampleCard({ entry, isBusy, onOpen }: { entry: SampleEntry; isBusy: boo
     <li className={styles.card}>
       <h3>{entry.title}</h3>
       <p>{entry.description}</p>
-      <Button
-        variant="light"
-        disabled={isBusy}
-        onClick={onOpen}
-        aria-label={`Open the sample ${entry.title}`}
-      >
-        Open
-      </Button>
+      <Permitted operation="assertRule">
+        <Button
+          variant="light"
+          disabled={isBusy}
+          onClick={onOpen}
+          aria-label={`Open the sample ${entry.title}`}
+        >
+          Open
+        </Button>
+      </Permitted>
     </li>
   );
 }

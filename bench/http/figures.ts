@@ -1,0 +1,92 @@
+/**
+ * From what was counted to what is told: medians over rounds, and of ratios between servers of the same round.
+ *
+ * A ratio compares what was measured one right after the other, so that a machine that is busy for a while disturbs both
+ * sides; the median leaves out the rounds in which it disturbed one alone.
+ */
+import { median } from '../contestants/contestant.ts';
+import { figure, table } from '../report.ts';
+
+/** One load on one server: what was answered, and what that took. */
+export interface Measured {
+  readonly answered: number;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+/** A cell by the name of the server; each has the rounds in their order. */
+export type Rounds = ReadonlyMap<string, readonly Measured[]>;
+
+export function perCpuSecond({ answered, cpuSeconds }: Measured): number {
+  return answered / cpuSeconds;
+}
+
+export function perSecond({ answered, seconds }: Measured): number {
+  return answered / seconds;
+}
+
+/** The median over the rounds of what `server` does, over what `other` does; null where one took no part. */
+export function ratioOf(
+  rounds: Rounds,
+  server: string,
+  other: string,
+  rate: (measured: Measured) => number,
+): number | null {
+  const theirs = rounds.get(other) ?? [];
+  const ratios = (rounds.get(server) ?? []).flatMap((own, round) => {
+    const opposite = theirs[round];
+    return opposite === undefined ? [] : [rate(own) / rate(opposite)];
+  });
+  return ratios.length === 0 ? null : median(ratios);
+}
+
+/** The part of the CPU time of each answer of `server` that `without` does not need: 0.2 for a fifth; null as above. */
+export function shareOf(rounds: Rounds, server: string, without: string): number | null {
+  const ratio = ratioOf(rounds, server, without, perCpuSecond);
+  return ratio === null ? null : 1 - ratio;
+}
+
+/** What is wanted of a figure. */
+export interface Target {
+  readonly title: string;
+  readonly value: number | null;
+  readonly wanted: number;
+  readonly isMost: boolean;
+  readonly print: (value: number) => string;
+}
+
+/** `met`, `missed`, or why it is neither, with the figure and what was wanted. */
+export function verdict({ title, value, wanted, isMost, print }: Target): string {
+  const bound = `${isMost ? 'at most' : 'at least'} ${print(wanted)}`;
+  if (value === null) return `not measured: ${title} (${bound})`;
+  const isMet = isMost ? value <= wanted : value >= wanted;
+  return `${isMet ? 'met' : 'missed'}: ${title} is ${print(value)} (${bound})`;
+}
+
+/** A row: answers by server CPU-second and by second of each server, and how many times that of the first they are. */
+function row(label: string, rounds: Rounds, servers: readonly string[]): string[] {
+  const [own = ''] = servers;
+  return [
+    label,
+    ...servers.map((server) => {
+      const measured = rounds.get(server);
+      if (measured === undefined || measured.length === 0) return '-';
+      const rate = `${thousands(median(measured.map(perCpuSecond)))} / ${thousands(median(measured.map(perSecond)))}`;
+      const ratio = server === own ? null : ratioOf(rounds, own, server, perCpuSecond);
+      return ratio === null ? rate : `${rate} (${figure(ratio)})`;
+    }),
+  ];
+}
+
+/** Whole, with commas. */
+export function thousands(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** The table of all cells as Markdown: by CPU-second / by second, in brackets what the first server reaches of it. */
+export function rateTable(servers: readonly string[], cells: ReadonlyMap<string, Rounds>): string {
+  return table(
+    ['', ...servers],
+    [...cells].map(([label, rounds]) => row(label, rounds, servers)),
+  );
+}

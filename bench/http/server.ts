@@ -1,0 +1,77 @@
+/**
+ * A server that is measured: a process of its own that prints where it listens.
+ *
+ * What it writes to standard error goes to a file, as a service's log does; CPU time is that of the whole process, read
+ * from /proc before and after.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cpuSecondsIn } from '../measure.ts';
+
+export interface Server {
+  readonly name: string;
+  readonly address: string;
+  /** CPU seconds since its start, of all threads. */
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+export interface Program {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const startMs = 30_000;
+
+/** Resolves when the program has printed its address. `folder` takes what it writes to standard error. */
+export async function startServer(program: Program, folder: string): Promise<Server> {
+  const { name, command, args, environment = {} } = program;
+  const errorFile = join(folder, `${name.replaceAll(/\W+/g, '-')}.log`);
+  const errors = openSync(errorFile, 'w');
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', errors], env });
+  closeSync(errors);
+  const ended = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code, signal) => resolve(`it ended with ${code ?? signal}`));
+  });
+  try {
+    const address = await addressPrinted(child, ended);
+    return {
+      name,
+      address,
+      cpuSeconds: () => cpuSecondsIn(readFileSync(`/proc/${child.pid}/stat`, 'latin1')),
+      stop: async () => {
+        // Nothing that it has is wanted any more.
+        child.kill('SIGKILL');
+        await ended;
+      },
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    const why = error instanceof Error ? error.message : String(error);
+    const last = readFileSync(errorFile, 'utf8').slice(-500);
+    throw new Error(`${name} does not start: ${why}\n${last}`, { cause: error });
+  }
+}
+
+async function addressPrinted(child: ChildProcess, ended: Promise<string>): Promise<string> {
+  let printed = '';
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
+        printed += chunk.toString('utf8');
+        const address = /(http:\/\/[\w.]+:\d+)\/?\s/.exec(printed)?.[1];
+        if (address !== undefined) resolve(address);
+      });
+      timer = setTimeout(() => reject(new Error(`no address within ${startMs / 1000} s`)), startMs);
+      void ended.then((why) => reject(new Error(why)));
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,61 @@
+/** The description of the API as people see it: the viewer at /docs, in a browser and without a network. */
+import { expect, type Page } from '@playwright/test';
+import { ServiceProcess, test } from './service.ts';
+
+/** What a page asked of others than the service, and what the browser complained of. */
+function watch(page: Page, url: string): { foreign: string[]; complaints: string[] } {
+  const seen = { foreign: [] as string[], complaints: [] as string[] };
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !/^(data|blob):/.test(request.url()))
+      seen.foreign.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') seen.complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => seen.complaints.push(String(error)));
+  return seen;
+}
+
+test('GET /docs shows the description in the browser, offline, and calls the service from there', async ({
+  page,
+  service,
+}) => {
+  test.setTimeout(120_000);
+  const seen = watch(page, service.url);
+  await page.goto(`${service.url}/docs`);
+  await expect(page.getByRole('heading', { name: /^Corollary/ })).toBeVisible();
+  for (const group of ['facts', 'inference', 'authentication', 'service'])
+    await expect(page.locator(`#operations-tag-${group}`)).toBeVisible();
+
+  const ask = page.locator('#operations-inference-ask');
+  await ask.getByRole('button', { name: 'post /ask', exact: true }).click();
+  await expect(ask).toContainText('The answer is complete, distinct');
+  await expect(ask).toContainText('InferenceLimitExceeded');
+  await expect(ask.getByText('"grandparent"').first()).toBeVisible();
+
+  const health = page.locator('#operations-service-health');
+  await health.getByRole('button', { name: /^get \/health$/ }).click();
+  await health.getByRole('button', { name: 'Try it out' }).click();
+  await health.getByRole('button', { name: 'Execute' }).click();
+  await expect(health.locator('.live-responses-table')).toContainText('"status": "ok"');
+  expect(seen).toEqual({ foreign: [], complaints: [] });
+});
+
+test('GET /docs asks for a key where the service wants one', async ({ page }) => {
+  const service = new ServiceProcess({ API_KEY: 'the-key-of-this-test' });
+  try {
+    await service.start();
+    const { foreign } = watch(page, service.url);
+    await page.goto(`${service.url}/docs`);
+    await page.getByLabel('API key').fill('another');
+    await page.getByRole('button', { name: 'Show the API' }).click();
+    await expect(page.getByRole('status')).toHaveText('That key is not valid.');
+    await page.getByLabel('API key').fill('the-key-of-this-test');
+    await page.getByRole('button', { name: 'Show the API' }).click();
+    await expect(page.locator('#operations-tag-facts')).toBeVisible();
+    await expect(page.getByLabel('API key')).toBeHidden();
+    expect(foreign).toEqual([]);
+  } finally {
+    await service.dispose();
+  }
+});

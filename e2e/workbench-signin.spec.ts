@@ -1,0 +1,237 @@
+/** Signing in to the workbench, and its keys: the bootstrap, what a key may not, and what happens when one is revoked. */
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { ServiceProcess, test as base } from './service.ts';
+import { goTo, open, rowsOf } from './workbench.ts';
+
+const password = 'a password for this test';
+
+/** Refused calls are what these tests are about, so that the console is not watched. */
+const test = base.extend<{ service: ServiceProcess }>({
+  service: async ({ browserName: _browserName }, provide) => {
+    const service = new ServiceProcess({ AUTH_ENABLED: 'true', SERVICE_ADMIN_PASS: password });
+    try {
+      await service.start();
+      await provide(service);
+    } finally {
+      await service.dispose();
+    }
+  },
+});
+
+interface Made {
+  readonly id: string;
+  readonly key: string;
+  readonly prefix: string;
+}
+
+async function send<Answer>(
+  service: ServiceProcess,
+  key: string | null,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const response = await fetch(`${service.url}${path}`, {
+    method,
+    headers: {
+      'X-Tenant-ID': 'acme',
+      ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
+  return (await response.json()) as Answer;
+}
+
+/** The first admin key, made without the workbench. */
+async function bootstrap(service: ServiceProcess): Promise<string> {
+  const made = await send<Made>(service, null, 'POST', '/auth/bootstrap', { username: 'admin', password });
+  return made.key;
+}
+
+async function check(page: Page, view: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
+  expect(found, `findings in ${view}`).toEqual([]);
+}
+
+async function inBothThemes(page: Page, view: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await check(page, `${view}, ${colorScheme}`);
+  }
+}
+
+test.use({ viewport: { width: 1280, height: 800 } });
+
+test('the first admin key is made by keyboard alone, and makes a key that is shown once', async ({
+  page,
+  service,
+}) => {
+  test.setTimeout(120_000);
+  await open(page, service, '/facts');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toHaveAccessibleName('Make the first admin key');
+  await expect(page.getByRole('textbox', { name: 'User name' })).toBeFocused();
+  await inBothThemes(page, 'bootstrap');
+  await page.keyboard.type('admin');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('the user name or the password is wrong');
+  await expect(dialog.getByRole('alert')).toContainText('Request');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+
+  await expect(dialog).toHaveAccessibleName('The admin key');
+  await expect(dialog.getByLabel('The key')).toHaveText(/^cor_\w{49}$/);
+  // A slip of a finger does not lose it.
+  await page.keyboard.press('Escape');
+  await expect(dialog.getByRole('button', { name: 'Sign in with it' })).toBeDisabled();
+  await dialog.getByRole('checkbox', { name: 'I have stored it' }).focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole('heading', { name: 'No facts yet' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: /^Live$/ })).toBeVisible();
+
+  await open(page, service, '/admin/keys');
+  await expect(rowsOf(page, 'Keys')).toHaveCount(1);
+  await expect(rowsOf(page, 'Keys').first()).toContainText('yours');
+  await page.getByRole('button', { name: 'New key…' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('radio', { name: 'reader' })).toBeFocused();
+  await dialog.getByLabel('Tenants').first().focus();
+  await page.keyboard.type('acme');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Description' }).fill('for the reports');
+  await inBothThemes(page, 'a new key');
+  await dialog.getByRole('button', { name: 'Make the key' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByLabel('The key')).toHaveText(/^cor_\w{49}$/);
+  await expect(dialog.getByLabel('curl', { exact: true }).last()).toContainText('X-Tenant-ID: acme');
+  await dialog.getByRole('checkbox', { name: 'I have stored it' }).press('Space');
+  await dialog.getByRole('button', { name: 'Done' }).press('Enter');
+  await expect(rowsOf(page, 'Keys')).toHaveCount(2);
+  const reader = rowsOf(page, 'Keys').filter({ hasText: 'for the reports' });
+  await expect(reader).toContainText('tenant acme');
+  await expect(page.getByText(/^cor_\w{49}$/)).toHaveCount(0);
+
+  await page.getByRole('grid', { name: 'Keys' }).focus();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('textbox', { name: 'Description' }).fill('for the yearly reports');
+  await page.keyboard.press('Enter');
+  await expect(rowsOf(page, 'Keys').nth(1)).toContainText('for the yearly reports');
+
+  await page.getByRole('grid', { name: 'Keys' }).focus();
+  await page.keyboard.press('ControlOrMeta+Home');
+  await page.keyboard.press('Delete');
+  await expect(dialog).toContainText('you will be signed out');
+  await expect(dialog).toContainText('It is the last admin key');
+  await expect(dialog.getByRole('button', { name: 'Revoke' })).toBeDisabled();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('grid', { name: 'Keys' })).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Delete');
+  await dialog.getByRole('button', { name: 'Revoke' }).press('Enter');
+  await expect(rowsOf(page, 'Keys')).toHaveCount(1);
+  await expect(page.getByRole('grid', { name: 'Keys' })).toBeFocused();
+});
+
+test('a key that is restricted or revoked: what it may not is said, and nothing typed is lost', async ({
+  page,
+  service,
+}) => {
+  test.setTimeout(120_000);
+  const admin = await bootstrap(service);
+  await send(service, admin, 'POST', '/tell', { predicate: 'item', args: ['tea'] });
+  const restricted = { role: 'reader', tenants: ['acme'] };
+  const reader = await send<Made>(service, admin, 'POST', '/auth/keys', restricted);
+  const writer = { role: 'writer', tenants: ['acme'] };
+  const second = await send<Made>(service, admin, 'POST', '/auth/keys', writer);
+  const third = await send<Made>(service, admin, 'POST', '/auth/keys', writer);
+
+  await open(page, service, '/facts');
+  const dialog = page.getByRole('dialog');
+  const field = dialog.getByRole('textbox', { name: 'API key' });
+  await expect(field).toBeFocused();
+  await field.fill('wrong');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('the key is not valid');
+  await expect(dialog.getByRole('alert')).toContainText('Request');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText('You are not signed in')).toBeVisible();
+  await page.getByRole('button', { name: 'Sign in…' }).click();
+  await field.fill(`  ${reader.key}\n`);
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+
+  await expect(
+    page.getByRole('heading', { name: 'Your key does not reach the tenant default' }),
+  ).toBeVisible();
+  await page.getByRole('button', { name: 'Open acme' }).click();
+  await expect(rowsOf(page, 'Facts')).toHaveCount(1);
+  const add = page.getByRole('button', { name: 'Add facts' });
+  await expect(add).toHaveAttribute('aria-disabled', 'true');
+  await add.focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  await expect(add).toBeFocused();
+  await expect(page.getByRole('tooltip')).toContainText('you are signed in as reader');
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+  await page.getByRole('button', { name: /^Tenant: / }).click();
+  await expect(page.getByRole('menuitem', { name: 'default' })).toHaveCount(0);
+  await expect(page.getByText('Your key is good for these tenants alone.')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Signed in as reader' }).click();
+  await expect(dialog).toContainText(`Signed in as reader ${reader.prefix}`);
+  await inBothThemes(page, 'who is signed in');
+  await page.keyboard.press('Escape');
+
+  await goTo(page, 'Ask');
+  const editor = page.getByRole('textbox', { name: 'Question' });
+  await editor.focus();
+  await page.keyboard.type('item(?what');
+  await send(service, admin, 'DELETE', `/auth/keys/${reader.id}`);
+  await expect(dialog).toContainText('does not take the key');
+  await expect(dialog).toContainText(reader.prefix);
+  await inBothThemes(page, 'a key that was revoked');
+  await field.fill(second.key);
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+  await expect(page).toHaveURL(/#\/ask/);
+  await expect(page.getByText('item(?what')).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: /^Live$/ })).toBeVisible();
+
+  await goTo(page, 'Facts');
+  await expect(add).not.toHaveAttribute('aria-disabled');
+  await add.click();
+  const adding = page.getByRole('dialog', { name: 'Add facts' });
+  await adding.getByRole('textbox', { name: 'Facts as statements' }).focus();
+  await page.keyboard.type('item(salt).');
+  await send(service, admin, 'DELETE', `/auth/keys/${second.id}`);
+  await expect(field).toBeFocused();
+  // Escape closes the sign-in, and nothing under it.
+  await page.keyboard.press('Escape');
+  await expect(field).toBeHidden();
+  await expect(adding).toContainText('item(salt).');
+  // What is wanted asks again, and is done once somebody has signed in.
+  await adding.getByRole('button', { name: 'Assert' }).click();
+  await field.fill(third.key);
+  await page.keyboard.press('Enter');
+  await expect(adding).toBeHidden();
+  await expect(rowsOf(page, 'Facts')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Signed in as writer' }).click();
+  await dialog.getByRole('button', { name: 'Sign out' }).click();
+  await expect(dialog).toHaveAccessibleName('Sign in');
+  await expect(rowsOf(page, 'Facts')).toHaveCount(0);
+});

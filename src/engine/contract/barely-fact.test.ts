@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { barelyFact, factSchema } from './facts.ts';
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '?', '?x', '-', '<', '+', 'mod', 'not', 'a.', 'a:-b', '%', '\ud800', 'a\u0000', 'p'),
+);
+const field = fc.constantFrom('predicate', 'args', 'scope', 'truthVal', 'ttl', 'metadata', 'other');
+const argument = fc.oneof({ weight: 5, arbitrary: text }, fc.integer(), fc.boolean(), fc.constant(null));
+const value = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ predicate: text, args: fc.array(argument, { maxLength: 70 }) }) },
+  fc.record({ predicate: fc.constantFrom('p', 'q'), args: fc.array(text, { maxLength: 4 }) }),
+  fc.dictionary(field, fc.oneof(text, fc.array(argument), fc.boolean(), fc.integer())),
+  fc.anything(),
+);
+
+it('a fact of a predicate and texts alone is what the schema makes of it, and every other one is left to the schema', () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(value, (given) => {
+      const quick = barelyFact(given);
+      if (quick === null) return;
+      taken++;
+      expect(factSchema.safeParse(given)).toEqual({ success: true, data: quick });
+    }),
+    { numRuns: 3000 },
+  );
+  expect(taken).toBeGreaterThan(300);
+});
+
+it('takes the usual fact, and none that has more to it', () => {
+  expect(barelyFact({ predicate: 'p', args: ['a', 'b'] })).toEqual(
+    factSchema.parse({ predicate: 'p', args: ['a', 'b'] }),
+  );
+  for (const other of [
+    { predicate: 'p', args: ['a'], scope: null },
+    { predicate: 'p', args: [1] },
+    { predicate: 'p', args: ['?x'] },
+    { predicate: '<', args: ['1', '2'] },
+    { predicate: 'p', args: Array.from({ length: 65 }, () => 'a') },
+    { predicate: 'p' },
+    null,
+    [],
+  ])
+    expect(barelyFact(other)).toBeNull();
+});

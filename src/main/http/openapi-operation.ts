@@ -1,0 +1,188 @@
+/**
+ * One operation in the description: parameters, bodies and answers, from its line in the operations table.
+ *
+ * What validates a request also describes it. Beside the table stand the prose and the examples, which have an entry for
+ * each operation or do not compile.
+ */
+import type { JsonSchema } from '../../engine/contract/json-schema.ts';
+import type { OperationName } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { pendingSchema } from '../../engine/contract/transactions.ts';
+import { present } from '../../engine/index.ts';
+import { answerExamples, eventsExample, fileExamples } from './openapi-answers.ts';
+import { requestExamples, uploadExamples } from './openapi-examples.ts';
+import { headerParametersOf, headersOf } from './openapi-headers.ts';
+import { problemResponses, problemsOf } from './openapi-problems.ts';
+import { proseOf } from './openapi-prose.ts';
+import { capital, type Components, type Described, described, refersTo } from './openapi-schemas.ts';
+import { takesKey } from './takes-key.ts';
+
+/** The operation as a member of its path's item; `id` differs where it has several paths. */
+export function describeOperation(
+  name: OperationName,
+  id: string,
+  spec: OperationSpec,
+  components: Components,
+): Described {
+  const requestBody = describeBody(name, spec, components);
+  return {
+    operationId: id,
+    summary: spec.summary,
+    description: proseOf(name, spec),
+    tags: [spec.tag],
+    'x-role': spec.role,
+    ...(spec.dryRun === undefined ? {} : { 'x-role-of-dry-run': 'reader' }),
+    ...(spec.role === 'public' ? { security: [] } : {}),
+    parameters: [
+      ...fieldsAs('path', name, spec, components),
+      ...fieldsAs('query', name, spec, components),
+      ...headerParametersOf(spec),
+    ],
+    ...(requestBody === null ? {} : { requestBody }),
+    responses: {
+      ...describeSuccess(name, spec, components),
+      ...problemResponses(problemsOf(spec), components),
+    },
+  };
+}
+
+/** Whether a POST without a body is the same as one with an empty object. */
+function isBodyOptional(spec: OperationSpec): boolean {
+  return spec.method === 'POST' && present(spec.body, 'it takes a body').safeParse({}).success;
+}
+
+function describeBody(name: OperationName, spec: OperationSpec, components: Components): Described | null {
+  if (spec.takes !== undefined) return describeUpload(spec.takes);
+  if (spec.body === undefined) return null;
+  const component = `${capital(name)}Request`;
+  components.schemas[component] ??= withBareList(spec, described(spec.body, 'input', components));
+  const { body } = requestExamples[name] as { readonly body: unknown };
+  return {
+    required: !isBodyOptional(spec),
+    content: { 'application/json': { schema: refersTo(component), example: body } },
+  };
+}
+
+/** A body with one very long list may be that list alone, where nothing else is needed. */
+function withBareList(spec: OperationSpec, schema: JsonSchema): JsonSchema {
+  const field = spec.longList?.field;
+  const { properties, required } = schema as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  const list = field === undefined ? undefined : properties?.[field];
+  if (list === undefined || required?.length !== 1 || required[0] !== field) return schema;
+  return { anyOf: [schema, { ...list, description: 'The list alone' }] };
+}
+
+/** A body of any length, which is read as it comes. */
+function describeUpload(types: readonly string[]): Described {
+  const content = Object.fromEntries(
+    types.map((type) => [type, { schema: { type: 'string' }, example: uploadExamples[type] }]),
+  );
+  return { required: true, description: 'A stream of any length.', content };
+}
+
+function describeSuccess(
+  name: OperationName,
+  spec: OperationSpec,
+  components: Components,
+): Record<string, Described> {
+  const answer: Described = {
+    description: spec.summary,
+    headers: headersOf(
+      ...(spec.etag === true ? (['ETag'] as const) : []),
+      ...(takesKey(spec) ? (['Replayed'] as const) : []),
+      ...(spec.stream === 'file' ? (['ContentDisposition', 'Trailer'] as const) : []),
+    ),
+    content: contentOf(name, spec, components),
+  };
+  const success = { [String(spec.status ?? 200)]: answer };
+  if (name !== 'ready') return success;
+  const subsystems = { ...answerExamples.ready.subsystems, storage: 'failed' };
+  const example = { status: 'not_ready', subsystems };
+  const content = { 'application/json': { schema: refersTo('ReadyResponse'), example } };
+  return { ...success, '503': { ...answer, description: 'It cannot take work: the same body.', content } };
+}
+
+function contentOf(name: OperationName, spec: OperationSpec, components: Components): Described {
+  const component = `${capital(name)}Response`;
+  const example: unknown = answerExamples[name];
+  if (spec.stream === 'file')
+    return Object.fromEntries(
+      (spec.gives ?? []).map((type) => [type, { schema: { type: 'string' }, example: fileExamples[type] }]),
+    );
+  components.schemas[component] ??= described(spec.output, 'output', components);
+  const schema = refersTo(component);
+  if (spec.answer === 'text') return { 'text/plain': { schema, example } };
+  const text = { type: 'string' };
+  if (spec.stream === 'lines') {
+    const lines = (example as readonly unknown[]).map((line) => `${JSON.stringify(line)}\n`).join('');
+    return { 'application/x-ndjson': { schema: text, 'x-line': schema, example: lines } };
+  }
+  if (spec.stream === 'events')
+    return { 'text/event-stream': { schema: text, 'x-event-data': schema, example: eventsExample } };
+  if (spec.transaction !== 'write') return { 'application/json': { schema, example } };
+  components.schemas['Pending'] ??= described(pendingSchema, 'output', components);
+  const examples = {
+    alone: { summary: 'Without a transaction', value: example },
+    pending: { summary: 'With X-Transaction-ID', value: pendingExampleOf(name) },
+  };
+  return { 'application/json': { schema: { anyOf: [schema, refersTo('Pending')] }, examples } };
+}
+
+function pendingExampleOf(name: OperationName): Described {
+  const { atom, rule } = answerExamples[name] as { readonly atom?: string; readonly rule?: string };
+  return {
+    status: 'pending',
+    ...(atom === undefined ? {} : { atom }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(name === 'assertFacts' ? { facts: 2 } : {}),
+  };
+}
+
+function fieldsAs(
+  place: 'path' | 'query',
+  name: OperationName,
+  spec: OperationSpec,
+  components: Components,
+): Described[] {
+  const schema = place === 'path' ? spec.params : spec.query;
+  if (schema === undefined) return [];
+  const part = requestExamples[name] as { readonly params?: unknown; readonly query?: unknown };
+  const examples = (place === 'path' ? part.params : part.query) as Readonly<Record<string, string>>;
+  const { properties, required } = described(schema, 'input', components);
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(properties as Record<string, JsonSchema>).map(([field, inner]) => {
+    const { description, examples: _examples, ...rest } = asText(withoutNull(inner));
+    const isList = spec.lists?.includes(field) === true;
+    const example = examples[field];
+    return {
+      name: field,
+      in: place,
+      required: needed.includes(field),
+      ...(typeof description === 'string' ? { description } : {}),
+      schema: isList ? { type: 'array', items: { type: 'string' } } : rest,
+      ...(isList ? { style: 'form', explode: true } : {}),
+      ...(example === undefined ? {} : { example: isList ? example.split(',') : example }),
+    };
+  });
+}
+
+/** A parameter is text, and so is its default. */
+function asText(schema: JsonSchema): JsonSchema {
+  return 'default' in schema ? { ...schema, default: String(schema['default']) } : schema;
+}
+
+/** A parameter cannot be null, only absent. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, type, ...rest } = schema;
+  if (Array.isArray(type)) {
+    const types: unknown[] = type.filter((name) => name !== 'null');
+    return { ...rest, type: types.length === 1 ? types[0] : types };
+  }
+  if (!Array.isArray(anyOf)) return schema;
+  const options: unknown[] = anyOf.filter((option: JsonSchema) => option['type'] !== 'null');
+  const [only] = options;
+  return options.length === 1 ? { ...(only as JsonSchema), ...rest } : { ...rest, anyOf: options };
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+
+/**
+ * The order of refusals, contract section 1: for every two of them a request that deserves both gets the earlier one.
+ * NotReady, which comes before all, is in starting.test.ts and service.test.ts.
+ */
+const admin = 'admin-key';
+const limit = 1024;
+let service: ServiceUnderTest;
+/** One that takes three calls a minute of each credential: what is to be 429 goes there. */
+let limited: ServiceUnderTest;
+const keys = { outside: '', spent: '', 'spent, outside': '' };
+
+beforeAll(async () => {
+  const environment = { AUTH_ENABLED: 'true', API_KEY: admin, MAX_REQUEST_BODY_BYTES: String(limit) };
+  service = await startServiceUnderTest(environment);
+  limited = await startServiceUnderTest({ ...environment, RATE_LIMIT_PER_MINUTE: '3' });
+  const headers = { 'x-api-key': admin };
+  const keyOf = async (at: ServiceUnderTest, body: object) =>
+    (await at.call<{ key: string }>('POST', '/auth/keys', body, { headers })).body.key;
+  const elsewhere = { role: 'reader', databases: ['elsewhere'] };
+  keys.outside = await keyOf(service, elsewhere);
+  keys.spent = await keyOf(limited, { role: 'admin' });
+  keys['spent, outside'] = await keyOf(limited, elsewhere);
+  for (const key of [keys.spent, keys['spent, outside']])
+    for (let n = 0; n < 3; n++)
+      await limited.call('GET', '/auth/whoami', undefined, { headers: { 'x-api-key': key } });
+  await service.call('POST', '/assert/fact', { predicate: 'p', args: ['a'] }, { headers });
+});
+
+afterAll(async () => {
+  await service.close();
+  await limited.close();
+});
+
+/** In the order of the contract; `own` is deserved by every request below. */
+const refusals = {
+  origin: [403, 'Forbidden'],
+  route: [405, 'MethodNotAllowed'],
+  credential: [401, 'Unauthenticated'],
+  rate: [429, 'RateLimited'],
+  permission: [403, 'Forbidden'],
+  type: [415, 'UnsupportedMediaType'],
+  size: [413, 'PayloadTooLarge'],
+  names: [400, 'ValidationException'],
+  database: [404, 'DatabaseNotFound'],
+  body: [400, 'ValidationException'],
+} as const;
+type Flaw = keyof typeof refusals;
+
+interface Target {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+  /** What it has none of. */
+  readonly without?: readonly Flaw[];
+  readonly own: readonly [status: number, code: string];
+  readonly type?: string;
+}
+
+const targets: readonly Target[] = [
+  {
+    method: 'POST',
+    path: '/assert/fact',
+    body: { predicate: 'p', args: ['a'], ifGeneration: 0 },
+    own: [409, 'Conflict'],
+  },
+  { method: 'PUT', path: '/rules/none', body: { enabled: true }, own: [404, 'RuleNotFound'] },
+  {
+    method: 'POST',
+    path: '/scope/fork',
+    body: { source: 'none', target: 'some' },
+    own: [404, 'ScopeNotFound'],
+  },
+  {
+    method: 'GET',
+    path: '/rules/none',
+    own: [404, 'RuleNotFound'],
+    without: ['type', 'size'],
+  },
+  {
+    method: 'POST',
+    path: '/databases',
+    body: { name: 'default' },
+    own: [409, 'Conflict'],
+    without: ['names', 'database'],
+  },
+  {
+    method: 'POST',
+    path: '/import/none/undo',
+    own: [404, 'NotFound'],
+    without: ['type', 'size'],
+  },
+];
+
+function request(target: Target, flaws: readonly Flaw[]) {
+  const has = (flaw: Flaw): boolean => flaws.includes(flaw);
+  const key = has('credential')
+    ? 'no-key'
+    : has('rate')
+      ? keys[has('permission') ? 'spent, outside' : 'spent']
+      : has('permission')
+        ? keys.outside
+        : admin;
+  const query = has('body') ? '?unheardOf=1' : '';
+  const method = has('route') ? 'PATCH' : target.method;
+  const body = target.body === undefined ? undefined : JSON.stringify(target.body);
+  const sent = has('size') ? `${body ?? '{}'}${' '.repeat(limit)}` : body;
+  const headers = {
+    'x-api-key': key,
+    ...(has('origin') ? { origin: 'http://foreign.example' } : {}),
+    ...(has('type') ? { 'content-type': 'text/plain' } : {}),
+    ...(has('names') ? { 'x-tenant-id': 'two words' } : {}),
+    ...(has('database') ? { 'x-database': 'nowhere' } : {}),
+  };
+  return (has('rate') ? limited : service).call(method, `${target.path}${query}`, sent, { headers });
+}
+
+describe.each(targets)('$method $path', (target) => {
+  const order = (Object.keys(refusals) as Flaw[]).filter((flaw) => !target.without?.includes(flaw));
+
+  it('gives the earlier of two refusals, and its own last', async () => {
+    const pairs = order.flatMap((first, at) => [
+      [first],
+      ...order.slice(at + 1).map((second) => [first, second]),
+    ]);
+    const check = async (flaws: readonly Flaw[]): Promise<void> => {
+      const { status, body } = await request(target, flaws);
+      expect([status, body.code], flaws.join(' and ')).toEqual(refusals[flaws[0] as Flaw]);
+    };
+    await Promise.all(pairs.map(check));
+    const own = await request(target, []);
+    expect([own.status, own.body.code]).toEqual(target.own);
+  });
+
+  it('gives the first of all that are left, one after the other', async () => {
+    for (let at = 0; at < order.length; at++) {
+      const flaws = order.slice(at);
+      const { status, body } = await request(target, flaws);
+      expect([status, body.code], flaws.join(', ')).toEqual(refusals[flaws[0] as Flaw]);
+    }
+  });
+});
+
+it('a database or tenant outside of the credential is 403, whether it exists or not', async () => {
+  for (const database of ['default', 'nowhere']) {
+    const headers = { 'x-api-key': keys.outside, 'x-database': database };
+    const { status, body } = await service.call('GET', '/rules', undefined, { headers });
+    expect([status, body.code]).toEqual([403, 'Forbidden']);
+  }
+});

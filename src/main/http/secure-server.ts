@@ -1,0 +1,104 @@
+/**
+ * HTTPS in front of the application: a server of its own that hands its requests to the same routes.
+ *
+ * It takes over the limits of the plain server, so that what holds on one port holds on the other. A connection that
+ * never comes to speak TLS (a plain request, a scan, a client that refuses the certificate) is closed, and is nothing
+ * that an operator need be told. A new certificate is for new connections; those that are open go on.
+ */
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { serverOptions } from './connections.ts';
+
+/** So long a client may take to agree on TLS. */
+const handshakeTimeoutMs = 10_000;
+
+/** All of TLS 1.3, and of TLS 1.2 what has forward secrecy and authenticated encryption; nothing older. */
+const protocol = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+  ].join(':'),
+} as const;
+
+/** Private key and certificates, as PEM. */
+export interface CertificateSecrets {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface SecureServer {
+  /** Rejects with the system's error where the port cannot be had. */
+  listen(host: string, port: number): Promise<AddressInfo>;
+  /** For the connections that come from now on. */
+  replaceCertificate(secrets: CertificateSecrets): void;
+  /** Takes no more connections and ends the idle ones; resolves when the last one has ended. */
+  close(): Promise<void>;
+  /** Cuts all connections, those too that have not yet come to speak TLS. */
+  cut(): void;
+}
+
+/** `prepare` gets the server before it listens, as it gets the plain one. */
+export function createSecureServer(
+  secrets: CertificateSecrets,
+  app: FastifyInstance,
+  log: FastifyBaseLogger,
+  prepare: (server: Server) => void,
+): SecureServer {
+  const server = createServer(
+    {
+      ...serverOptions,
+      ...protocol,
+      ...secrets,
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: handshakeTimeoutMs,
+    },
+    (request, response) => app.routing(request, response),
+  );
+  prepare(server);
+  dropFailedHandshakes(server, log);
+  const sockets = trackSockets(server);
+  return {
+    async listen(host, port) {
+      server.listen({ host, port });
+      await once(server, 'listening');
+      return server.address() as AddressInfo;
+    },
+    replaceCertificate: (next) => server.setSecureContext({ ...protocol, ...next }),
+    close: () =>
+      new Promise((resolve) => {
+        // The one error is that it does not listen, as where its port was taken.
+        server.close(() => resolve());
+      }),
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Stands before Node's own listener, which would have the failure answered in HTTP. */
+function dropFailedHandshakes(server: Server, log: FastifyBaseLogger): void {
+  server.prependListener('tlsClientError', (error: Error & { code?: string }, socket: TLSSocket) => {
+    log.debug({ code: error.code ?? 'unknown' }, 'a connection did not come to speak TLS');
+    socket.destroy();
+  });
+}
+
+function trackSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}

@@ -1,0 +1,449 @@
+/**
+ * For tests: how to get each answer that the description of the API shows, by operation.
+ *
+ * Every operation has an entry, and every problem of its own in it, or this does not compile. Problems that come with what
+ * an operation is (no credential, a body that is too large, ...) need no recipe of their own.
+ */
+import type { OperationName, Operations } from '../../../engine/contract/operations.ts';
+
+/** One request. What is not given: no parameters, no body, the tenant `default`, the admin's key. */
+export interface Sent {
+  readonly params?: Readonly<Record<string, string>>;
+  /** With the question mark. */
+  readonly query?: string;
+  /** Sent as it is where it is text, else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** At the service without keys, without a provider and with little memory. */
+  readonly isAtSmall?: true;
+}
+
+/** The services that requests are prepared on. */
+export interface World {
+  /** A name that nothing has yet. */
+  fresh(): string;
+  /** The answer's body. Rejects where it is a problem. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  /** The same at the small service. */
+  callSmall(method: string, path: string, body?: unknown): Promise<Answered>;
+  /** A call that may fail. */
+  attempt(method: string, path: string, body: unknown): Promise<void>;
+}
+
+/** What recipes read of answers. */
+export interface Answered {
+  readonly id: string;
+  readonly facts: readonly { readonly id: string }[];
+}
+
+export type Recipe = (world: World) => Sent | Promise<Sent>;
+
+/** Provoked in one way for all operations. */
+type Shared = 'StorageUnavailable';
+
+export type Recipes = {
+  readonly [Name in OperationName]: { readonly success: Recipe } & {
+    /** null: it cannot be provoked in a test; the test says why. */
+    readonly [Code in Exclude<Operations[Name]['problems'][number], Shared>]: Recipe | null;
+  };
+};
+
+const nowhere = 'nowhere';
+const unsafeRule = 'p(?x) :- q(?y)';
+const naturalLanguage = 'Carol is the mother of Emil.';
+/** The scripted provider answers this with an error. */
+export const failingLanguage = 'This cannot be read.';
+
+/** The small service has a rule that derives `n` without end; the other one has `path` over `edge`. */
+const endless = { predicate: 'n', args: ['?x'] };
+const path = { predicate: 'path', args: ['?x', '?y'] };
+const path1 = { ...path, maxDerivations: 1 };
+
+const none = (): Sent => ({});
+const withId = (id: string): Sent => ({ params: { id } });
+
+async function fact(world: World, fields: object = {}): Promise<{ predicate: string; id: string }> {
+  const predicate = world.fresh();
+  const { id } = await world.call('POST', '/tell', { predicate, args: ['a'], ...fields });
+  return { predicate, id };
+}
+
+async function rule(world: World, fields: object = {}): Promise<{ id: string; text: string }> {
+  const text = `${world.fresh()}(?x) :- edge(?x, ?_)`;
+  const { id } = await world.call('POST', '/teach', { text, ...fields });
+  return { id, text };
+}
+
+async function scope(world: World): Promise<string> {
+  const name = world.fresh();
+  await world.call('POST', '/tell', { predicate: 'member', args: [name], scope: name });
+  return name;
+}
+
+async function database(world: World): Promise<string> {
+  const name = world.fresh();
+  await world.call('POST', '/databases', { name });
+  return name;
+}
+
+async function tenant(world: World): Promise<{ name: string; id: string }> {
+  const [name, id] = [await database(world), world.fresh()];
+  await world.call(
+    'POST',
+    '/tell',
+    { predicate: 'p', args: ['a'] },
+    { 'x-database': name, 'x-tenant-id': id },
+  );
+  return { name, id };
+}
+
+async function begun(world: World): Promise<string> {
+  return (await world.call('POST', '/tx/begin')).id;
+}
+
+/** The id of a transaction that was rolled back. */
+export async function endedTransaction(world: World): Promise<string> {
+  const id = await begun(world);
+  await world.call('POST', `/tx/rollback/${id}`);
+  return id;
+}
+
+async function key(world: World): Promise<Sent> {
+  return withId((await world.call('POST', '/auth/keys', { role: 'reader' })).id);
+}
+
+const knowledge = {
+  assertFact: {
+    success: (world) => ({
+      body: { predicate: world.fresh(), args: ['a', 1, true], metadata: { a: [null] } },
+    }),
+    Conflict: async (world) => {
+      const { predicate } = await fact(world);
+      return { body: { predicate, args: ['a'], ifGeneration: 0 } };
+    },
+  },
+  assertFacts: {
+    success: (world) => ({ body: [{ predicate: world.fresh(), args: [] }] }),
+  },
+  retract: {
+    success: async (world) => ({ body: { predicate: (await fact(world)).predicate, args: ['a'] } }),
+    Conflict: async (world) => {
+      const { predicate } = await fact(world);
+      return { body: { predicate, args: ['a'], ifGeneration: 0 } };
+    },
+  },
+  retractPattern: {
+    success: async (world) => ({ body: { predicate: (await fact(world)).predicate, args: ['?x'] } }),
+    Conflict: async (world) => {
+      const { predicate } = await fact(world);
+      return { body: { predicate, args: ['?x'], ifGeneration: 0 } };
+    },
+  },
+  query: { success: () => ({ body: { predicate: 'edge', args: ['?x', '?y'] } }) },
+  listFacts: {
+    success: () => ({ query: '?predicate=path&derived=true&limit=3' }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, query: '?predicate=n&derived=true' }),
+  },
+  getFact: {
+    success: async (world) => withId((await fact(world, { metadata: { source: 's' }, ttl: 60_000 })).id),
+    FactNotFound: () => withId('f999999-0'),
+  },
+  deleteFact: {
+    success: async (world) => withId((await fact(world)).id),
+    FactNotFound: () => withId('f999999-0'),
+  },
+  listPredicates: { success: none },
+  aggregate: {
+    success: () => ({ body: { operation: 'MAX', predicate: 'edge', argIndex: 0 } }),
+    InferenceLimitExceeded: () => ({
+      isAtSmall: true,
+      body: { ...endless, operation: 'COUNT', infer: true },
+    }),
+  },
+  assertRule: {
+    success: (world) => ({ body: { text: `${world.fresh()}(?x) :- edge(?x, ?_), ?x != b` } }),
+    RuleException: () => ({ body: { text: unsafeRule } }),
+  },
+  validateRules: { success: () => ({ body: { text: `${unsafeRule}. p(` } }) },
+  listRules: { success: none },
+  getRule: {
+    success: async (world) => {
+      const text = `${world.fresh()}(?n) :- ?n = count { ?y : edge(?_, ?y), not -edge(?y, ?y) }`;
+      return withId((await world.call('POST', '/teach', { text })).id);
+    },
+    RuleNotFound: () => withId('r999999'),
+  },
+  updateRule: {
+    success: async (world) => ({ ...withId((await rule(world)).id), body: { enabled: false } }),
+    RuleNotFound: () => ({ ...withId('r999999'), body: { enabled: false } }),
+    Conflict: async (world) => {
+      const { text } = await rule(world);
+      return { ...withId((await rule(world)).id), body: { text } };
+    },
+    PreconditionFailed: async (world) => ({
+      ...withId((await rule(world)).id),
+      body: { enabled: false },
+      headers: { 'if-match': '"another"' },
+    }),
+    RuleException: async (world) => ({ ...withId((await rule(world)).id), body: { text: unsafeRule } }),
+  },
+  deleteRule: {
+    success: async (world) => withId((await rule(world)).id),
+    RuleNotFound: () => withId('r999999'),
+    PreconditionFailed: async (world) => ({
+      ...withId((await rule(world)).id),
+      headers: { 'if-match': '"another"' },
+    }),
+  },
+  ask: {
+    success: () => ({ body: { ...path, withProof: true, allProofs: true } }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, body: endless }),
+    RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
+  },
+  explain: {
+    success: () => ({ body: { predicate: 'path', args: ['d', 'a'], mode: 'whyNot' } }),
+    InferenceLimitExceeded: () => ({ body: { ...path1, mode: 'why' } }),
+  },
+  whatIf: {
+    success: () => ({ body: { assert: [{ predicate: 'edge', args: ['d', 'e'] }] } }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { goals: [endless] } }),
+    RuleException: () => ({ body: { rules: [{ text: unsafeRule }] } }),
+    RuleNotFound: () => ({ body: { withoutRules: ['r999999'] } }),
+  },
+  trace: {
+    success: () => ({ body: { ...path, maxEvents: 5 } }),
+    InferenceLimitExceeded: () => ({ body: path1 }),
+    RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
+  },
+  beginTransaction: { success: none },
+  commitTransaction: {
+    success: async (world) => {
+      const id = await begun(world);
+      await world.call('POST', '/tell', { predicate: world.fresh(), args: [] }, { 'x-transaction-id': id });
+      return withId(id);
+    },
+    TransactionNotFound: () => withId(nowhere),
+    Conflict: async (world) => withId(await endedTransaction(world)),
+    RuleException: async (world) => {
+      const [id, p, q] = [await begun(world), world.fresh(), world.fresh()];
+      const text = `${p}(?x) :- edge(?x, ?_), not ${q}(?x)`;
+      await world.call('POST', '/teach', { text }, { 'x-transaction-id': id });
+      await world.call('POST', '/teach', { text: `${q}(?x) :- ${p}(?x)` });
+      return withId(id);
+    },
+  },
+  rollbackTransaction: {
+    success: async (world) => withId(await begun(world)),
+    TransactionNotFound: () => withId(nowhere),
+    Conflict: async (world) => withId(await endedTransaction(world)),
+  },
+  listScopes: { success: async (world) => (await scope(world), {}) },
+  forkScope: {
+    success: async (world) => ({ body: { source: await scope(world), target: world.fresh() } }),
+    ScopeNotFound: (world) => ({ body: { source: nowhere, target: world.fresh() } }),
+    Conflict: async (world) => ({ body: { source: await scope(world), target: await scope(world) } }),
+    RuleException: async (world) => {
+      const [source, target, p, q] = [world.fresh(), world.fresh(), world.fresh(), world.fresh()];
+      const text = `${p}(?x) :- edge(?x, ?_), not ${q}(?x)`;
+      await world.call('POST', '/teach', { text, scope: source });
+      await world.call('POST', '/teach', { text: `${q}(?x) :- ${p}(?x)`, scope: target });
+      return { body: { source, target } };
+    },
+  },
+  diffScopes: {
+    success: async (world) => ({ body: { source: await scope(world), target: null } }),
+    ScopeNotFound: () => ({ body: { source: nowhere, target: null } }),
+  },
+  mergeScopes: {
+    success: async (world) => ({
+      body: { source: await scope(world), target: world.fresh(), strategy: 'KEEP_BOTH' },
+    }),
+    ScopeNotFound: () => ({ body: { source: nowhere, target: null, strategy: 'REJECT' } }),
+    Conflict: async (world) => {
+      const [source, target] = [world.fresh(), world.fresh()];
+      await world.call('POST', '/tell', { predicate: 'p', args: [], scope: source });
+      await world.call('POST', '/tell', { predicate: 'p', args: [], scope: target, truthVal: false });
+      return { body: { source, target, strategy: 'REJECT' } };
+    },
+  },
+  deleteScope: {
+    success: async (world) => ({ params: { name: await scope(world) } }),
+    ScopeNotFound: () => ({ params: { name: nowhere } }),
+  },
+} satisfies Partial<Recipes>;
+
+const memory = {
+  browseMemory: {
+    success: () => ({ query: '?maxFacts=2&predicates=edge,path&includeInferred=true' }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, query: '?predicates=n&includeInferred=true' }),
+  },
+  recall: {
+    success: () => ({ body: { maxFacts: 2 } }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
+  },
+  memoryStats: { success: none, InferenceLimitExceeded: null },
+  consolidate: {
+    success: async (world) => ({ body: { predicates: [await episodes(world)] } }),
+  },
+  restore: {
+    success: async (world) => {
+      const predicate = await episodes(world);
+      await world.call('POST', '/memory/consolidate', { predicates: [predicate] });
+      const { facts } = await world.call('GET', `/facts?predicate=${predicate}_summary`);
+      return { body: { id: facts[0]?.id } };
+    },
+    FactNotFound: () => ({ body: { id: 'f999999-0' } }),
+  },
+  decay: {
+    // What has importance 0 is of salience 0.
+    success: async (world) => {
+      const name = world.fresh();
+      await fact(world, { scope: name, metadata: { importance: 0 } });
+      return { body: { scope: name } };
+    },
+  },
+  optimizeContext: {
+    success: (world) => ({
+      body: { goals: [path], maxFacts: 3, sessionId: world.fresh(), explainOmitted: true },
+    }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { goals: [endless] } }),
+  },
+  diffContext: {
+    success: async (world) => {
+      const sessionId = world.fresh();
+      await world.call('POST', '/context/optimize', { sessionId, maxFacts: 1 });
+      return { body: { sessionId, maxFacts: 3 } };
+    },
+    SessionNotFound: () => ({ body: { sessionId: nowhere } }),
+    InferenceLimitExceeded: async (world) => {
+      const sessionId = world.fresh();
+      await world.callSmall('POST', '/context/optimize', { sessionId });
+      return { isAtSmall: true, body: { sessionId, goals: [endless] } };
+    },
+  },
+  summarizeContext: { success: none, InferenceLimitExceeded: null },
+  clearContextSession: { success: () => ({ body: { sessionId: nowhere } }) },
+  contextOfTurns: {
+    success: (world) => ({ body: { turns: [`${world.fresh()}(a).`, naturalLanguage], maxFacts: 2 } }),
+    RuleException: () => ({ body: { turns: [`${unsafeRule}.`] } }),
+    LlmProviderException: () => ({ body: { turns: [failingLanguage] } }),
+  },
+  ingest: {
+    success: (world) => ({ body: { text: `${world.fresh()}(a).`, maxFacts: 2 } }),
+    RuleException: () => ({ body: { text: `${unsafeRule}.` } }),
+    InferenceLimitExceeded: (world) => ({
+      isAtSmall: true,
+      body: { text: `${world.fresh()}(a).`, goals: [endless] },
+    }),
+    LlmProviderException: () => ({ body: { text: failingLanguage } }),
+    LlmUnavailable: () => ({ isAtSmall: true, body: { text: naturalLanguage } }),
+  },
+  extract: {
+    success: (world) => ({
+      body: { text: `${world.fresh()}(a).\n${naturalLanguage}`, assert: true, rules: true },
+    }),
+    RuleException: null,
+    LlmProviderException: () => ({ body: { text: failingLanguage } }),
+    LlmUnavailable: () => ({ isAtSmall: true, body: { text: naturalLanguage } }),
+  },
+  synthesize: {
+    success: () => ({ body: { question: 'Where does a lead?' } }),
+    InferenceLimitExceeded: () => ({ body: { question: 'How far can one count?', timeoutMs: 1 } }),
+    LlmProviderException: () => ({ body: { question: failingLanguage } }),
+    LlmUnavailable: () => ({ isAtSmall: true, body: { question: 'Where does a lead?' } }),
+  },
+} satisfies Partial<Recipes>;
+
+/** Three facts that differ in one argument alone. */
+async function episodes(world: World): Promise<string> {
+  const predicate = world.fresh();
+  const facts = [1, 2, 3].map((day) => ({ predicate, args: ['a', day] }));
+  await world.call('POST', '/assert/facts', { facts });
+  return predicate;
+}
+
+export const recipes: Recipes = {
+  ...knowledge,
+  ...memory,
+  importKnowledge: {
+    success: (world) => ({
+      body: `${world.fresh()},a\n"broken\n`,
+      headers: { 'content-type': 'text/csv' },
+    }),
+  },
+  undoImport: {
+    success: async (world) => {
+      const headers = { 'content-type': 'text/csv' };
+      return withId((await world.call('POST', '/import', `${world.fresh()},a\n`, headers)).id);
+    },
+    NotFound: () => withId(nowhere),
+  },
+  exportKnowledge: { success: () => ({ query: '?format=csv' }) },
+  listDatabases: { success: none },
+  createDatabase: {
+    success: (world) => ({ body: { name: world.fresh() } }),
+    Conflict: () => ({ body: { name: 'default' } }),
+  },
+  deleteDatabase: {
+    success: async (world) => ({ params: { name: await database(world) } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere } }),
+    Conflict: () => ({ params: { name: 'default' } }),
+  },
+  nukeDatabase: {
+    success: async (world) => ({ params: { name: (await tenant(world)).name } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere } }),
+  },
+  listTenants: {
+    success: async (world) => ({ params: { name: (await tenant(world)).name } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere } }),
+  },
+  createTenant: {
+    success: (world) => ({ params: { name: 'default' }, body: { name: world.fresh() } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere }, body: { name: 'a' } }),
+    Conflict: () => ({ params: { name: 'default' }, body: { name: 'default' } }),
+  },
+  deleteTenant: {
+    success: async (world) => ({ params: await tenant(world) }),
+    DatabaseNotFound: () => ({ params: { name: nowhere, id: 'default' } }),
+    TenantNotFound: () => ({ params: { name: 'default', id: nowhere } }),
+  },
+  nukeTenant: {
+    success: async (world) => ({ params: await tenant(world) }),
+    DatabaseNotFound: () => ({ params: { name: nowhere, id: 'default' } }),
+    TenantNotFound: () => ({ params: { name: 'default', id: nowhere } }),
+  },
+  authenticationStatus: { success: none },
+  bootstrap: {
+    success: () => ({ body: { username: 'admin', password: 'the password' } }),
+    Unauthenticated: () => ({ body: { username: 'admin', password: 'another' } }),
+    RateLimited: async (world) => {
+      const body = { username: 'admin', password: 'another' };
+      for (let tried = 0; tried < 5; tried++) await world.attempt('POST', '/auth/bootstrap', body);
+      return { body };
+    },
+    Conflict: () => ({ isAtSmall: true, body: { username: 'admin', password: 'another' } }),
+  },
+  createKey: {
+    success: () => ({ body: { role: 'reader', tenants: ['a'], expiresInDays: 0.5 } }),
+    Conflict: () => ({ isAtSmall: true, body: { role: 'reader' } }),
+  },
+  listKeys: {
+    success: async (world) => (await key(world), {}),
+    Conflict: () => ({ isAtSmall: true }),
+  },
+  updateKey: {
+    success: async (world) => ({ ...(await key(world)), body: { description: 'the dashboard' } }),
+    NotFound: () => ({ ...withId(nowhere), body: { description: 'the dashboard' } }),
+    Conflict: () => ({ isAtSmall: true, ...withId(nowhere), body: {} }),
+  },
+  revokeKey: {
+    success: key,
+    NotFound: () => withId(nowhere),
+    Conflict: () => ({ isAtSmall: true, ...withId(nowhere) }),
+  },
+  whoami: { success: none },
+  takeSnapshot: { success: async (world) => (await fact(world), {}) },
+  health: { success: none },
+  ready: { success: none },
+  events: { success: () => ({ headers: { 'last-event-id': '1.0' } }) },
+};

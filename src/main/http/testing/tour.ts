@@ -1,0 +1,140 @@
+/**
+ * For tests: the tour of the HTTP API (docs/http.md), read and walked.
+ *
+ * A `sh` block is a step; the block right after it, `json` or `text`, is what it prints. A step that starts the program
+ * is not run: it begins another service with the variables that it sets. The steps of one service share one shell, and
+ * functions that a step defines are there for all that follow.
+ */
+import { execFile } from 'node:child_process';
+import { present } from '../../../engine/index.ts';
+
+interface Step {
+  readonly command: string;
+  /** What the page shows as its output; null: it prints nothing. */
+  readonly shown: { readonly kind: 'json' | 'text'; readonly text: string } | null;
+  /** The line of the page on which the command begins. */
+  readonly line: number;
+}
+
+export interface Leg {
+  /** What the start of the service sets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Functions of the shell that were defined before. */
+  readonly definitions: readonly string[];
+  readonly steps: readonly Step[];
+}
+
+/** What a step printed, beside what the page shows, both as they are compared. */
+export interface Walked {
+  readonly line: number;
+  readonly shown: unknown;
+  readonly printed: unknown;
+}
+
+const start = /^((?:[A-Z_]+=\S+ )*)node out\/main\/headless\.js$/;
+
+/** The page as services with the steps that are taken on each. */
+export function readTour(page: string): Leg[] {
+  const legs: { environment: Record<string, string>; definitions: string[]; steps: Step[] }[] = [];
+  const definitions: string[] = [];
+  const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)\n?```$/gm)].map(({ 1: kind, 2: text, index }) => ({
+    kind,
+    text: present(text, 'a block has a text'),
+    line: page.slice(0, index).split('\n').length + 1,
+  }));
+  for (const [at, { kind, text, line }] of blocks.entries()) {
+    if (kind !== 'sh') continue;
+    const variables = start.exec(text)?.[1];
+    if (variables !== undefined) {
+      const pairs = variables.trim().split(' ');
+      legs.push({
+        environment: Object.fromEntries(pairs.map((pair) => pair.split('='))),
+        definitions: [...definitions],
+        steps: [],
+      });
+      continue;
+    }
+    if (/^\w+\(\)/.test(text)) definitions.push(text);
+    const next = blocks[at + 1];
+    const answer =
+      next?.kind === 'json' || next?.kind === 'text' ? { kind: next.kind, text: next.text } : null;
+    present(legs.at(-1), 'the page starts a service before it calls it').steps.push({
+      command: text,
+      shown: answer as Step['shown'],
+      line,
+    });
+  }
+  return legs;
+}
+
+const mark = '\u001e';
+
+/** Takes the steps at the service, one after the other, and tells what each printed. */
+export async function walk({ definitions, steps }: Leg, address: string): Promise<string[]> {
+  const script = [definitions.join('\n'), ...steps.map(({ command }) => `${command}\nprintf '${mark}'`)]
+    .join('\n')
+    .replaceAll('http://127.0.0.1:9300', address);
+  const output = await new Promise<string>((resolve, reject) => {
+    const options = {
+      env: { PATH: process.env['PATH'] ?? '' },
+      timeout: 25_000,
+      maxBuffer: 64 * 1024 * 1024,
+    };
+    execFile('bash', ['--noprofile', '--norc', '-c', script], options, (error, stdout, stderr) => {
+      if (error !== null || stderr !== '') reject(new Error(`the shell said: ${stderr}`, { cause: error }));
+      else resolve(stdout);
+    });
+  });
+  return output.split(mark).slice(0, -1);
+}
+
+/** What the page shows and what came, with what differs from run to run made alike. */
+export function compared({ steps }: Leg, outputs: readonly string[]): Walked[] {
+  return steps.map(({ line, shown }, at) => {
+    const output = outputs[at] ?? '';
+    if (shown?.kind === 'json')
+      return { line, shown: alike(jsonValues(shown.text)), printed: alike(jsonValues(output)) };
+    return { line, shown: alikeText(shown?.text ?? ''), printed: alikeText(output.trim()) };
+  });
+}
+
+/** The JSON values that follow one another in a text. */
+export function jsonValues(text: string): unknown[] {
+  const values: unknown[] = [];
+  let [begin, depth, inString] = [0, 0, false];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (inString) {
+      if (character === '\\') at++;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') {
+      depth--;
+      if (depth > 0) continue;
+      values.push(JSON.parse(text.slice(begin, at + 1)));
+      begin = at + 1;
+    }
+  }
+  const rest = text.slice(begin).trim();
+  if (rest !== '') throw new Error(`this is no JSON object or array: ${rest}`);
+  return values;
+}
+
+/** Numbers and texts under these names differ from run to run. */
+const volatile =
+  /^(?:elapsedMs|uptimeMs|generatedAt|createdAt|updatedAt|expiresAt|lastUsedAt|first|last|salience|minSalience|maxSalience|version|key|prefix)$/;
+
+function alike(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => alike(item));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, alike(inner, key)]));
+  if (value !== null && volatile.test(name)) return `a ${typeof value}`;
+  return typeof value === 'string' ? alikeText(value) : value;
+}
+
+function alikeText(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'an id')
+    .replaceAll(/"time":\d{13}/g, '"time":now');
+}

@@ -1,0 +1,62 @@
+/**
+ * How late the event loop is: a timer that says by how much it came later than it was due.
+ *
+ * What keeps the thread for long shows here, and is what every client feels. What Node measures by itself includes its
+ * own interval and begins anew whenever somebody reads it; here every reader gets the same, of the last minute.
+ */
+export interface LagWatch {
+  /** Seconds, over the last minute; all 0 before the first look. */
+  summary(): LagSummary;
+  stop(): void;
+}
+
+export interface LagSummary {
+  readonly last: number;
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly stddev: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+const everyMs = 50;
+const remembered = 60_000 / everyMs;
+
+/** Calls `observe` with seconds, 0 where the timer was on time, until it is stopped. Keeps no process alive. */
+export function watchLag(observe: (lag: number) => void): LagWatch {
+  const lags: number[] = [];
+  let looks = 0;
+  let before = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const lag = Math.max(0, now - before - everyMs) / 1000;
+    before = now;
+    lags[looks++ % remembered] = lag;
+    observe(lag);
+  }, everyMs).unref();
+  return {
+    summary: () => summaryOf(lags, lags[(looks - 1) % remembered] ?? 0),
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Of these values, in any order; a percentile is the least value that so many are not above. */
+export function summaryOf(values: readonly number[], last: number): LagSummary {
+  const sorted = values.toSorted((one, other) => one - other);
+  const count = Math.max(1, sorted.length);
+  const percentile = (part: number): number => sorted[Math.ceil(part * sorted.length) - 1] ?? 0;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / count;
+  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count;
+  return {
+    last,
+    min: sorted[0] ?? 0,
+    max: sorted.at(-1) ?? 0,
+    mean,
+    stddev: Math.sqrt(variance),
+    p50: percentile(0.5),
+    p90: percentile(0.9),
+    p99: percentile(0.99),
+  };
+}

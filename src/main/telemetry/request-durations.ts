@@ -1,0 +1,81 @@
+/**
+ * The histogram of requests by method, route and status, counted where every request passes.
+ *
+ * The library's own histogram makes a text of the labels of each observation and looks that up; here a series is found by
+ * its labels one after the other, which is a tenth of the work. What a scrape gets is the same: cumulative buckets, sum
+ * and count of every series, in the order in which they were first seen.
+ */
+import type { Registry } from 'prom-client';
+
+interface Series {
+  readonly labels: { readonly method: string; readonly route: string; readonly status: string };
+  /** How many were at most as long as each bound and longer than the one before; the last: longer than all. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+interface Value {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+export class RequestDurations {
+  readonly #name: string;
+  readonly #bounds: readonly number[];
+  readonly #routes = new Map<string, Map<string, Map<number, Series>>>();
+  readonly #all: Series[] = [];
+
+  /** `bounds`: of the buckets, ascending, in seconds. */
+  constructor(name: string, help: string, bounds: readonly number[], registry: Registry) {
+    this.#name = name;
+    this.#bounds = bounds;
+    const get = () => Promise.resolve({ name, help, type: 'histogram', values: this.#values() });
+    // A registry asks its metrics for these two and no more.
+    registry.registerMetric({ name, get } as unknown as Parameters<Registry['registerMetric']>[0]);
+  }
+
+  /** Has the series there before there is anything to observe. */
+  zero(method: string, route: string, status: number): void {
+    this.#seriesOf(method, route, status);
+  }
+
+  observe(method: string, route: string, status: number, seconds: number): void {
+    const series = this.#seriesOf(method, route, status);
+    let at = 0;
+    while (at < this.#bounds.length && seconds > (this.#bounds[at] as number)) at++;
+    series.counts[at] = (series.counts[at] as number) + 1;
+    series.sum += seconds;
+  }
+
+  #seriesOf(method: string, route: string, status: number): Series {
+    let methods = this.#routes.get(route);
+    if (methods === undefined) this.#routes.set(route, (methods = new Map()));
+    let statuses = methods.get(method);
+    if (statuses === undefined) methods.set(method, (statuses = new Map()));
+    let series = statuses.get(status);
+    if (series === undefined) {
+      const labels = { method, route, status: String(status) };
+      series = { labels, counts: new Float64Array(this.#bounds.length + 1), sum: 0 };
+      statuses.set(status, series);
+      this.#all.push(series);
+    }
+    return series;
+  }
+
+  #values(): Value[] {
+    return this.#all.flatMap(({ labels, counts, sum }) => {
+      const metricName = `${this.#name}_bucket`;
+      let count = 0;
+      const buckets = Array.from(counts, (each, at) => {
+        count += each;
+        return { metricName, labels: { le: this.#bounds[at] ?? '+Inf', ...labels }, value: count };
+      });
+      return [
+        ...buckets,
+        { metricName: `${this.#name}_sum`, labels, value: sum },
+        { metricName: `${this.#name}_count`, labels, value: count },
+      ];
+    });
+  }
+}

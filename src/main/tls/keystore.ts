@@ -1,0 +1,25 @@
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { KeystoreProblem } from './keystore-problem.ts';
+
+export interface KeystoreKey {
+  /** The name in the store; empty where it has none. */
+  readonly alias: string;
+  readonly key: KeyObject;
+}
+
+/** What a key store holds, in its order. */
+export interface Keystore {
+  readonly keys: readonly KeystoreKey[];
+  readonly certificates: readonly X509Certificate[];
+}
+
+const maxKeys = 100;
+/** Java's own store of authorities has 150. */
+const maxCertificates = 500;
+
+/** Throws a KeystoreProblem where there are more keys or certificates than anybody's store has. */
+export function requireModest({ keys, certificates }: Keystore): void {
+  if (keys.length > maxKeys) throw new KeystoreProblem('file', `which has more than ${maxKeys} private keys`);
+  if (certificates.length > maxCertificates)
+    throw new KeystoreProblem('file', `which has more than ${maxCertificates} certificates`);
+}

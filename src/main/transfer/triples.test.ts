@@ -1,0 +1,46 @@
+import { Buffer } from 'node:buffer';
+import { expect, it } from 'vitest';
+import { readTurtle } from './triples.ts';
+
+interface Read {
+  readonly facts: readonly (readonly string[])[];
+  readonly problems: readonly number[];
+  /** The most items that came at once. */
+  readonly most: number;
+}
+
+async function read(text: string): Promise<Read> {
+  const chunks = (async function* () {
+    yield Buffer.from(text);
+  })();
+  const facts: string[][] = [];
+  const problems: number[] = [];
+  let most = 0;
+  for await (const items of readTurtle(chunks, null, 'n')) {
+    most = Math.max(most, items.length);
+    for (const { line, what } of items)
+      if (what.kind === 'fact') facts.push([what.fact.predicate, ...what.fact.args]);
+      else problems.push(line);
+  }
+  return { facts, problems, most };
+}
+
+it('a line of very many triples is read in pieces, whatever they begin and end with', async () => {
+  const objects = Array.from({ length: 30_000 }, (_, at) => `"😀${'x'.repeat(at % 7)}${at}"`);
+  const { facts, problems, most } = await read(`<urn:s> <urn:p> ${objects.join(',')} .\n`);
+  expect(problems).toEqual([]);
+  expect(facts).toEqual(objects.map((object) => ['urn:p', 'urn:s', object.slice(1, -1)]));
+  expect(most).toBeLessThan(10_000);
+});
+
+it('prefixes outlast a statement that failed, the latest two hundred of them', async () => {
+  const prefixes = Array.from({ length: 300 }, (_, at) => `@prefix p${at}: <urn:${at}:> .\n`).join('');
+  const { facts, problems } = await read(
+    `${prefixes}p0:a p1:b p2:c .\nx x x .\np299:a p100:b p200:c .\np0:a p299:b p200:c .\n`,
+  );
+  expect(facts).toEqual([
+    ['urn:1:b', 'urn:0:a', 'urn:2:c'],
+    ['urn:100:b', 'urn:299:a', 'urn:200:c'],
+  ]);
+  expect(problems).toEqual([302, 304]);
+});

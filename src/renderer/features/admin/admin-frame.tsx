@@ -1,0 +1,31 @@
+/** The parts of administration, each with an address of its own, over the one that is shown. */
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import styles from './admin-frame.module.css';
+
+const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly title: string }[] = [
+  { to: '/admin', title: 'Dashboard' },
+  { to: '/admin/databases', title: 'Databases' },
+  { to: '/admin/keys', title: 'Keys' },
+];
+
+export function AdminFrame({ children }: { children: ReactNode }) {
+  return (
+    <div className={styles.frame}>
+      <nav className={styles.sections} aria-label="Administration">
+        {sections.map(({ to, title }) => (
+          <Link
+            key={to}
+            to={to}
+            className={styles.section ?? ''}
+            activeProps={{ className: styles.current ?? '' }}
+            activeOptions={{ exact: true, includeSearch: false }}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <div className={styles.content}>{children}</div>
+    </div>
+  );
+}

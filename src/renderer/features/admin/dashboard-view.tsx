@@ -1,0 +1,173 @@
+/**
+ * How the service fares: what needs attention first, then its numbers over the last minutes, and its storage.
+ *
+ * The numbers are those of `/metrics`, read every few seconds while this is seen; what came before is kept while the
+ * window is open. Every chart is there in words and in a table too.
+ */
+import { Loader, SegmentedControl } from '@mantine/core';
+import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
+import { useState } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { type Attention, attentionOf } from './attention.ts';
+import { Chart } from './chart.tsx';
+import styles from './dashboard.module.css';
+import { keptMs, type MetricsReading, withGaps } from './history.ts';
+import { useRefusal } from './rights.ts';
+import { ServicePanel } from './service-panel.tsx';
+import { describeTile, summaryOf, type Tile, tilesOf } from './tiles.ts';
+import { type MetricsNow, useMetrics } from './use-history.ts';
+
+type Look = 'charts' | 'table';
+
+function AttentionList({ found }: { found: readonly Attention[] }) {
+  if (found.length === 0)
+    return (
+      <p className={styles.allWell} role="status">
+        <IconCircleCheck size={16} aria-hidden /> Nothing needs attention.
+      </p>
+    );
+  return (
+    <ul className={styles.attention} aria-label="Needs attention" role="status">
+      {found.map(({ tone, title, detail }) => (
+        <li key={title} className={styles[tone]}>
+          {tone === 'bad' ? (
+            <IconAlertTriangle size={16} aria-hidden />
+          ) : (
+            <IconInfoCircle size={16} aria-hidden />
+          )}
+          <span>
+            <strong>{title}.</strong> {detail}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface TilesProps {
+  tiles: readonly Tile[];
+  readings: readonly MetricsReading[];
+}
+
+function Charts({ tiles, readings }: TilesProps) {
+  const last = readings.at(-1)?.at ?? 0;
+  // A chart of a few seconds would make a mountain of every molehill.
+  const from = Math.max(last - keptMs, Math.min(readings[0]?.at ?? last, last - 60_000));
+  return (
+    <ul className={styles.tiles}>
+      {tiles.map((tile) => (
+        <li key={tile.title} className={styles.tile} title={tile.hint}>
+          <h2 className={styles.tileTitle}>{tile.title}</h2>
+          <p className={`number ${styles.value}`}>{tile.value}</p>
+          <p className={`number ${styles.detail}`}>{tile.detail}</p>
+          <Chart
+            label={describeTile(tile)}
+            from={from}
+            {...withGaps(
+              readings,
+              tile.series.map(({ values }) => values),
+            )}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Table({ tiles }: { tiles: readonly Tile[] }) {
+  const rows = tiles.flatMap((tile) =>
+    tile.series.map(({ name, values }) => ({
+      key: `${tile.title} ${name}`,
+      title: tile.series.length === 1 ? tile.title : `${tile.title}: ${name}`,
+      summary: summaryOf(values, tile.write),
+    })),
+  );
+  return (
+    <table className={styles.table}>
+      <thead>
+        <tr>
+          <th scope="col">Measure</th>
+          <th scope="col">Now</th>
+          <th scope="col">Least</th>
+          <th scope="col">Mean</th>
+          <th scope="col">Most</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, title, summary }) => (
+          <tr key={key}>
+            <th scope="row">{title}</th>
+            <td className="number">{summary.now}</td>
+            <td className="number">{summary.least}</td>
+            <td className="number">{summary.mean}</td>
+            <td className="number">{summary.most}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** How far back the readings go, in words. */
+function spanWords(readings: readonly MetricsReading[]): string {
+  const [first, last] = [readings[0], readings.at(-1)];
+  const span = first === undefined || last === undefined ? 0 : last.at - first.at;
+  return `the last ${span < 60_000 ? `${Math.round(span / 1_000)} s` : `${Math.round(span / 60_000)} min`}`;
+}
+
+function Numbers({ metrics }: { metrics: MetricsNow }) {
+  const [look, setLook] = useState<Look>('charts');
+  const { readings, error, retry, samples } = metrics;
+  const tiles = tilesOf(readings);
+  return (
+    <PaneFrame
+      label="Dashboard"
+      title={
+        <>
+          <PaneTitle isWhole>Dashboard</PaneTitle>
+          <span className={`dim ${styles.span}`}>{readings.length > 0 && spanWords(readings)}</span>
+        </>
+      }
+      actions={
+        <SegmentedControl
+          aria-label="How numbers are shown"
+          value={look}
+          onChange={(value) => setLook(value === 'table' ? 'table' : 'charts')}
+          data={[
+            { value: 'charts', label: 'Charts' },
+            { value: 'table', label: 'Table' },
+          ]}
+        />
+      }
+    >
+      <div className={styles.numbers}>
+        {error !== null && <ProblemNotice failure={failureOf(error)} onRetry={retry} />}
+        {samples === null && error === null && readings.length === 0 && (
+          <div className={styles.loading} role="status">
+            <Loader size={16} aria-hidden /> Loading
+          </div>
+        )}
+        {readings.length > 0 && error === null && <AttentionList found={attentionOf(readings)} />}
+        {look === 'charts' ? <Charts tiles={tiles} readings={readings} /> : <Table tiles={tiles} />}
+      </div>
+    </PaneFrame>
+  );
+}
+
+export function DashboardView() {
+  const metrics = useMetrics();
+  const isAdministered = useRefusal() === null;
+  const panes: Pane[] = [
+    { id: 'numbers', least: '420px', content: <Numbers metrics={metrics} /> },
+    {
+      id: 'service',
+      size: '300px',
+      least: '240px',
+      content: <ServicePanel metrics={metrics} isAdministered={isAdministered} />,
+    },
+  ];
+  return <Split id="dashboard" orientation="horizontal" label="Resize" panes={panes} />;
+}

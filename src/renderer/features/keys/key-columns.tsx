@@ -1,0 +1,149 @@
+/** The columns of the list of keys. */
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { IconAlertTriangle, IconClockOff, IconPencil, IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { KeyView } from '../../../engine/contract/authentication.ts';
+import type { Column } from '../../ui/data-grid.tsx';
+import { formatRelative, formatTime } from '../../ui/format.ts';
+import { Tag } from '../../ui/tags.tsx';
+import { reachInWords, standingOf } from './key-words.ts';
+import styles from './keys.module.css';
+
+function Time({ time, none }: { time: number | null; none: string }) {
+  if (time === null) return <span className="dim">{none}</span>;
+  return (
+    <span className="dim" title={formatTime(time)}>
+      {formatRelative(time, Date.now())}
+    </span>
+  );
+}
+
+function Standing({ row }: { row: KeyView }) {
+  const standing = standingOf(row, Date.now());
+  if (standing === 'in force') return <Tag tone="good">{standing}</Tag>;
+  return standing === 'ends soon' ? (
+    <Tag tone="warn">
+      <IconAlertTriangle size={11} aria-hidden /> {standing}
+    </Tag>
+  ) : (
+    <Tag tone="bad">
+      <IconClockOff size={11} aria-hidden /> {standing}
+    </Tag>
+  );
+}
+
+/** The whole of what a key is restricted to, one name a line. */
+function restrictionsOf({ databases, tenants }: KeyView): string {
+  return [...databases.map((name) => `database ${name}`), ...tenants.map((name) => `tenant ${name}`)].join(
+    '\n',
+  );
+}
+
+interface KeyActions {
+  readonly ownId: string | null;
+  readonly onChange: (row: KeyView) => void;
+  readonly onRevoke: (row: KeyView) => void;
+}
+
+function RowAction({ label, icon, onClick }: { label: string; icon: ReactNode; onClick: () => void }) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        size={24}
+        tabIndex={-1}
+        aria-label={label}
+        onClick={(event) => {
+          event.stopPropagation();
+          onClick();
+        }}
+        onDoubleClick={(event) => event.stopPropagation()}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function describingColumns({ ownId }: KeyActions): Column<KeyView>[] {
+  return [
+    {
+      id: 'key',
+      title: 'Key',
+      width: 190,
+      cell: (row) => (
+        <span className={styles.name}>
+          <code className="mono">{row.prefix}…</code>
+          {row.id === ownId && <Tag tone="computed">yours</Tag>}
+        </span>
+      ),
+    },
+    { id: 'role', title: 'Role', width: 76, cell: ({ role }) => role },
+    {
+      id: 'description',
+      title: 'Description',
+      width: 140,
+      grow: 2,
+      cell: ({ description }) => <span title={description ?? undefined}>{description}</span>,
+    },
+    {
+      id: 'reach',
+      title: 'Good for',
+      width: 140,
+      grow: 1,
+      cell: (row) => (
+        <span
+          className={row.databases.length + row.tenants.length === 0 ? 'dim' : ''}
+          title={restrictionsOf(row) || undefined}
+        >
+          {reachInWords(row)}
+        </span>
+      ),
+    },
+  ];
+}
+
+/** The keyboard does the same on the row: Enter changes it, Delete revokes it. */
+export function keyColumns(actions: KeyActions): Column<KeyView>[] {
+  const { onChange, onRevoke } = actions;
+  return [
+    ...describingColumns(actions),
+    { id: 'status', title: 'Status', width: 108, cell: (row) => <Standing row={row} /> },
+    {
+      id: 'ends',
+      title: 'Ends',
+      width: 100,
+      cell: ({ expiresAt }) => <Time time={expiresAt} none="never" />,
+    },
+    {
+      id: 'used',
+      title: 'Last used',
+      width: 104,
+      cell: ({ lastUsedAt }) => <Time time={lastUsedAt} none="never" />,
+    },
+    {
+      id: 'created',
+      title: 'Created',
+      width: 104,
+      cell: ({ createdAt }) => <Time time={createdAt} none="" />,
+    },
+    {
+      id: 'actions',
+      title: 'Actions',
+      width: 80,
+      cell: (row) => (
+        <>
+          <RowAction
+            label={`Change ${row.prefix}`}
+            icon={<IconPencil size={15} aria-hidden />}
+            onClick={() => onChange(row)}
+          />
+          <RowAction
+            label={`Revoke ${row.prefix}`}
+            icon={<IconTrash size={15} aria-hidden />}
+            onClick={() => onRevoke(row)}
+          />
+        </>
+      ),
+    },
+  ];
+}

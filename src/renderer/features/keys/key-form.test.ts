@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { createKeySchema, type KeyView, updateKeySchema } from '../../../engine/contract/authentication.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import {
+  changeOf,
+  creationOf,
+  emptyKeyForm,
+  endChoices,
+  formOfKey,
+  type KeyForm,
+  limitOf,
+  losesPlace,
+  problemsOf,
+} from './key-form.ts';
+import { keysSearchOf } from './keys-search.ts';
+
+const day = 86_400_000;
+const now = Date.parse('2026-11-21T12:00:00Z');
+const free = { databases: [], tenants: [] };
+const form = (part: Partial<KeyForm>): KeyForm => ({ ...emptyKeyForm, ...part });
+
+const stored: KeyView = {
+  id: 'k1',
+  prefix: 'cor_abcdefgh',
+  role: 'writer',
+  databases: ['shop', 'lab'],
+  tenants: [],
+  description: 'ours',
+  createdAt: now - day,
+  expiresAt: now + day,
+  lastUsedAt: null,
+};
+
+describe('a key that is made', () => {
+  test('has the fields of the contract, whatever is chosen', () => {
+    for (const end of endChoices) {
+      const made = creationOf(form({ role: 'writer', end, date: '2027-01-31T18:00', tenants: ['a'] }), now);
+      expect(validate(createKeySchema, made).ok, end).toBe(true);
+    }
+  });
+
+  test('lives for the days that were chosen, a fraction of them too', () => {
+    expect(creationOf(form({ end: '30' }), now).expiresInDays).toBe(30);
+    expect(creationOf(form({ end: 'never' }), now).expiresInDays).toBe('never');
+    expect(creationOf(form({ end: 'unsaid' }), now).expiresInDays).toBe(null);
+    const inAnHour = new Date(now + day / 24);
+    const local = new Date(inAnHour.getTime() - inAnHour.getTimezoneOffset() * 60_000)
+      .toISOString()
+      .slice(0, 16);
+    expect(creationOf(form({ end: 'date', date: local }), now).expiresInDays).toBeCloseTo(1 / 24, 9);
+  });
+
+  test('of a follower has no restrictions, since a replica has everything', () => {
+    const made = creationOf(form({ role: 'replica', databases: ['shop'], tenants: ['acme'] }), now);
+    expect(made).toMatchObject({ databases: [], tenants: [] });
+  });
+});
+
+describe('what is wrong with the form', () => {
+  test('a name that is none, a time that is past or none, and a long description are said', () => {
+    expect(problemsOf(emptyKeyForm, free, now)).toEqual({});
+    expect(problemsOf(form({ databases: ['shop', 'a b'] }), free, now).databases).toContain('a b');
+    expect(problemsOf(form({ tenants: ['..'] }), free, now).tenants).toContain('..');
+    expect(problemsOf(form({ end: 'date', date: '' }), free, now)).toHaveProperty('date');
+    expect(problemsOf(form({ end: 'date', date: '2020-01-01T00:00' }), free, now)).toHaveProperty('date');
+    expect(problemsOf(form({ description: 'x'.repeat(1001) }), free, now)).toHaveProperty('description');
+  });
+
+  test('an admin who is restricted names what the key is good for, among what they reach', () => {
+    const rights = { databases: ['shop'], tenants: [] };
+    expect(problemsOf(emptyKeyForm, rights, now)).toHaveProperty('databases');
+    expect(problemsOf(form({ databases: ['shop', 'lab'] }), rights, now).databases).toContain('lab');
+    expect(problemsOf(form({ databases: ['shop'] }), rights, now)).toEqual({});
+  });
+});
+
+describe('a key that is changed', () => {
+  test('is sent what is other than before, and nothing else', () => {
+    expect(changeOf(stored, formOfKey(stored), now)).toBe(null);
+    // The order of names says nothing.
+    expect(changeOf(stored, { ...formOfKey(stored), databases: ['lab', 'shop'] }, now)).toBe(null);
+    const change = changeOf(stored, { ...formOfKey(stored), tenants: ['acme'], end: 'never' }, now);
+    expect(change).toEqual({ databases: null, tenants: ['acme'], description: null, expiresAt: 'never' });
+    expect(validate(updateKeySchema, change).ok).toBe(true);
+  });
+
+  test('may lose its description and its restrictions', () => {
+    const change = changeOf(stored, { ...formOfKey(stored), description: '', databases: [] }, now);
+    expect(change).toMatchObject({ description: '', databases: [] });
+  });
+
+  test('that ends never already is not told so again', () => {
+    const endless = { ...stored, expiresAt: null };
+    expect(changeOf(endless, { ...formOfKey(endless), end: 'never' }, now)).toBe(null);
+  });
+
+  test('tells its owner where it would no longer reach', () => {
+    expect(losesPlace({ databases: ['lab'], tenants: [] }, { database: 'shop', tenant: 'a' })).toBe(true);
+    expect(losesPlace({ databases: [], tenants: ['a'] }, { database: 'shop', tenant: 'a' })).toBe(false);
+  });
+});
+
+test('what a role suggests and restrictions take away is said', () => {
+  expect(limitOf({ role: 'writer', tenants: ['acme'], databases: [] })).toContain('no rules');
+  expect(limitOf({ role: 'writer', tenants: [], databases: ['shop'] })).toBe(null);
+  expect(limitOf({ role: 'reader', tenants: ['acme'], databases: [] })).toBe(null);
+  expect(limitOf({ role: 'admin', tenants: [], databases: [] })).toBe(null);
+  expect(limitOf({ role: 'admin', tenants: [], databases: ['shop'] })).toContain('replication');
+});
+
+test('the address of the keys keeps what it understands', () => {
+  expect(keysSearchOf({ q: 'a', key: 'k1', make: 'true', other: 'x' })).toEqual({
+    q: 'a',
+    key: 'k1',
+    make: 'true',
+  });
+  expect(keysSearchOf({ q: '', key: 7, make: 'yes' })).toEqual({});
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { KeyView } from '../../../engine/contract/authentication.ts';
+import { keysWith, reachInWords, revocationWarnings, standingOf } from './key-words.ts';
+
+const day = 86_400_000;
+const key = (part: Partial<KeyView>): KeyView => ({
+  id: 'k',
+  prefix: 'cor_abcdefgh',
+  role: 'reader',
+  databases: [],
+  tenants: [],
+  description: null,
+  createdAt: 0,
+  expiresAt: null,
+  lastUsedAt: null,
+  ...part,
+});
+
+test('what a key is good for is said in a few words', () => {
+  expect(reachInWords({ databases: [], tenants: [] })).toBe('everything');
+  expect(reachInWords({ databases: ['shop'], tenants: ['a', 'b'] })).toBe('database shop, 2 tenants');
+});
+
+test('how a key stands is a word, and not a colour alone', () => {
+  expect(standingOf(key({}), 5)).toBe('in force');
+  expect(standingOf(key({ expiresAt: 100 * day }), 99 * day)).toBe('ends soon');
+  expect(standingOf(key({ expiresAt: 100 * day }), 100 * day)).toBe('expired');
+});
+
+test('keys are found by all that is shown of them', () => {
+  const keys = [
+    key({ id: 'a', description: 'Reports' }),
+    key({ id: 'b', role: 'writer', tenants: ['acme'] }),
+    key({ id: 'c', prefix: 'cor_zzzzzzzz', expiresAt: 1 }),
+  ];
+  const found = (part: string) => keysWith(keys, part, 10).map(({ id }) => id);
+  expect(found('')).toEqual(['a', 'b', 'c']);
+  expect(found(' REPORT ')).toEqual(['a']);
+  expect(found('acme')).toEqual(['b']);
+  expect(found('writer')).toEqual(['b']);
+  expect(found('expired')).toEqual(['c']);
+  expect(found('zzz')).toEqual(['c']);
+});
+
+describe('before a key is revoked', () => {
+  const admin = key({ id: 'a', role: 'admin' });
+  const whole = { ownId: null, isWhole: true };
+
+  test('who revokes their own is told that they will be signed out', () => {
+    const warnings = revocationWarnings(admin, {
+      ...whole,
+      keys: [admin, key({ role: 'admin' })],
+      ownId: 'a',
+    });
+    expect(warnings).toEqual([expect.stringContaining('signed out')]);
+  });
+
+  test('the last admin key is told of, as far as the caller sees them all', () => {
+    const keys = [admin, key({})];
+    expect(revocationWarnings(admin, { ...whole, keys })).toEqual([expect.stringContaining('bootstrap')]);
+    expect(revocationWarnings(admin, { keys, ownId: null, isWhole: false })).toEqual([
+      expect.stringContaining('that you can see'),
+    ]);
+  });
+
+  test('any other needs no warning', () => {
+    expect(revocationWarnings(key({}), { ...whole, keys: [admin, key({})] })).toEqual([]);
+  });
+});

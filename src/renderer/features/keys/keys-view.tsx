@@ -1,0 +1,242 @@
+/**
+ * The keys of the service: who may what, where and until when.
+ *
+ * What is looked for and which key is being changed is said by the address. A key itself is shown once, by the dialog
+ * that makes it, and is never a part of an address or of what is kept here.
+ */
+import { Button, Loader, TextInput } from '@mantine/core';
+import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import type { KeyView } from '../../../engine/contract/authentication.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
+import { DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { ChangeKeyDialog } from './change-key-dialog.tsx';
+import { keyColumns } from './key-columns.tsx';
+import { keysWith } from './key-words.ts';
+import type { KeysSearch } from './keys-search.ts';
+import { MakeKeyDialog } from './make-key-dialog.tsx';
+import { KeysAreOff, NotAnAdmin } from './no-keys.tsx';
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx';
+import { useKeys } from './use-keys.ts';
+import styles from './keys.module.css';
+
+interface KeysViewProps {
+  search: KeysSearch;
+  onSearch: (search: KeysSearch) => void;
+}
+
+function Loading() {
+  return (
+    <div className={styles.loading} role="status">
+      <Loader size={16} aria-hidden /> Loading
+    </div>
+  );
+}
+
+interface RowsProps {
+  rows: readonly KeyView[];
+  ownId: string | null;
+  onChange: (row: KeyView) => void;
+  onRevoke: (row: KeyView) => void;
+}
+
+function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
+  const [selected, setSelected] = useState<string | null>(null);
+  const columns = useMemo(() => keyColumns({ ownId, onChange, onRevoke }), [ownId, onChange, onRevoke]);
+  const place = rows.findIndex(({ id }) => id === selected);
+  const withRow = (index: number, act: (row: KeyView) => void) => {
+    const row = rows[index];
+    if (row !== undefined) act(row);
+  };
+  function onKey(event: KeyboardEvent, index: number): void {
+    if (event.key !== 'Delete') return;
+    event.preventDefault();
+    withRow(index, onRevoke);
+  }
+  return (
+    <DataGrid
+      label="Keys"
+      columns={columns}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={place < 0 ? null : place}
+      onSelect={(index) => withRow(index, ({ id }) => setSelected(id))}
+      onOpen={(index) => withRow(index, onChange)}
+      onKey={onKey}
+    />
+  );
+}
+
+function Content({ search, asked, ...actions }: Omit<RowsProps, 'rows'> & Shown) {
+  const { data, error } = asked;
+  const rows = useMemo(() => keysWith(data ?? [], search.q ?? '', Date.now()), [data, search.q]);
+  if (data === undefined)
+    return error === null ? (
+      <Loading />
+    ) : (
+      <PaneProblem failure={failureOf(error)} onRetry={() => void asked.refetch()} />
+    );
+  if (data.length === 0)
+    return (
+      <EmptyState icon={<IconKey size={30} stroke={1.3} aria-hidden />} title="No keys yet">
+        Make one for each agent, service and person, with no more rights than it needs.
+      </EmptyState>
+    );
+  if (rows.length === 0)
+    return <EmptyState title="No key matches">No key has this in what is shown of it.</EmptyState>;
+  return <Rows rows={rows} {...actions} />;
+}
+
+interface Shown {
+  search: KeysSearch;
+  asked: ReturnType<typeof useKeys>;
+}
+
+function Actions({ search, onSearch, asked }: KeysViewProps & Shown) {
+  const total = asked.data?.length;
+  const found = asked.data === undefined ? 0 : keysWith(asked.data, search.q ?? '', Date.now()).length;
+  return (
+    <>
+      <span className="dim number" role="status">
+        {total === undefined
+          ? ''
+          : found === total
+            ? formatAmount(total, 'key')
+            : `${formatCount(found)} of ${formatAmount(total, 'key')}`}
+      </span>
+      <TextInput
+        className={styles.filter}
+        aria-label="Filter keys"
+        placeholder="Filter"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        value={search.q ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          onSearch({ ...search, q: value === '' ? undefined : value })
+        }
+      />
+      <Button
+        leftSection={<IconPlus size={14} aria-hidden />}
+        onClick={() => onSearch({ ...search, make: 'true' })}
+      >
+        New key…
+      </Button>
+    </>
+  );
+}
+
+function Notices({ asked, isByApiKey }: Pick<Shown, 'asked'> & { isByApiKey: boolean }) {
+  return (
+    <>
+      {asked.data !== undefined && asked.error !== null && (
+        <Banner
+          action={
+            <Button size="compact-xs" variant="default" onClick={() => void asked.refetch()}>
+              Try again
+            </Button>
+          }
+        >
+          The list could not be read again: {failureOf(asked.error).detail}
+        </Banner>
+      )}
+      {isByApiKey && (
+        <Banner>
+          You are signed in with API_KEY. It is an admin's key too, is not listed here, and is changed where
+          the service is started.
+        </Banner>
+      )}
+    </>
+  );
+}
+
+interface DialogsProps extends KeysViewProps {
+  keys: readonly KeyView[] | undefined;
+  revoked: KeyView | null;
+  onKept: () => void;
+  focusAfter: () => HTMLElement | null;
+}
+
+function Dialogs({ search, onSearch, keys = [], revoked, onKept, focusAfter }: DialogsProps) {
+  const changed = keys.find(({ id }) => id === search.key);
+  return (
+    <>
+      {search.make === 'true' && <MakeKeyDialog onClose={() => onSearch({ ...search, make: undefined })} />}
+      {changed !== undefined && (
+        <ChangeKeyDialog
+          key={changed.id}
+          stored={changed}
+          onClose={() => onSearch({ ...search, key: undefined })}
+        />
+      )}
+      {revoked !== null && (
+        <RevokeKeyDialog stored={revoked} keys={keys} onClose={onKept} focusAfter={focusAfter} />
+      )}
+    </>
+  );
+}
+
+function KeyList({ search, onSearch, ownId }: KeysViewProps & { ownId: string | null }) {
+  const asked = useKeys(true);
+  const [revoked, setRevoked] = useState<KeyView | null>(null);
+  const list = useRef<HTMLDivElement>(null);
+  return (
+    <div className={styles.view} ref={list}>
+      <Notices asked={asked} isByApiKey={ownId === 'api-key'} />
+      <div className={styles.body}>
+        <PaneFrame
+          scroll="own"
+          label="Keys"
+          title={<PaneTitle isWhole>Keys</PaneTitle>}
+          actions={<Actions search={search} onSearch={onSearch} asked={asked} />}
+        >
+          <Content
+            search={search}
+            asked={asked}
+            ownId={ownId}
+            onChange={({ id }) => onSearch({ ...search, key: id })}
+            onRevoke={setRevoked}
+          />
+        </PaneFrame>
+      </div>
+      <Dialogs
+        search={search}
+        onSearch={onSearch}
+        keys={asked.data}
+        revoked={revoked}
+        onKept={() => setRevoked(null)}
+        focusAfter={() => list.current?.querySelector<HTMLElement>('[role="grid"]') ?? null}
+      />
+    </div>
+  );
+}
+
+export function KeysView(props: KeysViewProps) {
+  const authentication = useAuthentication();
+  const who = useWhoAmI();
+  const mode = authentication.data?.mode;
+  if (mode === 'rbac' && who.data?.role === 'admin') return <KeyList {...props} ownId={who.data.id} />;
+  const error = authentication.error ?? who.error;
+  const title = <PaneTitle isWhole>Keys</PaneTitle>;
+  return (
+    <PaneFrame label="Keys" title={title}>
+      {mode !== undefined && mode !== 'rbac' ? (
+        <KeysAreOff mode={mode} />
+      ) : mode === 'rbac' && who.data !== undefined ? (
+        <NotAnAdmin role={who.data.role} />
+      ) : error !== null ? (
+        <PaneProblem
+          failure={failureOf(error)}
+          onRetry={() => {
+            void authentication.refetch();
+            void who.refetch();
+          }}
+        />
+      ) : (
+        <Loading />
+      )}
+    </PaneFrame>
+  );
+}

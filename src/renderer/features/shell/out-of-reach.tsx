@@ -1,0 +1,55 @@
+/** In place of every view where the key in use does not reach the database or the tenant of the address. */
+import { Button } from '@mantine/core';
+import { IconLockOff } from '@tabler/icons-react';
+import { useDatabases, useTenants, useWhoAmI } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { useSignOut } from '../../api/use-sign-out.ts';
+import { allScopes } from '../../api/space.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import type { GoTo } from './go-to.ts';
+import { placesWithin } from './places-within.ts';
+
+/** So many places are offered. */
+const mostOffered = 8;
+
+export function OutOfReach({ goTo }: { goTo: GoTo }) {
+  const { space } = useSession();
+  const signOut = useSignOut();
+  const who = useWhoAmI().data;
+  const databases = useDatabases().data;
+  // The database that is offered; its tenants are known to the service where the key does not name them.
+  const database =
+    who === undefined ? null : (placesWithin(who, space, databases ?? [], [])[0]?.database ?? null);
+  const tenants = useTenants(who === undefined || who.tenants.length > 0 ? null : database).data;
+  if (who === undefined) return null;
+  const places = placesWithin(who, space, databases ?? [], tenants ?? []);
+  const isDatabase = who.databases.length > 0 && !who.databases.includes(space.database);
+  return (
+    <EmptyState
+      icon={<IconLockOff size={30} stroke={1.3} aria-hidden />}
+      title={`Your key does not reach the ${isDatabase ? `database ${space.database}` : `tenant ${space.tenant}`}`}
+      actions={
+        <>
+          {places.slice(0, mostOffered).map((place, index) => (
+            <Button
+              key={`${place.database} ${place.tenant}`}
+              variant={index === 0 ? 'filled' : 'default'}
+              onClick={() => goTo({ ...place, scope: allScopes })}
+            >
+              Open {place.database === space.database ? place.tenant : `${place.database} / ${place.tenant}`}
+            </Button>
+          ))}
+          <Button variant="subtle" onClick={signOut}>
+            Sign in with another key
+          </Button>
+        </>
+      }
+    >
+      {places.length > 0
+        ? 'What it reaches is offered here; the title bar has all of it.'
+        : databases === undefined
+          ? 'Looking for what it reaches…'
+          : 'There is nothing yet that it reaches.'}
+    </EmptyState>
+  );
+}

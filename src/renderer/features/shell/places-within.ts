@@ -1,0 +1,32 @@
+/** Which databases and tenants a key reaches, to be offered where it does not reach those of the address. */
+import { type Place, reaches, type Rights } from '../../api/rights.ts';
+
+interface Named {
+  readonly name: string;
+}
+
+/** A database and a tenant of it. */
+export type Within = { readonly [Part in keyof Place]: string };
+
+/**
+ * Places in one database, the present one where the key reaches it: the tenants that the key names, else those there
+ * are, else the present one. `databases` and `tenants` are what the service lists to the key, `tenants` those of that
+ * database. Each place is one that the key reaches.
+ */
+export function placesWithin(
+  { databases: allowed, tenants: named }: Pick<Rights, 'databases' | 'tenants'>,
+  here: Within,
+  databases: readonly Named[],
+  tenants: readonly Named[],
+): Within[] {
+  const rights = { databases: allowed, tenants: named };
+  const listed = databases
+    .map(({ name }) => name)
+    .filter((name) => reaches(rights, { database: name, tenant: null }));
+  const database = listed.includes(here.database) ? here.database : listed[0];
+  if (database === undefined) return [];
+  const names = named.length > 0 ? named : tenants.map(({ name }) => name);
+  const sorted = [...(names.length > 0 ? names : [here.tenant])].sort();
+  const place = sorted.map((tenant) => ({ database, tenant }));
+  return place.filter(({ tenant }) => database !== here.database || tenant !== here.tenant);
+}

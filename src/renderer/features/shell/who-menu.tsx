@@ -1,0 +1,133 @@
+/** Who is signed in, in the title bar: what the key may, where, until when, and the way out. */
+import { Button, Popover, UnstyledButton } from '@mantine/core';
+import { IconAlertTriangle, IconChevronDown, IconKey, IconUserCircle } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { WhoAmI } from '../../../engine/contract/authentication.ts';
+import { askToSignIn, useCredential } from '../../api/credential.ts';
+import { expiryOf } from '../../api/expiry.ts';
+import { roleWords } from '../../api/role-words.ts';
+import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
+import { useSignOut } from '../../api/use-sign-out.ts';
+import { formatRelative, formatTime } from '../../ui/format.ts';
+import { Tag } from '../../ui/tags.tsx';
+import shellStyles from './shell.module.css';
+import styles from './sign-in.module.css';
+
+function Names({ names, all }: { names: readonly string[]; all: string }) {
+  if (names.length === 0) return all;
+  return (
+    <span className={styles.names}>
+      {names.map((name) => (
+        <Tag key={name}>{name}</Tag>
+      ))}
+    </span>
+  );
+}
+
+function End({ who }: { who: WhoAmI }) {
+  const { expiresAt } = who;
+  if (expiresAt === null) return 'never';
+  const isSoon = expiryOf(who, Date.now()) === 'soon';
+  return (
+    <>
+      <span title={formatTime(expiresAt)}>{formatRelative(expiresAt, Date.now())}</span>
+      {isSoon && (
+        <Tag tone="warn">
+          <IconAlertTriangle size={11} aria-hidden /> soon
+        </Tag>
+      )}
+    </>
+  );
+}
+
+function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
+  const signOut = useSignOut();
+  const { role, prefix, description, databases, tenants, mode } = who;
+  return (
+    <>
+      <h2 className={styles.whoTitle}>
+        Signed in as {role} {prefix !== null && <code className="mono">{prefix}…</code>}
+      </h2>
+      <p className={styles.whoHint}>
+        {mode === 'legacy' || who.id === 'api-key'
+          ? 'With API_KEY, the key that the service was started with.'
+          : roleWords[role]}
+      </p>
+      <dl className={shellStyles.facts}>
+        {description !== null && (
+          <>
+            <dt>Description</dt>
+            <dd>{description}</dd>
+          </>
+        )}
+        <dt>Databases</dt>
+        <dd>
+          <Names names={databases} all="all" />
+        </dd>
+        <dt>Tenants</dt>
+        <dd>
+          <Names names={tenants} all="all" />
+        </dd>
+        <dt>Ends</dt>
+        <dd>
+          <End who={who} />
+        </dd>
+      </dl>
+      <div className={styles.whoActions}>
+        {role === 'admin' && mode === 'rbac' && (
+          <Button
+            variant="default"
+            leftSection={<IconKey size={14} aria-hidden />}
+            renderRoot={(props) => <Link to="/admin/keys" {...props} />}
+            onClick={onDone}
+          >
+            Keys
+          </Button>
+        )}
+        <Button variant="default" onClick={signOut}>
+          Sign out
+        </Button>
+      </div>
+    </>
+  );
+}
+
+/** Nothing where the service asks for no key. */
+export function WhoMenu() {
+  const [isOpen, setIsOpen] = useState(false);
+  const { key, refusal } = useCredential();
+  const mode = useAuthentication().data?.mode;
+  const who = useWhoAmI().data;
+  if (mode === undefined || mode === 'disabled') return null;
+  if (key === null || refusal !== null || who === undefined)
+    return (
+      <UnstyledButton className={styles.who} onClick={askToSignIn}>
+        <IconUserCircle size={16} stroke={1.6} aria-hidden />
+        Sign in
+      </UnstyledButton>
+    );
+  const isSoon = expiryOf(who, Date.now()) === 'soon';
+  return (
+    <Popover position="bottom-end" width={340} trapFocus returnFocus opened={isOpen} onChange={setIsOpen}>
+      <Popover.Target>
+        <UnstyledButton
+          className={styles.who}
+          aria-label={`Signed in as ${who.role}${isSoon ? ', the key ends soon' : ''}`}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {isSoon ? (
+            <IconAlertTriangle size={16} stroke={1.6} aria-hidden className={styles.warning} />
+          ) : (
+            <IconUserCircle size={16} stroke={1.6} aria-hidden />
+          )}
+          {who.role}
+          <IconChevronDown size={13} aria-hidden className="dim" />
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Who is signed in">
+        <Who who={who} onDone={() => setIsOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

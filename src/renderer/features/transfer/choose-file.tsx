@@ -1,0 +1,63 @@
+/** The place where a file is dropped or chosen. */
+import { Button } from '@mantine/core';
+import { IconFileImport } from '@tabler/icons-react';
+import { type DragEvent, useRef, useState } from 'react';
+import { acceptedFiles } from './formats.ts';
+import styles from './transfer.module.css';
+
+interface ChooseFileProps {
+  onFile: (file: File) => void;
+}
+
+/** True while files are dragged over, and nothing else. */
+export function hasFiles(event: DragEvent): boolean {
+  return event.dataTransfer.types.includes('Files');
+}
+
+export function ChooseFile({ onFile }: ChooseFileProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [isOver, setIsOver] = useState(false);
+
+  /** The view under the dialog takes files too. */
+  function onDrop(event: DragEvent): void {
+    event.preventDefault();
+    event.stopPropagation();
+    setIsOver(false);
+    const file = event.dataTransfer.files[0];
+    if (file !== undefined) onFile(file);
+  }
+
+  return (
+    <div
+      className={`${styles.choose} ${isOver ? styles.over : ''}`}
+      onDragOver={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={onDrop}
+    >
+      <IconFileImport size={30} stroke={1.3} aria-hidden />
+      <p>
+        <strong>Drop a file here</strong>, or choose one.
+      </p>
+      <Button data-autofocus onClick={() => input.current?.click()}>
+        Choose a file…
+      </Button>
+      <p className={styles.small}>CSV, TSV, NDJSON, statements, Turtle or N-Triples, of any size.</p>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept={acceptedFiles}
+        aria-label="File to import"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file !== undefined) onFile(file);
+        }}
+      />
+    </div>
+  );
+}

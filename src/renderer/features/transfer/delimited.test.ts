@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { recordsOf, separatorOf, writtenField } from './delimited.ts';
+
+function fieldsOf(text: string, separator = ','): (readonly string[] | string)[] {
+  return recordsOf(text, separator).map(({ fields, problem }) => problem ?? fields);
+}
+
+describe('records of a table', () => {
+  test('are read after RFC 4180: quotes doubled, separators and line breaks within them', () => {
+    expect(fieldsOf('a,"b ""c"", d","e\nf"\r\n1,2,3')).toEqual([
+      ['a', 'b "c", d', 'e\nf'],
+      ['1', '2', '3'],
+    ]);
+  });
+
+  test('keep empty fields, the last one too, and pass over blank lines', () => {
+    expect(fieldsOf('a,,\n\n\r\n"",b,')).toEqual([
+      ['a', '', ''],
+      ['', 'b', ''],
+    ]);
+  });
+
+  test('know the line that each begins in, and how many it goes over', () => {
+    const lines = recordsOf('a\n\n"b\nc"\nd', ',').map(({ line, lines: count }) => [line, count]);
+    expect(lines).toEqual([
+      [1, 1],
+      [3, 2],
+      [5, 1],
+    ]);
+  });
+
+  test('that are wrong fail by themselves, and reading goes on', () => {
+    expect(fieldsOf('a"b,c\n"a"b,c\nd,e\n"open')).toEqual([
+      'a field with a quotation mark stands in quotation marks',
+      'after a closing quotation mark the field ends; within it a quotation mark is doubled',
+      ['d', 'e'],
+      'the quotation mark of this record is never closed',
+    ]);
+  });
+
+  test('are separated by what is asked for', () => {
+    expect(fieldsOf('a;b,c;"d;e"', ';')).toEqual([['a', 'b,c', 'd;e']]);
+    expect(fieldsOf('a\tb', '\t')).toEqual([['a', 'b']]);
+  });
+});
+
+test('the separator is the one that cuts the rows alike', () => {
+  expect(separatorOf('a;b;c\n1;2,5;3\n4;5,5;6', ',')).toBe(';');
+  expect(separatorOf('a,b\n1,2', ',')).toBe(',');
+  expect(separatorOf('a|b\n1|2', ',')).toBe('|');
+  expect(separatorOf('alone\nand alone', '\t')).toBe('\t');
+  expect(separatorOf('', ',')).toBe(',');
+});
+
+test('a field is quoted where it has to be, and reads back', () => {
+  for (const text of ['plain', '', 'a,b', 'say "so"', 'two\nlines', 'a\rb', ' space ', ';'])
+    expect(fieldsOf(`${writtenField(text, ',')},x`)).toEqual([[text, 'x']]);
+  expect(writtenField('a,b', '\t')).toBe('a,b');
+});

@@ -1,0 +1,146 @@
+/**
+ * Records of CSV and its like after RFC 4180, made of lines that come one by one.
+ *
+ * As the service reads them: a record ends at a line break outside of quotation marks, blank lines are passed over, what
+ * is wrong with a record concerns the line in which it begins. Here any one character may separate the fields.
+ */
+
+export interface DelimitedRecord {
+  /** The line that it begins in, from 1 on. */
+  readonly line: number;
+  /** How many lines it goes over. */
+  readonly lines: number;
+  readonly fields: readonly string[];
+  /** What is wrong with it; null: nothing is. */
+  readonly problem: string | null;
+}
+
+const longestRecord = 10_000_000;
+
+/** A reader that keeps at most one record. */
+export class RecordReader {
+  readonly #separator: string;
+  #line = 0;
+  #first = 0;
+  #size = 0;
+  #fields: string[] = [];
+  /** Parts of a quoted field that goes on in the next line; null: none does. */
+  #quoted: string[] | null = null;
+
+  constructor(separator: string) {
+    this.#separator = separator;
+  }
+
+  /** The record that the next line completes. `text` is without its LF; null: the line is no text. */
+  take(text: string | null): DelimitedRecord | null {
+    this.#line += 1;
+    const isOpen = this.#quoted !== null;
+    if (!isOpen) {
+      if (text === '' || text === '\r') return null;
+      this.#first = this.#line;
+      this.#size = 0;
+    }
+    if (text === null) return this.#ended('the line is not valid UTF-8');
+    this.#size += text.length + 1;
+    if (this.#size > longestRecord) return this.#ended('the record is too long');
+    const found = this.#read(text);
+    return found === 'open' ? null : this.#ended(found);
+  }
+
+  /** The record that lacks its end; null: there is none. */
+  end(): DelimitedRecord | null {
+    return this.#quoted === null ? null : this.#ended('the quotation mark of this record is never closed');
+  }
+
+  #ended(problem: string | null): DelimitedRecord {
+    const record = {
+      line: this.#first,
+      lines: this.#line - this.#first + 1,
+      fields: this.#fields,
+      problem,
+    };
+    this.#fields = [];
+    this.#quoted = null;
+    return record;
+  }
+
+  /** Reads a line of a record: 'open' where it goes on in the next, else what is wrong with it. */
+  #read(text: string): string | null {
+    const separator = this.#separator;
+    const end = text.endsWith('\r') ? text.length - 1 : text.length;
+    if (this.#quoted === null && !text.includes('"')) {
+      this.#fields = text.slice(0, end).split(separator);
+      return null;
+    }
+    for (let at = 0; ; at += 1) {
+      if (this.#quoted !== null || text[at] === '"') {
+        const after = this.#readQuoted(text, this.#quoted === null ? at + 1 : at);
+        if (after === null) return 'open';
+        at = after;
+        if (at < end && text[at] !== separator)
+          return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
+      } else {
+        const next = text.indexOf(separator, at);
+        const stop = next < 0 || next > end ? end : next;
+        const field = text.slice(at, stop);
+        if (field.includes('"')) return 'a field with a quotation mark stands in quotation marks';
+        this.#fields.push(field);
+        at = stop;
+      }
+      if (at >= end) return null;
+    }
+  }
+
+  /** Where the quoted field ends, null where it goes on in the next line. */
+  #readQuoted(text: string, from: number): number | null {
+    const parts = (this.#quoted ??= []);
+    for (let at = from; ; ) {
+      const quote = text.indexOf('"', at);
+      if (quote < 0) {
+        parts.push(text.slice(at), '\n');
+        return null;
+      }
+      parts.push(text.slice(at, quote));
+      if (text[quote + 1] !== '"') {
+        this.#fields.push(parts.join(''));
+        this.#quoted = null;
+        return quote + 1;
+      }
+      parts.push('"');
+      at = quote + 2;
+    }
+  }
+}
+
+export const separators = [',', ';', '\t', '|'] as const;
+export type Separator = (typeof separators)[number];
+
+/** All records of a text. */
+export function recordsOf(text: string, separator: string): DelimitedRecord[] {
+  const reader = new RecordReader(separator);
+  const found = text.split('\n').map((line) => reader.take(line));
+  return [...found, reader.end()].filter((record) => record !== null);
+}
+
+/** The separator with which the first records have most fields, and equally many; `usual` where none stands out. */
+export function separatorOf(text: string, usual: Separator): Separator {
+  const lines = text.split('\n').slice(0, 20).join('\n');
+  const scored = separators.map((separator) => {
+    const counts = recordsOf(lines, separator)
+      .filter(({ problem }) => problem === null)
+      .map(({ fields }) => fields.length);
+    const [width = 1] = counts;
+    const alike = counts.filter((count) => count === width).length;
+    return { separator, score: width < 2 ? 0 : (alike / counts.length) * 100 + Math.min(width, 50) };
+  });
+  const best = scored.reduce((one, other) => (other.score > one.score ? other : one));
+  const ofUsual = scored.find(({ separator }) => separator === usual)?.score ?? 0;
+  return ofUsual === best.score ? usual : best.separator;
+}
+
+/** A field as RFC 4180 writes it; a text that has to be quoted is. */
+export function writtenField(text: string, separator: ',' | '\t'): string {
+  return text.includes('"') || text.includes(separator) || text.includes('\n') || text.includes('\r')
+    ? `"${text.replaceAll('"', '""')}"`
+    : text;
+}

@@ -1,0 +1,53 @@
+/** A view onto which a file can be dropped to import it. */
+import { IconFileImport } from '@tabler/icons-react';
+import { type DragEvent, type ReactNode, useState } from 'react';
+import { hasFiles } from './choose-file.tsx';
+import { dropFile } from './transfer-store.ts';
+import styles from './transfer.module.css';
+
+interface DropAreaProps {
+  /** A file lies ready to be imported. */
+  onFile: () => void;
+  children: ReactNode;
+}
+
+export function DropArea({ onFile, children }: DropAreaProps) {
+  const [isOver, setIsOver] = useState(false);
+
+  function onDragOver(event: DragEvent): void {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    setIsOver(true);
+  }
+
+  function onDrop(event: DragEvent): void {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    setIsOver(false);
+    const file = event.dataTransfer.files[0];
+    if (file === undefined) return;
+    dropFile(file);
+    onFile();
+  }
+
+  return (
+    <div
+      className={styles.drop}
+      onDragOver={onDragOver}
+      onDragLeave={(event) => {
+        // Only when it leaves the view, not when it goes from one part to the next.
+        const to = event.relatedTarget;
+        if (!(to instanceof Node) || !event.currentTarget.contains(to)) setIsOver(false);
+      }}
+      onDrop={onDrop}
+    >
+      {children}
+      {isOver && (
+        <div className={styles.dropHere}>
+          <IconFileImport size={36} stroke={1.3} aria-hidden />
+          Drop the file to import it
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,239 @@
+/** Exports knowledge to a file: which, in which format, and what that leaves out, said before. */
+import { Autocomplete, Button, Modal, Radio, Select, Switch } from '@mantine/core';
+import { IconFileExport, IconPlayerStop } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { predicateProblem } from '../../../engine/contract/language.ts';
+import { type ExportFormat, exportFormats } from '../../../engine/contract/transfer.ts';
+import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
+import { usePredicates, useScopes } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { type ScopeChoice, scopeKey } from '../../api/space.ts';
+import { formatBytes } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { Elapsed } from '../../ui/running.tsx';
+import { exportFormatSpecs } from './formats.ts';
+import { ProgressBar } from './import-progress.tsx';
+import { type ExportPlan, runExport } from './run-export.ts';
+import { chooseSink, writesAsItComes } from './save-file.ts';
+import styles from './transfer.module.css';
+
+/** What the Facts view shows, as far as an export can follow it. */
+export interface ExportStart {
+  readonly predicate: string | undefined;
+  /** The view shows less than an export of the same would have: it filters by text or truth. */
+  readonly isFiltered: boolean;
+}
+
+interface Under {
+  readonly since: number;
+  readonly bytes: number;
+  readonly stop: AbortController;
+}
+
+interface Exporting {
+  readonly under: Under | null;
+  readonly failure: Failure | null;
+  readonly start: (plan: ExportPlan) => Promise<void>;
+}
+
+function useExporting(onDone: () => void): Exporting {
+  const [under, setUnder] = useState<Under | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const stop = useRef<AbortController | null>(null);
+  useEffect(() => () => stop.current?.abort(), []);
+
+  async function start(plan: ExportPlan): Promise<void> {
+    setFailure(null);
+    try {
+      const { sink, name } = await chooseSink(plan);
+      const controller = new AbortController();
+      stop.current = controller;
+      const begun = { since: performance.now(), stop: controller };
+      setUnder({ ...begun, bytes: 0 });
+      const size = await runExport(plan, sink, controller.signal, (bytes) => setUnder({ ...begun, bytes }));
+      notifyDone(`${name}: ${formatBytes(size)} exported`);
+      onDone();
+    } catch (error) {
+      if (!isCancelled(error)) setFailure(failureOf(error));
+    } finally {
+      setUnder(null);
+    }
+  }
+
+  return { under, failure, start };
+}
+
+const noScope: ScopeChoice = { kind: 'unscoped' };
+const everyScope: ScopeChoice = { kind: 'all' };
+
+function ScopeSelect({ scope, onScope }: { scope: ScopeChoice; onScope: (scope: ScopeChoice) => void }) {
+  const names = [...new Set([...useScopes(), ...(scope.kind === 'named' ? [scope.name] : [])])];
+  const choices = [
+    { choice: everyScope, label: 'All scopes' },
+    { choice: noScope, label: 'No scope' },
+    ...names.map((name) => ({ choice: { kind: 'named', name } as ScopeChoice, label: name })),
+  ];
+  return (
+    <Select
+      label="Of the scope"
+      className={styles.wide}
+      allowDeselect={false}
+      searchable={names.length > 8}
+      value={scopeKey(scope)}
+      data={choices.map(({ choice, label }) => ({ value: scopeKey(choice), label }))}
+      onChange={(value) => {
+        const found = choices.find(({ choice }) => scopeKey(choice) === value);
+        if (found !== undefined) onScope(found.choice);
+      }}
+    />
+  );
+}
+
+function Progressing({ under }: { under: Under }) {
+  return (
+    <div className={styles.outcome}>
+      <div className={styles.failuresTitle}>
+        <h3 role="status">Exporting…</h3>
+        <Button
+          color="red"
+          variant="light"
+          leftSection={<IconPlayerStop size={14} aria-hidden />}
+          onClick={() => under.stop.abort()}
+        >
+          Cancel
+        </Button>
+      </div>
+      <ProgressBar label="Exporting" share={null} />
+      <div className={`number ${styles.figures}`}>
+        <span>{formatBytes(under.bytes)}</span>
+        <Elapsed since={under.since} />
+      </div>
+    </div>
+  );
+}
+
+function FormatChoice({
+  format,
+  onFormat,
+}: {
+  format: ExportFormat;
+  onFormat: (format: ExportFormat) => void;
+}) {
+  return (
+    <Radio.Group
+      label="Format"
+      value={format}
+      onChange={(value) => {
+        const chosen = exportFormats.find((known) => known === value);
+        if (chosen !== undefined) onFormat(chosen);
+      }}
+    >
+      <div className={styles.formats}>
+        {exportFormats.map((name) => (
+          <Radio
+            key={name}
+            size="xs"
+            value={name}
+            label={exportFormatSpecs[name].label}
+            description={exportFormatSpecs[name].leavesOut}
+          />
+        ))}
+      </div>
+    </Radio.Group>
+  );
+}
+
+interface ChoicesProps {
+  plan: ExportPlan;
+  onPlan: (part: Partial<ExportPlan>) => void;
+  problem: string | null;
+}
+
+function Choices({ plan, onPlan, problem }: ChoicesProps) {
+  const predicates = usePredicates().data ?? [];
+  const { format, scope, predicate, rules } = plan;
+  const { holdsRules } = exportFormatSpecs[format];
+  return (
+    <>
+      <div className={styles.fields}>
+        <Autocomplete
+          label="Facts of the predicate"
+          placeholder="All predicates"
+          className={styles.wide}
+          data={[...new Set(predicates.map(({ name }) => name))]}
+          limit={50}
+          value={predicate ?? ''}
+          error={problem}
+          onChange={(name) => onPlan({ predicate: name === '' ? null : name })}
+        />
+        <ScopeSelect scope={scope} onScope={(chosen) => onPlan({ scope: chosen })} />
+        <Switch
+          className={styles.switch}
+          label="Rules too"
+          disabled={!holdsRules}
+          checked={rules && holdsRules}
+          onChange={(event) => onPlan({ rules: event.currentTarget.checked })}
+        />
+      </div>
+      <FormatChoice format={format} onFormat={(chosen) => onPlan({ format: chosen })} />
+    </>
+  );
+}
+
+export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: () => void }) {
+  const { endpoint, space } = useSession();
+  const [plan, setPlan] = useState<ExportPlan>({
+    endpoint,
+    format: 'ndjson',
+    scope: space.scope,
+    predicate: start.predicate ?? null,
+    rules: true,
+  });
+  const exporting = useExporting(onClose);
+  const { under, failure } = exporting;
+  const problem = plan.predicate === null ? null : predicateProblem(plan.predicate);
+  const isBusy = under !== null;
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Export from ${space.database} / ${space.tenant}`}
+      size="lg"
+      closeOnEscape={!isBusy}
+      closeOnClickOutside={!isBusy}
+    >
+      <div className={styles.body}>
+        <Choices plan={plan} problem={problem} onPlan={(part) => setPlan({ ...plan, ...part })} />
+        {start.isFiltered && (
+          <p className={styles.small}>
+            The filters by text and truth are no part of an export: it holds all facts of the predicate and
+            scope.
+          </p>
+        )}
+        {!writesAsItComes() && (
+          <p className={styles.small}>
+            This browser keeps the file until it is whole, up to 1 GiB, and saves it then.
+          </p>
+        )}
+        {failure !== null && <ProblemNotice failure={failure} />}
+        {under !== null && <Progressing under={under} />}
+        <div className={styles.actions}>
+          <Button variant="default" disabled={isBusy} onClick={onClose}>
+            Close
+          </Button>
+          <Button
+            leftSection={<IconFileExport size={14} aria-hidden />}
+            loading={isBusy}
+            disabled={problem !== null}
+            // The key may be another one by now.
+            onClick={() => void exporting.start({ ...plan, endpoint })}
+          >
+            Export
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,131 @@
+/** The formats of files that can be imported, how each is told from its name or its beginning, and what exports hold. */
+import type { ExportFormat, ImportType } from '../../../engine/contract/transfer.ts';
+
+export type ImportFormat = 'ndjson' | 'csv' | 'tsv' | 'statements' | 'turtle' | 'ntriples';
+
+interface ImportFormatSpec {
+  readonly label: string;
+  readonly type: ImportType;
+  readonly extensions: readonly string[];
+  /** What a fact is in it. */
+  readonly hint: string;
+}
+
+export const importFormats: Readonly<Record<ImportFormat, ImportFormatSpec>> = {
+  csv: {
+    label: 'CSV',
+    type: 'text/csv',
+    extensions: ['csv'],
+    hint: 'Each row becomes a fact; you choose which columns are its arguments.',
+  },
+  tsv: {
+    label: 'TSV',
+    type: 'text/tab-separated-values',
+    extensions: ['tsv', 'tab'],
+    hint: 'Each row becomes a fact; you choose which columns are its arguments.',
+  },
+  ndjson: {
+    label: 'NDJSON',
+    type: 'application/x-ndjson',
+    extensions: ['ndjson', 'jsonl'],
+    hint: 'Each line is a fact, or a rule under the name "rule".',
+  },
+  statements: {
+    label: 'Statements',
+    type: 'text/x-datalog',
+    extensions: ['dl', 'pl', 'datalog', 'txt'],
+    hint: 'Facts and rules as the editor takes them, one a full stop.',
+  },
+  turtle: {
+    label: 'Turtle',
+    type: 'text/turtle',
+    extensions: ['ttl', 'turtle'],
+    hint: 'Each triple becomes a fact of two arguments; the IRI of its predicate is the predicate.',
+  },
+  ntriples: {
+    label: 'N-Triples',
+    type: 'application/n-triples',
+    extensions: ['nt'],
+    hint: 'Each triple becomes a fact of two arguments; the IRI of its predicate is the predicate.',
+  },
+};
+
+const formatNames = Object.keys(importFormats) as ImportFormat[];
+
+/** As a file chooser takes it. */
+export const acceptedFiles = formatNames
+  .flatMap((name) => importFormats[name].extensions.map((extension) => `.${extension}`))
+  .join(',');
+
+export function isTabular(format: ImportFormat): format is 'csv' | 'tsv' {
+  return format === 'csv' || format === 'tsv';
+}
+
+function formatOfName(name: string): ImportFormat | null {
+  const extension = /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  return formatNames.find((format) => importFormats[format].extensions.includes(extension)) ?? null;
+}
+
+/** What a beginning looks like; statements where nothing else fits, since they say best what is wrong. */
+function formatOfText(text: string): ImportFormat {
+  const line =
+    text
+      .split('\n')
+      .map((candidate) => candidate.trim())
+      .find((candidate) => candidate !== '' && !candidate.startsWith('#') && !candidate.startsWith('%')) ??
+    '';
+  if (line.startsWith('{')) return 'ndjson';
+  if (/^(?:@prefix|@base|prefix|base)\s/i.test(line)) return 'turtle';
+  if (/^(?:<[^>]*>|_:\S+)\s+<[^>]*>\s.*\.$/.test(line)) return 'ntriples';
+  if (line.includes('\t')) return 'tsv';
+  if (/^[^"(]*\(.*\)\s*(?:\.|:-)/.test(line)) return 'statements';
+  return line.includes(',') || line.includes(';') ? 'csv' : 'statements';
+}
+
+/** The format of a file by its name, else by how it begins. A `.txt` may be anything, so it is looked into. */
+export function formatOf(name: string, beginning: string): ImportFormat {
+  const named = /\.txt$/i.test(name) ? null : formatOfName(name);
+  return named ?? formatOfText(beginning);
+}
+
+interface ExportFormatSpec {
+  readonly label: string;
+  readonly extension: string;
+  readonly type: string;
+  readonly holdsRules: boolean;
+  /** What a file of it leaves out. A browser is not told how many those are. */
+  readonly leavesOut: string;
+}
+
+export const exportFormatSpecs: Readonly<Record<ExportFormat, ExportFormatSpec>> = {
+  ndjson: {
+    label: 'NDJSON',
+    extension: 'ndjson',
+    type: 'application/x-ndjson',
+    holdsRules: true,
+    leavesOut: 'Nothing is left out: an import of the file gives the same knowledge again.',
+  },
+  datalog: {
+    label: 'Statements',
+    extension: 'dl',
+    type: 'text/x-datalog',
+    holdsRules: true,
+    leavesOut: 'Left out: scope, validity and metadata of facts; scope, name and description of rules.',
+  },
+  csv: {
+    label: 'CSV',
+    extension: 'csv',
+    type: 'text/csv',
+    holdsRules: false,
+    leavesOut:
+      'Left out: rules, facts that are explicitly false, and the scope, validity and metadata of the others.',
+  },
+  ntriples: {
+    label: 'N-Triples',
+    extension: 'nt',
+    type: 'application/n-triples',
+    holdsRules: false,
+    leavesOut:
+      'Left out: rules, facts that are explicitly false or do not have two arguments, and the scope, validity and metadata of the others.',
+  },
+};

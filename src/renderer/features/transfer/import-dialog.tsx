@@ -1,0 +1,275 @@
+/**
+ * Imports a file: chosen, looked at, mapped, checked, imported, undone.
+ *
+ * What runs goes on when the dialog is closed; a notice then says so (`import-notice.tsx`).
+ */
+import { Autocomplete, Button, Loader, Modal, Select } from '@mantine/core';
+import { IconFile } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { scopeNameProblem } from '../../api/names.ts';
+import { useScopes } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { formatBytes } from '../../ui/format.ts';
+import { Banner } from '../../ui/notices.tsx';
+import { ChooseFile } from './choose-file.tsx';
+import { importFormats, type ImportFormat } from './formats.ts';
+import { ImportProgress } from './import-progress.tsx';
+import { ImportResult, UndoButton } from './import-result.tsx';
+import { mappingProblem } from './mapping.ts';
+import { MappingFields } from './mapping-fields.tsx';
+import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
+import { previewRows } from './preview.ts';
+import { RecentImports } from './recent-imports.tsx';
+import { begin, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
+import { type ImportForm, useImportForm } from './use-import-form.ts';
+import { useRights } from './use-rights.ts';
+import styles from './transfer.module.css';
+
+const formatChoices = Object.entries(importFormats).map(([value, { label }]) => ({ value, label }));
+
+function isFormat(value: string | null): value is ImportFormat {
+  return value !== null && Object.hasOwn(importFormats, value);
+}
+
+function FileLine({ file, onOther }: { file: File; onOther: () => void }) {
+  return (
+    <div className={styles.file}>
+      <IconFile size={18} stroke={1.5} aria-hidden />
+      <span className={`truncate ${styles.fileName}`} title={file.name}>
+        {file.name}
+      </span>
+      <span className="number dim">{formatBytes(file.size)}</span>
+      <span className={styles.grow} />
+      <Button variant="subtle" onClick={onOther}>
+        Another file…
+      </Button>
+    </div>
+  );
+}
+
+/** The scope of what names none; empty: no scope. */
+function ScopeField({
+  scope,
+  onScope,
+  format,
+}: {
+  scope: string;
+  onScope: (scope: string) => void;
+  format: ImportFormat;
+}) {
+  return (
+    <Autocomplete
+      label={format === 'ndjson' ? 'Scope, where a line names none' : 'Into the scope'}
+      placeholder="No scope"
+      className={styles.wide}
+      data={useScopes()}
+      value={scope}
+      error={scope === '' ? null : scopeNameProblem(scope)}
+      onChange={onScope}
+    />
+  );
+}
+
+function Preview({ form }: { form: ImportForm }) {
+  const { table, rows, beginning, format } = form;
+  const isTriples = format === 'turtle' || format === 'ntriples';
+  return (
+    <div>
+      {table === null ? (
+        <PlainRows rows={rows} isPlain={isTriples} />
+      ) : (
+        <MappedRows preview={table.preview} mapping={table.mapping} />
+      )}
+      <PreviewNote
+        rows={rows}
+        isAll={beginning.isAll && rows.length < previewRows}
+        width={table?.preview.width ?? 0}
+      />
+    </div>
+  );
+}
+
+function Problem({ text }: { text: string }) {
+  return (
+    <p className={styles.bad} role="status">
+      {text}
+    </p>
+  );
+}
+
+function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: () => void }) {
+  const { endpoint, space } = useSession();
+  const client = useQueryClient();
+  const rights = useRights();
+  const [scope, setScope] = useState(space.scope.kind === 'named' ? space.scope.name : '');
+  const check = useTransfers((state) => state.check);
+  const { format, table, beginning } = form;
+  const isChecking = check !== null && isRunning(check);
+  const problem =
+    beginning.problem ??
+    (file.size === 0 ? 'The file is empty.' : null) ??
+    (table === null ? null : mappingProblem(table.mapping)) ??
+    (scope === '' || scopeNameProblem(scope) === null ? null : 'The scope has no such name.');
+  const cannot = problem !== null || isChecking;
+
+  function onBegin(isDryRun: boolean): void {
+    const { mapping = null, preview } = table ?? {};
+    const width = preview?.width ?? 0;
+    begin(client, { file, format, mapping, width, scope: scope === '' ? null : scope, endpoint, isDryRun });
+  }
+
+  return (
+    <>
+      <FileLine file={file} onOther={onOther} />
+      <div className={styles.fields}>
+        <Select
+          label="Format"
+          className={styles.narrow}
+          allowDeselect={false}
+          data={formatChoices}
+          value={format}
+          onChange={(value) => {
+            if (isFormat(value)) form.setFormat(value);
+          }}
+        />
+        <ScopeField
+          scope={scope}
+          format={format}
+          onScope={(next) => {
+            dropCheck();
+            setScope(next);
+          }}
+        />
+        <p className={`${styles.small} ${styles.formatHint}`}>{importFormats[format].hint}</p>
+      </div>
+      {table !== null && (
+        <MappingFields
+          mapping={table.mapping}
+          onMapping={form.setMapping}
+          header={table.preview.header}
+          width={table.preview.width}
+        />
+      )}
+      <Preview form={form} />
+      {rights.rulesAreRefused && (format === 'ndjson' || format === 'statements') && (
+        <p className={styles.small}>The key in use is restricted to tenants: rules in the file will fail.</p>
+      )}
+      {problem !== null && <Problem text={problem} />}
+      {check !== null &&
+        (isRunning(check) ? <ImportProgress entry={check} /> : <ImportResult entry={check} />)}
+      <div className={`${styles.actions} ${styles.stay}`}>
+        <Button variant="default" disabled={cannot} onClick={() => onBegin(true)}>
+          Check
+        </Button>
+        <Button disabled={cannot || rights.cannotImport !== null} onClick={() => onBegin(false)}>
+          Import
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function ChosenFile({ file, onOther }: { file: File; onOther: () => void }) {
+  const { form, failure } = useImportForm(file);
+  if (failure !== null)
+    return (
+      <>
+        <FileLine file={file} onOther={onOther} />
+        <Problem text={`The browser cannot read the file: ${failure}`} />
+      </>
+    );
+  if (form === null) return <Loader size={16} aria-label="Reading the file" />;
+  return <Form file={file} form={form} onOther={onOther} />;
+}
+
+/** The newest import, while it is looked at. */
+function Shown({ onOther, onClose }: { onOther: () => void; onClose: () => void }) {
+  const entry = useTransfers((state) => state.imports[0]);
+  if (entry === undefined) return null;
+  if (isRunning(entry))
+    return (
+      <>
+        <FileName name={entry.plan.file.name} />
+        <ImportProgress entry={entry} />
+        <div className={styles.actions}>
+          <span className={`${styles.small} ${styles.grow}`}>It goes on when you close this.</span>
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+        </div>
+      </>
+    );
+  return (
+    <>
+      <ImportResult entry={entry} />
+      <div className={styles.actions}>
+        <UndoButton entry={entry} />
+        <span className={styles.grow} />
+        <Button variant="default" onClick={onOther}>
+          Import another file
+        </Button>
+        <Button onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function FileName({ name }: { name: string }) {
+  return <p className={`truncate ${styles.fileName}`}>{name}</p>;
+}
+
+export function ImportDialog({ onClose }: { onClose: () => void }) {
+  const { space } = useSession();
+  const rights = useRights();
+  const [file, setFile] = useState<File | null>(null);
+  const imports = useTransfers((state) => state.imports);
+  const dropped = useTransfers((state) => state.dropped);
+  const newest = imports[0];
+  // One that was not dismissed is shown whenever this is opened, until another file is wanted.
+  const [seen, setSeen] = useState(useTransfers.getState().dismissed ?? 0);
+  const isShown = newest !== undefined && newest.number > seen;
+  const runs = newest !== undefined && isRunning(newest);
+
+  useEffect(() => {
+    if (dropped === null || runs) return;
+    setSeen(newest?.number ?? 0);
+    dropCheck();
+    setFile(takeDropped());
+  }, [dropped, runs, newest?.number]);
+  useEffect(() => dropCheck, []);
+
+  function onOther(): void {
+    setSeen(newest?.number ?? 0);
+    dropCheck();
+    setFile(null);
+  }
+
+  function close(): void {
+    if (newest !== undefined && !runs) dismiss(newest.number);
+    onClose();
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`Import into ${space.database} / ${space.tenant}`}
+      size={file === null && !isShown ? 'md' : 'xl'}
+    >
+      <div className={styles.body}>
+        {rights.cannotImport !== null && <Banner>{rights.cannotImport}</Banner>}
+        {isShown ? (
+          <Shown onOther={onOther} onClose={close} />
+        ) : file === null ? (
+          <ChooseFile onFile={setFile} />
+        ) : (
+          <ChosenFile file={file} onOther={onOther} />
+        )}
+        <RecentImports entries={isShown ? imports.slice(1) : imports} />
+      </div>
+    </Modal>
+  );
+}

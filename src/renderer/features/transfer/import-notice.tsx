@@ -1,0 +1,83 @@
+/** In the corner, while the dialog is closed: the import that runs, then what it came to, until it is dismissed. */
+import { Button, CloseButton } from '@mantine/core';
+import { useEffect } from 'react';
+import { outcomeTitle } from './outcome-words.ts';
+import { phaseOf, ProgressBar } from './import-progress.tsx';
+import { UndoButton } from './import-result.tsx';
+import { isAllSent, progressOf } from './progress.ts';
+import { entryWords } from './recent-imports.tsx';
+import { cancel, dismiss, type ImportEntry, isRunning, useTransfers } from './transfer-store.ts';
+import styles from './transfer.module.css';
+
+function Running({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) {
+  const { state, plan, number } = entry;
+  const { share } = progressOf(state, plan.file.size, performance.now());
+  const phase = phaseOf(state, false);
+  return (
+    <>
+      <span>
+        {phase}: <strong>{plan.file.name}</strong>
+      </span>
+      <ProgressBar label={phase} share={state.kind === 'sending' && isAllSent(state) ? null : share} />
+      <div className={styles.actions}>
+        <Button size="compact-xs" variant="default" onClick={onShow}>
+          Show
+        </Button>
+        <Button
+          size="compact-xs"
+          variant="light"
+          color="red"
+          disabled={state.kind === 'stopping'}
+          onClick={() => cancel(number)}
+        >
+          Cancel
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Ended({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) {
+  return (
+    <>
+      <div className={styles.file}>
+        <strong className={`truncate ${styles.grow}`}>
+          {outcomeTitle(entry.state, entry.plan.file.name)}
+        </strong>
+        <CloseButton size="sm" aria-label="Close the notice" onClick={() => dismiss(entry.number)} />
+      </div>
+      <span role="status">{entryWords(entry)}</span>
+      <div className={styles.actions}>
+        <UndoButton entry={entry} size="compact-xs" />
+        <Button size="compact-xs" variant="default" onClick={onShow}>
+          Show
+        </Button>
+      </div>
+    </>
+  );
+}
+
+interface ImportNoticeProps {
+  /** The dialog is open, and says it all. */
+  isDialogOpen: boolean;
+  onShow: () => void;
+}
+
+export function ImportNotice({ isDialogOpen, onShow }: ImportNoticeProps) {
+  const entry = useTransfers((state) => state.imports[0]);
+  const dismissed = useTransfers((state) => state.dismissed);
+  const runs = entry !== undefined && isRunning(entry);
+  useEffect(() => {
+    if (!runs) return;
+    // To leave the page would end the import.
+    const stay = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', stay);
+    return () => window.removeEventListener('beforeunload', stay);
+  }, [runs]);
+  if (entry === undefined || isDialogOpen || entry.number === dismissed) return null;
+  return (
+    <section className={styles.notice} aria-label="Import">
+      {runs ? <Running entry={entry} onShow={onShow} /> : <Ended entry={entry} onShow={onShow} />}
+    </section>
+  );
+}

@@ -1,0 +1,95 @@
+/** What became of an import, and the way to undo it. */
+import { Button } from '@mantine/core';
+import { IconArrowBackUp } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatAmount } from '../../ui/format.ts';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { leftWords } from './outcome-words.ts';
+import { Counts, Failures } from './outcome-view.tsx';
+import { type ImportEntry, idOf, lookAgain, undo } from './transfer-store.ts';
+import type { Undoing } from './import-run.ts';
+import styles from './transfer.module.css';
+
+const longestKept = 100;
+
+export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compact-xs' }) {
+  const client = useQueryClient();
+  const { undoing } = entry;
+  if (idOf(entry) === null || undoing.kind === 'undone') return null;
+  return (
+    <Button
+      variant="default"
+      {...(size === undefined ? {} : { size })}
+      leftSection={<IconArrowBackUp size={14} aria-hidden />}
+      loading={undoing.kind === 'running'}
+      aria-label={`Undo the import of ${entry.plan.file.name}`}
+      onClick={() => void undo(client, entry)}
+    >
+      {size === undefined ? 'Undo this import' : 'Undo'}
+    </Button>
+  );
+}
+
+function Undone({ undoing, hasRules }: { undoing: Undoing; hasRules: boolean }) {
+  if (undoing.kind === 'failed') return <ProblemNotice failure={undoing.failure} />;
+  if (undoing.kind !== 'undone') return null;
+  const { retracted, kept } = undoing.undone;
+  return (
+    <div role="status">
+      <p>
+        Undone: {formatAmount(retracted, 'fact')} retracted
+        {kept.length > 0 &&
+          `; ${formatAmount(kept.length, 'fact')} kept, since ${kept.length === 1 ? 'it was' : 'they were'} changed after the import`}
+        .{hasRules && ' Rules that it taught stay.'}
+      </p>
+      {kept.length > 0 && (
+        <ul className={styles.kept} tabIndex={0} aria-label="Facts that were kept">
+          {kept.slice(0, longestKept).map((atom) => (
+            <li key={atom}>
+              <CodeText text={atom} />
+            </li>
+          ))}
+          {kept.length > longestKept && <li>and {formatAmount(kept.length - longestKept, 'other')}</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+export function ImportResult({ entry }: { entry: ImportEntry }) {
+  const { state, undoing, plan } = entry;
+  if (state.kind === 'done') {
+    const { outcome } = state;
+    return (
+      <div className={styles.outcome}>
+        <h3 role="status">{plan.isDryRun ? 'Checked; nothing was stored' : `Imported ${plan.file.name}`}</h3>
+        <Counts outcome={outcome} wouldBe={plan.isDryRun} />
+        <Failures outcome={outcome} wouldBe={plan.isDryRun} />
+        <Undone undoing={undoing} hasRules={outcome.rules > 0} />
+      </div>
+    );
+  }
+  if (state.kind !== 'ended') return null;
+  const { failure, left } = state;
+  const what = plan.isDryRun ? 'check' : 'import';
+  return (
+    <>
+      {failure !== null && <ProblemNotice failure={failure} />}
+      {(failure === null || !plan.isDryRun) && (
+        <div className={styles.outcome}>
+          {failure === null && <h3 role="status">The {what} was cancelled</h3>}
+          {!plan.isDryRun && <p>{leftWords(left)}</p>}
+          {left.kind === 'unknown' && (
+            <div>
+              <Button variant="default" onClick={() => void lookAgain(entry)}>
+                Look again
+              </Button>
+            </div>
+          )}
+          <Undone undoing={undoing} hasRules={false} />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { recordsOf } from './delimited.ts';
+import {
+  columnName,
+  factOf,
+  isAsItIs,
+  looksLikeHeader,
+  type Mapping,
+  mappedRecord,
+  mappingProblem,
+  predicateOfFileName,
+  proposedMapping,
+  withMoved,
+} from './mapping.ts';
+
+const named: Mapping = {
+  separator: ',',
+  hasHeader: false,
+  predicate: { kind: 'name', name: 'p' },
+  columns: [0, 1],
+};
+
+function mapped(text: string, mapping: Mapping, width: number | null = null) {
+  return recordsOf(text, mapping.separator).map((record) => mappedRecord(record, mapping, width));
+}
+
+describe('a row becomes a fact', () => {
+  test('of the columns that are chosen, in their order', () => {
+    expect(mapped('a,b,c', { ...named, columns: [2, 0] })).toEqual([{ kind: 'fields', fields: ['c', 'a'] }]);
+  });
+
+  test('with the predicate of a column, which is sent first', () => {
+    const mapping: Mapping = { ...named, predicate: { kind: 'column', column: 1 }, columns: [2, 0] };
+    expect(mapped('a,p,c', mapping)).toEqual([{ kind: 'fields', fields: ['p', 'c', 'a'] }]);
+    expect(factOf(['p', 'c', 'a'], mapping)).toEqual({ predicate: 'p', args: ['c', 'a'] });
+    expect(factOf(['c', 'a'], named)).toEqual({ predicate: 'p', args: ['c', 'a'] });
+  });
+
+  test('or fails where a column is missing, or there are more or fewer than the header has', () => {
+    expect(mapped('a', named)).toEqual([{ kind: 'problem', problem: 'the row has no column 2' }]);
+    expect(mapped('a,b,c', named, 2)).toEqual([
+      { kind: 'problem', problem: 'the row has 3 columns, the header 2' },
+    ]);
+    expect(mapped('a', named, 2)).toEqual([
+      { kind: 'problem', problem: 'the row has 1 column, the header 2' },
+    ]);
+  });
+});
+
+describe('a file is sent as it is', () => {
+  test('where nothing is passed over, left out or moved', () => {
+    expect(isAsItIs(named, ',', 2)).toBe(true);
+    expect(isAsItIs({ ...named, predicate: { kind: 'column', column: 0 }, columns: [1] }, ',', 2)).toBe(true);
+  });
+
+  test('and not otherwise', () => {
+    expect(isAsItIs({ ...named, hasHeader: true }, ',', 2)).toBe(false);
+    expect(isAsItIs({ ...named, separator: ';' }, ',', 2)).toBe(false);
+    expect(isAsItIs(named, ',', 3)).toBe(false);
+    expect(isAsItIs({ ...named, columns: [1, 0] }, ',', 2)).toBe(false);
+    expect(isAsItIs({ ...named, predicate: { kind: 'column', column: 1 }, columns: [0] }, ',', 2)).toBe(
+      false,
+    );
+  });
+});
+
+test('a mapping without a name, with a name that cannot be one, or without columns is not used', () => {
+  expect(mappingProblem(named)).toBeNull();
+  expect(mappingProblem({ ...named, predicate: { kind: 'name', name: '' } })).toBe('Name the predicate.');
+  expect(mappingProblem({ ...named, predicate: { kind: 'name', name: 'a b' } })).toMatch(/^Predicate: /);
+  expect(mappingProblem({ ...named, columns: [] })).toBe('Choose at least one column.');
+  expect(mappingProblem({ ...named, predicate: { kind: 'column', column: 0 }, columns: [] })).toBeNull();
+  expect(mappingProblem({ ...named, columns: Array.from({ length: 65 }, (_, at) => at) })).toBe(
+    'A fact has at most 64 arguments.',
+  );
+});
+
+test('the first row is taken for a header where it is words that do not come again', () => {
+  const looks = (text: string) => looksLikeHeader(recordsOf(text, ','));
+  expect(looks('name,year\nbob,1970')).toBe(true);
+  expect(looks('bob,1970\neve,1971')).toBe(false);
+  expect(looks('alice,bob\nalice,carol')).toBe(false);
+  expect(looks('name,name\na,b')).toBe(false);
+  expect(looks('name,year')).toBe(false);
+});
+
+test('a predicate is proposed from the name of the file', () => {
+  expect(predicateOfFileName('parents.csv')).toBe('parents');
+  expect(predicateOfFileName('my data (2).v1.csv')).toBe('my_data_2_v1');
+  expect(predicateOfFileName('Über.csv')).toBe('Über');
+  expect(predicateOfFileName('--.csv')).toBe('');
+  expect(predicateOfFileName('.csv')).toBe('');
+});
+
+test('all columns are proposed as arguments, as many as a fact can have', () => {
+  const records = recordsOf('a,b\n1,2', ',');
+  expect(proposedMapping(records, ',', 2, 'p')).toEqual({ ...named, hasHeader: true });
+  expect(proposedMapping(records, ',', 100, 'p').columns).toHaveLength(64);
+});
+
+test('a column is called by the header, or by its number', () => {
+  expect(columnName(['a', ' '], 0)).toBe('a');
+  expect(columnName(['a', ' '], 1)).toBe('Column 2');
+  expect(columnName(null, 2)).toBe('Column 3');
+});
+
+test('columns move by one place, and not beyond the ends', () => {
+  expect(withMoved([3, 1, 2], 0, 1)).toEqual([1, 3, 2]);
+  expect(withMoved([3, 1, 2], 0, -1)).toEqual([3, 1, 2]);
+  expect(withMoved([3, 1, 2], 2, 1)).toEqual([3, 1, 2]);
+});

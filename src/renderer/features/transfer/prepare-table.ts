@@ -1,0 +1,67 @@
+/** Has a worker make the file that is sent in place of a table. One is kept, since a check and the import send the same. */
+import type { Mapping } from './mapping.ts';
+import type { Transformed } from './transform.ts';
+import TransformWorker from './transform.worker.ts?worker';
+import type { TransformAnswer, TransformRequest } from './transform.worker.ts';
+
+export interface Prepared {
+  readonly blob: Blob;
+  readonly outcome: Transformed;
+}
+
+let kept: { readonly file: File; readonly mapping: string; readonly prepared: Prepared } | null = null;
+
+/** Lets go of the file that is kept. */
+export function forgetPrepared(): void {
+  kept = null;
+}
+
+/** `onBytes`: how much of the file was read. Rejects with the signal's reason, or with what is wrong with the file. */
+export async function prepareTable(
+  file: File,
+  mapping: Mapping,
+  written: ',' | '\t',
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+): Promise<Prepared> {
+  const key = JSON.stringify([mapping, written]);
+  if (kept !== null && kept.file === file && kept.mapping === key) return kept.prepared;
+  kept = null;
+  const prepared = await inWorker({ file, mapping, written }, signal, onBytes);
+  kept = { file, mapping: key, prepared };
+  return prepared;
+}
+
+function inWorker(
+  request: TransformRequest,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+): Promise<Prepared> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const worker = new TransformWorker();
+    function abort(): void {
+      finish();
+      reject(signal.reason as Error);
+    }
+    function finish(): void {
+      signal.removeEventListener('abort', abort);
+      worker.terminate();
+    }
+    worker.onmessage = ({ data }: MessageEvent<TransformAnswer>) => {
+      if (data.kind === 'progress') {
+        onBytes(data.bytes);
+        return;
+      }
+      finish();
+      if (data.kind === 'done') resolve({ blob: data.blob, outcome: data.outcome });
+      else reject(new Error(data.message));
+    };
+    worker.onerror = (event) => {
+      finish();
+      reject(new Error(event.message));
+    };
+    signal.addEventListener('abort', abort);
+    worker.postMessage(request);
+  });
+}

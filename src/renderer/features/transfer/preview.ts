@@ -1,0 +1,161 @@
+/**
+ * What a file looks like at its beginning: read from its first slice alone, however long it is.
+ *
+ * A preview promises nothing about the rest; `Check` does, by a dry run of the service over the whole file.
+ */
+import { importedFactSchema, importedRuleSchema } from '../../../engine/contract/transfer.ts';
+import { isBuiltinName, maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import { parseProgram } from '../../../engine/logic/parse.ts';
+import { renderAtom, renderRule } from '../../../engine/logic/print.ts';
+import { type DelimitedRecord, recordsOf, type Separator } from './delimited.ts';
+import type { ImportFormat } from './formats.ts';
+import { factOf, type Mapping, mappedRecord } from './mapping.ts';
+
+/** So many bytes of a file are looked at. */
+export const sliceBytes = 256 * 1024;
+export const previewRows = 100;
+
+/** The beginning of a file. */
+export interface Beginning {
+  /** Whole lines, without a byte order mark. */
+  readonly text: string;
+  readonly isAll: boolean;
+  /** Why it cannot be text of any of the formats; null: it can. */
+  readonly problem: string | null;
+}
+
+const notUtf8 = 'This is no UTF-8 text. Save the file as UTF-8 and choose it again.';
+
+/** Reads the first slice of a file. Rejects where the browser cannot read it any more. */
+export async function readBeginning(file: Blob): Promise<Beginning> {
+  const bytes = new Uint8Array(await file.slice(0, sliceBytes).arrayBuffer());
+  return beginningOf(bytes, file.size <= sliceBytes);
+}
+
+/** The same of bytes; `isAll`: nothing follows them. */
+export function beginningOf(bytes: Uint8Array, isAll: boolean): Beginning {
+  const hasWideMark = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const decoder = new TextDecoder('utf-8');
+  // What the slice cuts in two is not decoded.
+  const text = decoder.decode(bytes, { stream: !isAll });
+  const isBinary = text.includes('\0');
+  // One bad line is the service's to report; a file of another encoding is known by many.
+  const isOther = (text.match(/\uFFFD/g)?.length ?? 0) > 20;
+  const problem = hasWideMark || isBinary || isOther ? notUtf8 : null;
+  if (isAll) return { text, isAll, problem };
+  const last = text.lastIndexOf('\n');
+  return { text: last < 0 ? text : text.slice(0, last), isAll, problem };
+}
+
+/** One row of a preview: what it becomes, or why it will fail. */
+export interface PreviewRow {
+  readonly line: number;
+  readonly becomes: string | null;
+  readonly problem: string | null;
+}
+
+export interface TablePreview {
+  readonly header: readonly string[] | null;
+  /** The most columns of any row that was looked at. */
+  readonly width: number;
+  readonly rows: readonly (PreviewRow & { readonly fields: readonly string[] })[];
+}
+
+/** The records of the beginning; one more than is shown, since the first may be a header. */
+export function recordsOfBeginning({ text, isAll }: Beginning, separator: Separator): DelimitedRecord[] {
+  const records = recordsOf(text, separator);
+  // A quoted field that the slice cuts off is no fault of the file.
+  return isAll ? records : records.filter(({ problem }) => problem?.includes('never closed') !== true);
+}
+
+export function widthOf(records: readonly DelimitedRecord[]): number {
+  return records.reduce((most, { fields }) => Math.max(most, fields.length), 0);
+}
+
+export function tablePreview(records: readonly DelimitedRecord[], mapping: Mapping): TablePreview {
+  const [first] = records;
+  const header = mapping.hasHeader && first?.problem === null ? first.fields : null;
+  const shown = records.slice(mapping.hasHeader ? 1 : 0, previewRows + (mapping.hasHeader ? 1 : 0));
+  return {
+    header,
+    width: widthOf(records),
+    rows: shown.map((record) => {
+      const mapped = mappedRecord(record, mapping, header?.length ?? null);
+      const { line, fields } = record;
+      if (mapped.kind === 'problem') return { line, fields, becomes: null, problem: mapped.problem };
+      return { line, fields, ...factRow(factOf(mapped.fields, mapping)) };
+    }),
+  };
+}
+
+function factRow({ predicate, args }: { predicate: string; args: string[] }): Omit<PreviewRow, 'line'> {
+  const problem = predicateProblem(predicate);
+  if (problem !== null) return { becomes: null, problem: `predicate: ${problem}` };
+  if (isBuiltinName(predicate))
+    return { becomes: null, problem: 'the name of a built-in cannot be the predicate of a fact' };
+  if (args.length > maxArguments)
+    return { becomes: null, problem: `a fact has at most ${maxArguments} arguments` };
+  const variable = args.find((arg) => arg.startsWith('?'));
+  if (variable !== undefined)
+    return { becomes: null, problem: `a constant does not start with ?: ${variable}` };
+  return { becomes: renderAtom({ predicate, args, negated: false }), problem: null };
+}
+
+/** The rows of a format that is sent as it is. */
+export function plainPreview(beginning: Beginning, format: ImportFormat): PreviewRow[] {
+  if (format === 'ndjson') return linesWith(beginning, ndjsonRow);
+  if (format === 'statements') return statementRows(beginning);
+  // Triples are read by the service alone: their lines are shown as they stand.
+  return linesWith(beginning, (text) => ({ becomes: text, problem: null }));
+}
+
+function linesWith({ text }: Beginning, rowOf: (line: string) => Omit<PreviewRow, 'line'>): PreviewRow[] {
+  const rows: PreviewRow[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (rows.length === previewRows) break;
+    if (line.trim() !== '') rows.push({ line: index + 1, ...rowOf(line.replace(/\r$/, '')) });
+  }
+  return rows;
+}
+
+function ndjsonRow(line: string): Omit<PreviewRow, 'line'> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line) as unknown;
+  } catch (error) {
+    return { becomes: null, problem: error instanceof Error ? error.message : 'the line is no JSON' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { becomes: null, problem: 'the line is no JSON object' };
+  if ('rule' in value) {
+    const rule = validate(importedRuleSchema, value);
+    if (rule.ok) return { becomes: rule.value.text, problem: null };
+    return { becomes: null, problem: problemsOf(rule.errors) };
+  }
+  const fact = validate(importedFactSchema, value);
+  if (!fact.ok) return { becomes: null, problem: problemsOf(fact.errors) };
+  const { predicate, args, truthVal } = fact.value;
+  return { becomes: renderAtom({ predicate, args, negated: !truthVal }), problem: null };
+}
+
+function problemsOf(errors: readonly { readonly path: string; readonly message: string }[]): string {
+  return errors.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
+}
+
+function statementRows({ text, isAll }: Beginning): PreviewRow[] {
+  // As many lines as hold what is shown, as a rule; parsing more would be noticed.
+  const beginning = text.split('\n').slice(0, previewRows * 10);
+  const isWhole = isAll && beginning.length === text.split('\n').length;
+  const { statements, errors, lines } = parseProgram(beginning.join('\n'), { maxErrors: previewRows });
+  const rows: PreviewRow[] = statements.map((statement) => ({
+    line: lines.range(statement.span).startLine,
+    becomes: statement.kind === 'fact' ? renderAtom(statement.atom) : renderRule(statement.rule),
+    problem: null,
+  }));
+  // The last statement may go on behind what was looked at.
+  for (const { range, message } of errors)
+    if (isWhole || range.startLine < beginning.length - 1)
+      rows.push({ line: range.startLine, becomes: null, problem: message });
+  return rows.sort((one, other) => one.line - other.line).slice(0, previewRows);
+}

@@ -1,0 +1,19 @@
+/** What a caller may do here, by what the service says of it. */
+import type { WhoAmI } from '../../../engine/contract/authentication.ts';
+
+export interface Rights {
+  /** Why nothing can be imported; null where it can. */
+  readonly cannotImport: string | null;
+  /** True where the service will refuse every rule of a file. */
+  readonly rulesAreRefused: boolean;
+}
+
+export function rightsOf(who: WhoAmI): Rights {
+  const mayWrite = who.role === 'writer' || who.role === 'admin';
+  return {
+    cannotImport: mayWrite
+      ? null
+      : `The key in use has the role ${who.role}: it may look at a file and check it; to import it takes the role writer or admin.`,
+    rulesAreRefused: mayWrite && who.tenants.length > 0,
+  };
+}

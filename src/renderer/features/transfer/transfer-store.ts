@@ -1,0 +1,139 @@
+/** The imports of this window: the one that runs, and those before it. And the file that was dropped, until it is taken. */
+import type { QueryClient } from '@tanstack/react-query';
+import { create } from 'zustand';
+import { call } from '../../api/client.ts';
+import { invalidate, noteGeneration, topics } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import {
+  findLeft,
+  giveUp,
+  type ImportPlan,
+  type ImportState,
+  runImport,
+  type Undoing,
+} from './import-run.ts';
+import { forgetPrepared } from './prepare-table.ts';
+
+/** An import that was begun. */
+export interface ImportEntry {
+  readonly number: number;
+  readonly plan: ImportPlan;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly state: ImportState;
+  readonly undoing: Undoing;
+}
+
+interface TransferState {
+  /** The newest first. Checks are none of them. */
+  readonly imports: readonly ImportEntry[];
+  /** The check of what the form says now. */
+  readonly check: ImportEntry | null;
+  readonly dropped: File | null;
+  /** The notice about this import was closed. */
+  readonly dismissed: number | null;
+}
+
+export const useTransfers = create<TransferState>()(() => ({
+  imports: [],
+  check: null,
+  dropped: null,
+  dismissed: null,
+}));
+
+const greatestCount = 20;
+let lastNumber = 0;
+const controllers = new Map<number, AbortController>();
+
+export function isRunning({ state }: ImportEntry): boolean {
+  return state.kind === 'preparing' || state.kind === 'sending' || state.kind === 'stopping';
+}
+
+/** The id by which an import can be undone; null: there is nothing to undo, or it is not known. */
+export function idOf({ state }: ImportEntry): string | null {
+  if (state.kind === 'done') return state.outcome.id;
+  if (state.kind === 'ended' && state.left.kind === 'known') return state.left.stored.id;
+  return null;
+}
+
+function change(number: number, part: Partial<ImportEntry>): void {
+  useTransfers.setState(({ imports, check }) => ({
+    imports: imports.map((entry) => (entry.number === number ? { ...entry, ...part } : entry)),
+    check: check?.number === number ? { ...check, ...part } : check,
+  }));
+}
+
+/** Begins an import, or a check where the plan is a dry run. Nothing runs beside it. */
+export function begin(client: QueryClient, plan: ImportPlan): void {
+  if (useTransfers.getState().imports.some(isRunning)) return;
+  dropCheck();
+  const number = ++lastNumber;
+  const controller = new AbortController();
+  controllers.set(number, controller);
+  const state: ImportState = { kind: 'preparing', bytes: 0 };
+  const entry: ImportEntry = { number, plan, startedAt: Date.now(), state, undoing: { kind: 'none' } };
+  useTransfers.setState(({ imports }) =>
+    plan.isDryRun
+      ? { check: entry }
+      : { imports: [entry, ...imports].slice(0, greatestCount), check: null, dismissed: null },
+  );
+  void runImport(plan, controller.signal, (next) => {
+    change(number, { state: next });
+    if (plan.isDryRun || next.kind === 'preparing' || next.kind === 'sending') return;
+    if (next.kind === 'done') {
+      noteGeneration(next.outcome.generation);
+      forgetPrepared();
+    }
+    // The stream of changes tells of this too; it may be behind, or away. And a key that was refused is asked for anew.
+    invalidate(client, plan.endpoint, topics);
+  }).finally(() => controllers.delete(number));
+}
+
+export function cancel(number: number): void {
+  const controller = controllers.get(number);
+  if (controller !== undefined) giveUp(controller);
+}
+
+/** Ends a check and drops what it found: the form says something else now. */
+export function dropCheck(): void {
+  const { check } = useTransfers.getState();
+  if (check === null) return;
+  cancel(check.number);
+  useTransfers.setState({ check: null });
+}
+
+/** Looks again what an import that ended early has stored. */
+export async function lookAgain({ number, plan, state }: ImportEntry): Promise<void> {
+  if (state.kind !== 'ended' || state.left.kind !== 'unknown') return;
+  change(number, { state: { kind: 'stopping' } });
+  change(number, { state: { ...state, left: await findLeft(plan.endpoint, state.left.trace) } });
+}
+
+/** Retracts what an import has asserted. */
+export async function undo(client: QueryClient, entry: ImportEntry): Promise<void> {
+  const id = idOf(entry);
+  if (id === null) return;
+  change(entry.number, { undoing: { kind: 'running' } });
+  try {
+    const undone = await call(entry.plan.endpoint, 'undoImport', { params: { id } });
+    change(entry.number, { undoing: { kind: 'undone', undone } });
+    noteGeneration(undone.generation);
+    invalidate(client, entry.plan.endpoint, topics);
+  } catch (error) {
+    change(entry.number, { undoing: { kind: 'failed', failure: failureOf(error) } });
+  }
+}
+
+export function dropFile(file: File): void {
+  useTransfers.setState({ dropped: file });
+}
+
+export function takeDropped(): File | null {
+  const { dropped } = useTransfers.getState();
+  if (dropped !== null) useTransfers.setState({ dropped: null });
+  return dropped;
+}
+
+export function dismiss(number: number): void {
+  useTransfers.setState({ dismissed: number });
+}
