@@ -18,6 +18,8 @@ export interface Answer {
   readonly type: string;
   readonly etag: string | null;
   readonly body: Buffer;
+  /** What the body tells, where it is a problem: that names the request it is told to. */
+  readonly refusal?: EngineError;
 }
 
 /** The answer to a request with this digest. */
@@ -71,7 +73,9 @@ export class KeptAnswers {
     const found = this.#find(place, fingerprint);
     if (found !== null) {
       if (found.fingerprint !== fingerprint) throw keyReused();
-      return { answer: found.answer, isRepeated: true };
+      const { refusal } = found.answer;
+      const body = refusal === undefined ? found.answer.body : problemBytes(refusal, caller.requestId);
+      return { answer: { ...found.answer, body }, isRepeated: true };
     }
     this.#entries.set(place, { fingerprint, answer: null, at: 0, bytes: 0 });
     let kept: Answer | null = null;
@@ -85,6 +89,7 @@ export class KeptAnswers {
           type: problemType,
           etag: null,
           body: problemBytes(error, caller.requestId),
+          refusal: error,
         };
       throw error;
     } finally {
