@@ -11,6 +11,7 @@ import {
   queryFlag,
   queryInteger,
   scopeFields,
+  scopeNameSchema,
   scopeParameters,
   timeSchema,
 } from './fields.ts';
@@ -113,29 +114,29 @@ export const factsInputSchema = z.preprocess(
   }),
 );
 
-const barelyGiven: FactInput = factSchema.parse({ predicate: 'p', args: [] });
+const plainest: FactInput = factSchema.parse({ predicate: 'p', args: [] });
 
 /**
- * What `factSchema` makes of a fact of a predicate and arguments that are texts, as most of very many are; null where
- * it is another one or not in order, which is for the schema to say. The arguments are those given, not a copy.
+ * What `factSchema` makes of a fact of predicate, arguments that are texts, truth value and scope, as most of very many
+ * are; null where it is another one or not in order, which is for the schema to say. The arguments are those given, not
+ * a copy.
  */
-export function barelyFact(value: unknown): FactInput | null {
+export function plainFact(value: unknown): FactInput | null {
   if (typeof value !== 'object' || value === null) return null;
-  let fields = 0;
-  for (const field in value) {
-    if (field !== 'predicate' && field !== 'args') return null;
-    fields++;
-  }
-  const { predicate, args } = value as { predicate?: unknown; args?: unknown };
-  if (fields !== 2 || typeof predicate !== 'string' || !Array.isArray(args)) return null;
+  for (const field in value)
+    if (field !== 'predicate' && field !== 'args' && field !== 'truthVal' && field !== 'scope') return null;
+  const { predicate, args, truthVal = true, scope = null } = value as Readonly<Record<string, unknown>>;
+  if (typeof predicate !== 'string' || !Array.isArray(args) || typeof truthVal !== 'boolean') return null;
   if (args.length > maxArguments || !isPlainPredicate(predicate)) return null;
+  if (scope !== null && (typeof scope !== 'string' || !isPlainScope(scope))) return null;
   for (const text of args as unknown[])
     if (typeof text !== 'string' || text.startsWith('?') || !isWellFormed(text)) return null;
-  return { ...barelyGiven, predicate, args: args as string[] };
+  return { ...plainest, predicate, args: args as string[], truthVal, scope };
 }
 
-/** Facts that come together are mostly of one predicate. */
+/** Facts that come together are mostly of one predicate and scope: the last good ones. */
 let knownPredicate = '';
+let knownScope = '';
 
 function isPlainPredicate(name: string): boolean {
   if (name === knownPredicate) return true;
@@ -144,11 +145,18 @@ function isPlainPredicate(name: string): boolean {
   return true;
 }
 
+function isPlainScope(name: string): boolean {
+  if (name === knownScope) return true;
+  if (!scopeNameSchema.safeParse(name).success) return false;
+  knownScope = name;
+  return true;
+}
+
 /** The list in `factsInputSchema`. */
 export const factsList = {
   field: 'facts',
   element: factSchema,
-  quick: barelyFact,
+  quick: plainFact,
   most: maxFactsPerRequest,
 };
 

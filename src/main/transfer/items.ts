@@ -3,7 +3,6 @@
  *
  * Facts are checked here as `/assert/fact` checks them, whatever the format; rules are checked where they are taught.
  */
-import { scopeNameSchema } from '../../engine/contract/fields.ts';
 import {
   isBuiltinName,
   isWellFormed,
@@ -12,7 +11,6 @@ import {
 } from '../../engine/contract/language.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedFact } from '../../engine/contract/transfer.ts';
-import { validate } from '../../engine/contract/validation.ts';
 
 export interface Item {
   /** From 1 on. */
@@ -41,10 +39,10 @@ export function factItem(
 ): Item {
   const problem = problemOf(parts.predicate, parts.args);
   if (problem !== null) return problemItem(line, problem);
-  return { line, size, what: { kind: 'fact', fact: plainFact(parts, scope) } };
+  return { line, size, what: { kind: 'fact', fact: bareFact(parts, scope) } };
 }
 
-export function plainFact(
+function bareFact(
   parts: { readonly predicate: string; readonly args: readonly string[]; readonly truthVal: boolean },
   scope: string | null,
 ): ImportedFact {
@@ -75,23 +73,15 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
   return null;
 }
 
-/** Names that were found good: a file has few predicates and scopes, and many lines. */
-const known = { predicates: new Set<string>(), scopes: new Set<string>() };
+/** Names that were found good: a file has few predicates, and many lines. */
+const goodPredicates = new Set<string>();
 const mostKnown = 10_000;
 
 /** True for what can be the predicate of a fact. */
-export function isPredicate(name: string): boolean {
-  return isGood(known.predicates, name, () => predicateProblem(name) === null && !isBuiltinName(name));
-}
-
-export function isScope(name: string): boolean {
-  return isGood(known.scopes, name, () => validate(scopeNameSchema, name).ok);
-}
-
-function isGood(good: Set<string>, name: string, check: () => boolean): boolean {
-  if (good.has(name)) return true;
-  if (!check()) return false;
-  if (good.size === mostKnown) good.clear();
-  good.add(name);
+function isPredicate(name: string): boolean {
+  if (goodPredicates.has(name)) return true;
+  if (predicateProblem(name) !== null || isBuiltinName(name)) return false;
+  if (goodPredicates.size === mostKnown) goodPredicates.clear();
+  goodPredicates.add(name);
   return true;
 }

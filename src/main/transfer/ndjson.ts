@@ -1,8 +1,9 @@
 /** NDJSON: a line is a fact as `/assert/fact` takes it, or a rule, its text in `rule`. Blank lines are passed over. */
+import { plainFact } from '../../engine/contract/facts.ts';
 import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
 import { namesPrototype } from '../prototype-field.ts';
-import { isPredicate, isScope, type Item, type Items, plainFact, problemItem } from './items.ts';
+import { type Item, type Items, problemItem } from './items.ts';
 import { type Line, readLines } from './lines.ts';
 
 const maxDepth = 64;
@@ -38,22 +39,11 @@ function itemOf({ number, text, problem }: Line, scope: string | null): Item | n
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
-/** The item of a fact that has nothing but predicate, arguments, truth value and scope, all plainly good; else null. */
+/** The item of a fact that is as most are; else null. */
 function quickItem(line: number, size: number, value: object, scope: string | null): Item | null {
-  const { predicate, args, truthVal = true, scope: own = null } = value as Record<string, unknown>;
-  for (const key in value)
-    if (key !== 'predicate' && key !== 'args' && key !== 'truthVal' && key !== 'scope') return null;
-  if (typeof predicate !== 'string' || !Array.isArray(args) || args.length > 64) return null;
-  if (typeof truthVal !== 'boolean' || (own !== null && (typeof own !== 'string' || !isScope(own))))
-    return null;
-  for (const arg of args as unknown[]) if (typeof arg !== 'string' || !isPlain(arg)) return null;
-  if (!isPredicate(predicate)) return null;
-  const fact = plainFact({ predicate, args: args as string[], truthVal }, own ?? scope);
-  return { line, size, what: { kind: 'fact', fact } };
-}
-
-function isPlain(arg: string): boolean {
-  return !arg.startsWith('?') && !/[\ud800-\udfff]/.test(arg);
+  const fact = plainFact(value);
+  if (fact === null) return null;
+  return { line, size, what: { kind: 'fact', fact: inScope({ ...fact, ifGeneration: null }, scope) } };
 }
 
 function carefulItem(line: number, text: string, value: object, scope: string | null): Item {

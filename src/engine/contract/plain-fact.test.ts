@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { barelyFact, factSchema } from './facts.ts';
+import { plainFact, factSchema } from './facts.ts';
 
 const text = fc.oneof(
   fc.string(),
@@ -11,16 +11,24 @@ const field = fc.constantFrom('predicate', 'args', 'scope', 'truthVal', 'ttl', '
 const argument = fc.oneof({ weight: 5, arbitrary: text }, fc.integer(), fc.boolean(), fc.constant(null));
 const value = fc.oneof(
   { weight: 4, arbitrary: fc.record({ predicate: text, args: fc.array(argument, { maxLength: 70 }) }) },
-  fc.record({ predicate: fc.constantFrom('p', 'q'), args: fc.array(text, { maxLength: 4 }) }),
+  fc.record(
+    {
+      predicate: fc.constantFrom('p', 'q'),
+      args: fc.array(text, { maxLength: 4 }),
+      truthVal: fc.constantFrom(true, false, null),
+      scope: fc.oneof(text, fc.constantFrom(null, '.', '..', 's', 'x'.repeat(257))),
+    },
+    { requiredKeys: ['predicate', 'args'] },
+  ),
   fc.dictionary(field, fc.oneof(text, fc.array(argument), fc.boolean(), fc.integer())),
   fc.anything(),
 );
 
-it('a fact of a predicate and texts alone is what the schema makes of it, and every other one is left to the schema', () => {
+it('a fact of predicate, texts, truth value and scope is what the schema makes of it, and every other one is left to the schema', () => {
   let taken = 0;
   fc.assert(
     fc.property(value, (given) => {
-      const quick = barelyFact(given);
+      const quick = plainFact(given);
       if (quick === null) return;
       taken++;
       expect(factSchema.safeParse(given)).toEqual({ success: true, data: quick });
@@ -31,11 +39,13 @@ it('a fact of a predicate and texts alone is what the schema makes of it, and ev
 });
 
 it('takes the usual fact, and none that has more to it', () => {
-  expect(barelyFact({ predicate: 'p', args: ['a', 'b'] })).toEqual(
+  expect(plainFact({ predicate: 'p', args: ['a', 'b'] })).toEqual(
     factSchema.parse({ predicate: 'p', args: ['a', 'b'] }),
   );
   for (const other of [
-    { predicate: 'p', args: ['a'], scope: null },
+    { predicate: 'p', args: ['a'], ttl: null },
+    { predicate: 'p', args: ['a'], scope: '..' },
+    { predicate: 'p', args: ['a'], truthVal: 'true' },
     { predicate: 'p', args: [1] },
     { predicate: 'p', args: ['?x'] },
     { predicate: '<', args: ['1', '2'] },
@@ -44,5 +54,5 @@ it('takes the usual fact, and none that has more to it', () => {
     null,
     [],
   ])
-    expect(barelyFact(other)).toBeNull();
+    expect(plainFact(other)).toBeNull();
 });
