@@ -3,7 +3,7 @@ import { ask, bodyOf } from './ask.ts';
 import { hearingNothing, unhurried } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
-import { Slices } from './base/slices.ts';
+import { Slices, workedOff } from './base/slices.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import type {
   Cleared,
@@ -81,7 +81,7 @@ import { learn, learnedOf, ruleRefusals } from './learn.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
-import { diagnose } from './logic/diagnose.ts';
+import { diagnosis } from './logic/diagnose.ts';
 import { renderAtom } from './logic/print.ts';
 import { isPositiveAtom, relationOf } from './logic/terms.ts';
 import { checkNoneChanged } from './prepare-facts.ts';
@@ -342,7 +342,8 @@ export class KnowledgeEngine implements Engine {
   async validateRules(caller: Caller, text: string): Promise<rules.ValidateResult> {
     const { predicates } = await this.predicates(caller);
     const kept = this.#live.database(caller).rules.all();
-    const result = diagnose(text, { predicates, rules: kept });
+    const slices = new Slices(this.#parts.pause);
+    const result = await workedOff(diagnosis(text, { predicates, rules: kept }), () => slices.breathe());
     return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
   }
 

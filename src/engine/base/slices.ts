@@ -44,3 +44,11 @@ export async function workedOff<Result>(
     await breathe();
   }
 }
+
+/** Does the same without a breath, where nobody waits. */
+export function doneAtOnce<Result>(steps: Generator<'more', Result, undefined>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { diagnose, type KnownLanguage } from './diagnose.ts';
+import { diagnose, diagnosis, type KnownLanguage } from './diagnose.ts';
 import { parseRule } from './parse.ts';
 
 const nothing: KnownLanguage = { predicates: [], rules: [] };
@@ -92,4 +92,17 @@ test('of very many complaints the first thousand are kept, errors before warning
   const { diagnostics } = diagnose(`${'p(a). '.repeat(3000)}\nh(?x) :- p(a).`, nothing);
   expect(diagnostics).toHaveLength(1000);
   expect(diagnostics.filter((each) => each.severity === 'error')).toHaveLength(1);
+});
+
+it('a long text is looked at in small steps, to the same end', () => {
+  const text = Array.from({ length: 2000 }, (_, at) => `r${at % 900}(?x, ?y) :- b(?x).\np(a${at}).`).join(
+    '\n',
+  );
+  const known = { predicates: [{ name: 'P', arity: 1 }], rules: [] };
+  const steps = diagnosis(text, known);
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count++;
+  expect(count).toBeGreaterThan((5 * 4000) / 100);
+  expect(step.value).toEqual(diagnose(text, known));
 });

@@ -6,9 +6,10 @@
  */
 import type { Literal, Rule } from '../contract/language.ts';
 import type { Diagnostic } from '../contract/rules.ts';
+import { doneAtOnce } from '../base/slices.ts';
 import { ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
 import { ruleIdentity } from './identity.ts';
-import { parseProgram, type Statement } from './parse.ts';
+import { programSteps, type Statement } from './parse.ts';
 import { renderAtom } from './print.ts';
 import type { LineTable, LiteralSource, Span } from './source.ts';
 import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
@@ -60,15 +61,27 @@ class Findings {
 
 /** Reads a text and says what is wrong with it, and what probably is. */
 export function diagnose(text: string, known: KnownLanguage): Diagnosis {
-  const { statements, errors, lines } = parseProgram(text, { maxErrors: maxDiagnostics });
+  return doneAtOnce(diagnosis(text, known));
+}
+
+/** Statements that are looked at between two breaths. */
+const statementsOfStep = 64;
+
+/** As `diagnose`, in small steps but for the search for cycles. */
+export function* diagnosis(text: string, known: KnownLanguage): Generator<'more', Diagnosis, undefined> {
+  const { statements, errors, lines } = yield* programSteps(text, { maxErrors: maxDiagnostics });
   const findings = new Findings(lines);
   for (const error of errors) findings.add('error', error.code, error.span, error.message);
   const rules = statements.filter((statement) => statement.kind === 'rule');
-  const sound = rules.filter((statement) => checkStatement(statement, findings));
+  const sound: RuleStatement[] = [];
+  for (const [index, statement] of rules.entries()) {
+    if (index % statementsOfStep === 0) yield 'more';
+    if (checkStatement(statement, findings)) sound.push(statement);
+  }
   const stored = [...known.rules];
   findCycles(sound, stored, findings);
-  findDuplicates(statements, stored, findings);
-  checkPredicates(statements, known.predicates, findings);
+  yield* findDuplicates(statements, stored, findings);
+  yield* checkPredicates(statements, known.predicates, findings);
   return { diagnostics: findings.sorted(), rules: rules.length, facts: statements.length - rules.length };
 }
 
@@ -190,14 +203,15 @@ function stepKey(from: string | undefined, to: string | undefined, completes: bo
 }
 
 /** Rules and facts that the text has twice, and rules that are taught already. */
-function findDuplicates(
+function* findDuplicates(
   statements: readonly Statement[],
   stored: readonly { rule: Rule; scope: string | null }[],
   findings: Findings,
-): void {
+): Generator<'more', void, undefined> {
   const taught = new Set(stored.filter(({ scope }) => scope === null).map(({ rule }) => ruleIdentity(rule)));
   const seen = new Set<string>();
-  for (const statement of statements) {
+  for (const [index, statement] of statements.entries()) {
+    if (index % statementsOfStep === 0) yield 'more';
     const { kind, span } = statement;
     const identity = kind === 'fact' ? renderAtom(statement.atom) : ruleIdentity(statement.rule);
     if (seen.has(`${kind} ${identity}`))
@@ -278,21 +292,23 @@ class Lexicon {
 }
 
 /** Warns of predicates that nothing concludes, of slips in case, and of arities that differ. */
-function checkPredicates(
+function* checkPredicates(
   statements: readonly Statement[],
   predicates: KnownLanguage['predicates'],
   findings: Findings,
-): void {
+): Generator<'more', void, undefined> {
   const lexicon = new Lexicon();
   for (const { name, arity } of predicates) lexicon.add(name, arity);
   const uses = statements.flatMap(usesOf);
-  for (const use of uses) {
+  for (const [index, use] of uses.entries()) {
+    if (index % statementsOfStep === 0) yield 'more';
     if (!use.concludes || lexicon.has(use.name, use.arity)) continue;
     if (lexicon.known(use.name) !== '') warnOfArity(use, lexicon, findings);
     else warnOfCase(use, lexicon, findings);
     lexicon.add(use.name, use.arity);
   }
-  for (const use of uses) {
+  for (const [index, use] of uses.entries()) {
+    if (index % statementsOfStep === 0) yield 'more';
     if (use.concludes || lexicon.has(use.name, use.arity)) continue;
     if (lexicon.known(use.name) !== '') warnOfArity(use, lexicon, findings);
     else if (!warnOfCase(use, lexicon, findings))

@@ -7,6 +7,7 @@
  * the first error instead, as the 400 a client gets. What is written is not yet safe: see `check.ts`.
  */
 import { EngineError } from '../base/errors.ts';
+import { doneAtOnce } from '../base/slices.ts';
 import {
   type AggregateName,
   aggregateNames,
@@ -412,6 +413,9 @@ function closingQuote(text: string, start: number): number {
   return text.length;
 }
 
+/** Statements that are read between two breaths. */
+const statementsOfStep = 64;
+
 /** The first variable of a fact, which may have none. */
 function firstVariable(statement: Statement): Span | null {
   if (statement.kind === 'rule') return null;
@@ -421,10 +425,22 @@ function firstVariable(statement: Statement): Span | null {
 
 /** Reads facts and rules, one statement a full stop; the last full stop may be missing. */
 export function parseProgram(text: string, options: ParseOptions = {}): ParsedProgram {
+  return doneAtOnce(programSteps(text, options));
+}
+
+/** As `parseProgram`, in small steps. */
+export function programSteps(
+  text: string,
+  options: ParseOptions = {},
+): Generator<'more', ParsedProgram, undefined> {
   return readProgram(text, programDialect, options.maxErrors ?? defaultMaxErrors);
 }
 
-function readProgram(text: string, dialect: Dialect, maxErrors: number): ParsedProgram {
+function* readProgram(
+  text: string,
+  dialect: Dialect,
+  maxErrors: number,
+): Generator<'more', ParsedProgram, undefined> {
   const lines = lineTable(text);
   const parser = new Parser(text, dialect);
   const { scanner } = parser;
@@ -436,6 +452,7 @@ function readProgram(text: string, dialect: Dialect, maxErrors: number): ParsedP
   while (errors.length < maxErrors) {
     scanner.skip(true);
     if (scanner.atEnd) break;
+    if (statements.length % statementsOfStep === 0) yield 'more';
     try {
       const statement = parser.statement();
       const missing = parser.takeMissingStop();
@@ -522,6 +539,6 @@ export function parseAtom(text: string, path = 'text'): Atom {
  */
 export function parseFreeTextLine(line: string): Statement[] | null {
   if (!line.trimEnd().endsWith('.')) return null;
-  const { statements, errors } = readProgram(line, freeTextDialect, 1);
+  const { statements, errors } = doneAtOnce(readProgram(line, freeTextDialect, 1));
   return errors.length > 0 || statements.length === 0 ? null : [...statements];
 }
