@@ -94,7 +94,7 @@ test('of very many complaints the first thousand are kept, errors before warning
   expect(diagnostics.filter((each) => each.severity === 'error')).toHaveLength(1);
 });
 
-it('a long text is looked at in small steps, to the same end', () => {
+test('a long text is looked at in small steps, to the same end', () => {
   const text = Array.from({ length: 2000 }, (_, at) => `r${at % 900}(?x, ?y) :- b(?x).\np(a${at}).`).join(
     '\n',
   );
