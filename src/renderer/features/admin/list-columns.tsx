@@ -1,9 +1,8 @@
 /** The columns that databases, tenants and scopes are listed in. */
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconEraser, IconLogin2, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { RowAction } from '../../ui/row-action.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './admin.module.css';
 
@@ -50,31 +49,6 @@ export function createdColumn<Row extends { readonly createdAt: number }>(): Col
       </span>
     ),
   };
-}
-
-interface RowActionProps {
-  label: string;
-  icon: ReactNode;
-  onClick: () => void;
-}
-
-function RowAction({ label, icon, onClick }: RowActionProps) {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon
-        size={24}
-        tabIndex={-1}
-        aria-label={label}
-        onClick={(event) => {
-          event.stopPropagation();
-          onClick();
-        }}
-        onDoubleClick={(event) => event.stopPropagation()}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
-  );
 }
 
 /** What can be done with a row; null where it cannot, and then there is no button. */

@@ -1,10 +1,9 @@
 /** The columns of the list of keys. */
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconClockOff, IconPencil, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { KeyView } from '../../../engine/contract/authentication.ts';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
+import { RowAction } from '../../ui/row-action.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { reachInWords, standingOf } from './key-words.ts';
 import styles from './keys.module.css';
@@ -43,25 +42,6 @@ interface KeyActions {
   readonly ownId: string | null;
   readonly onChange: (row: KeyView) => void;
   readonly onRevoke: (row: KeyView) => void;
-}
-
-function RowAction({ label, icon, onClick }: { label: string; icon: ReactNode; onClick: () => void }) {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon
-        size={24}
-        tabIndex={-1}
-        aria-label={label}
-        onClick={(event) => {
-          event.stopPropagation();
-          onClick();
-        }}
-        onDoubleClick={(event) => event.stopPropagation()}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
-  );
 }
 
 function describingColumns({ ownId }: KeyActions): Column<KeyView>[] {
