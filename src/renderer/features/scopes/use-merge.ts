@@ -149,8 +149,10 @@ export function useMerge(comparison: Comparison) {
     noteGeneration(merged.generation);
     const { source, target } = pair;
     const undo = wayBack(comparison, merged, before);
+    const compared = await refresh();
+    // Told once nothing runs any more: an undo that is offered and then passed over as too early would be lost.
     useLastMerge.setState({ about, made: { source, target, merged, undo } });
-    acknowledge(await refresh());
+    acknowledge(compared);
     return { kind: 'idle' };
   }
 
