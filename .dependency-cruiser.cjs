@@ -24,10 +24,16 @@ const layers = {
 /** Where each third party lives. */
 const homes = {
   electron: '^src/main/(desktop/|main\\.ts$|preload\\.ts$)',
-  fastify: '^(src/main/(http/|mcp/|mcp-host\\.ts$)|bench/http/fastify-child\\.ts$)',
+  fastify: '^(src/main/(http/|mcp/|a2a/|mcp-host\\.ts$|a2a-host\\.ts$)|bench/http/fastify-child\\.ts$)',
   '@fastify/static': '^src/main/http/',
   'swagger-ui-dist': '^src/main/http/',
-  '@modelcontextprotocol/': '^src/main/mcp/',
+  '@modelcontextprotocol/server': '^src/main/(mcp|bridge)/',
+  '@modelcontextprotocol/node': '^src/main/mcp/',
+  '@modelcontextprotocol/server-legacy': '^src/main/mcp/',
+  '@modelcontextprotocol/client': '^src/(main/(mcp|bridge)|renderer/features/agents)/',
+  '@modelcontextprotocol/sdk': '^src/main/(mcp|bridge)/',
+  '@modelcontextprotocol/ext-apps': '^src/(main/mcp|renderer/proof-app)/',
+  '@a2a-js/sdk': '^src/main/a2a/',
   '@ai-sdk/': '^src/main/llm/',
   n3: '^src/main/transfer/',
   'csv-parse': '^src/main/transfer/',
@@ -50,7 +56,7 @@ const homes = {
 
 const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
 const testOrSupport = `${test}|/testing/`;
-const testLibraries = ['vitest', 'fast-check', 'ajv'];
+const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml'];
 
 /** A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope. */
 const packageFiles = (name) =>
@@ -197,9 +203,9 @@ const thirdPartyRules = [
     ),
   ),
   forbid(
-    'fastify-by-type-alone-in-mcp',
-    'MCP mounts its routes on the app that http makes, and knows of Fastify its types alone',
-    { path: '^src/main/mcp', pathNot: test },
+    'fastify-by-type-alone-in-mcp-and-a2a',
+    'MCP and A2A mount their routes on the app that http makes, and know of Fastify its types alone',
+    { path: '^src/main/(mcp|a2a)', pathNot: test },
     { path: packageFiles('fastify'), dependencyTypesNot: ['type-only'] },
   ),
   forbid(

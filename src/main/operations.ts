@@ -11,8 +11,10 @@ import type {
   OperationOutput,
   Operations,
 } from '../engine/contract/operations.ts';
+import type { agentOperations } from '../engine/contract/operations/agents.ts';
 import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
 import type { Pending } from '../engine/contract/transactions.ts';
+import type { Agents } from './mcp/agents.ts';
 import type { Authentication } from './auth/authentication.ts';
 import type { Download, Upload } from './streams.ts';
 import { exportKnowledge } from './transfer/export-knowledge.ts';
@@ -27,6 +29,8 @@ export interface ServiceState {
   readonly authentication: Authentication;
   /** Natural language, in and out. */
   readonly language: Language;
+  /** Who is connected over MCP. */
+  readonly agents: Agents;
   readonly version: string;
   uptimeMs(): number;
   readiness(): Readiness;
@@ -110,6 +114,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
     nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
     ...authenticationHandlers(service),
+    ...agentHandlers(service),
     takeSnapshot: () => service.engine.snapshot(),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
@@ -128,5 +133,14 @@ function authenticationHandlers(
     updateKey: (caller, { params, body }) => service.authentication.updateKey(caller, params.id, body),
     revokeKey: (caller, { params }) => service.authentication.revokeKey(caller, params.id),
     whoami: (caller) => service.authentication.whoami(caller),
+  };
+}
+
+function agentHandlers(service: ServiceState): Pick<Handlers, keyof typeof agentOperations> {
+  return {
+    listMcpCalls: (caller, { query }) => service.agents.calls(caller, query),
+    listMcpClients: (caller) => service.agents.clients(caller),
+    agentSetup: () => service.agents.setup(),
+    testBridge: (caller, { body }) => service.agents.testBridge(caller, body),
   };
 }

@@ -36,6 +36,7 @@ import { createLanguage } from './llm/create-language.ts';
 import { createLanguageModel, type ProviderCall } from './llm/create-language-model.ts';
 import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
+import { agents } from './mcp/agents.ts';
 import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -110,6 +111,7 @@ class RunningService implements Service, ServiceState {
   readonly #metrics: Metrics;
   readonly authentication: Authentication;
   readonly language: Language;
+  readonly agents = agents;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
   readonly #keystorePollMs: number;

@@ -16,6 +16,7 @@ export const operationTags = [
   'transfer',
   'databases',
   'authentication',
+  'agents',
   'service',
 ] as const;
 

@@ -18,6 +18,7 @@ import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
 import { authenticationOperations } from './operations/authentication.ts';
 import { transferOperations } from './operations/transfer.ts';
+import { agentOperations } from './operations/agents.ts';
 import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
@@ -32,6 +33,7 @@ export const operations = {
   ...transferOperations,
   ...databaseOperations,
   ...authenticationOperations,
+  ...agentOperations,
   ...serviceOperations,
 } as const satisfies Record<string, OperationSpec>;
 

@@ -154,6 +154,9 @@ describe('a restricted credential', () => {
       get language(): never {
         throw new Error('nothing here is about language');
       },
+      get agents(): never {
+        throw new Error('nothing here is about agents');
+      },
       get authentication(): never {
         throw new Error('nothing here is about keys');
       },

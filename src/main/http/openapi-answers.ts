@@ -408,6 +408,57 @@ export const answerExamples: AnswerExamples = {
     createdAt: 1782900003900,
     expiresAt: 1790676003900,
   },
+  listMcpCalls: {
+    calls: [
+      {
+        id: '12',
+        time: 1782900004000,
+        client: 'claude-code',
+        tool: 'ask',
+        arguments: { predicate: 'grandparent', args: ['alice', '?who'] },
+        argumentsCut: false,
+        outcome: 'ok',
+        elapsedMs: 1.8,
+        resultChars: 642,
+        result:
+          '1 answer:\ngrandparent(alice, carol) by grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).',
+        database: 'default',
+        tenant: 'my-project',
+        requestId: 'db712e00-5b7b-4f41-afe2-61380afc8b09',
+      },
+    ],
+  },
+  listMcpClients: {
+    clients: [
+      {
+        id: '3',
+        name: 'claude-code',
+        version: '2.1.0',
+        transport: 'streamable-http',
+        database: 'default',
+        tenant: 'my-project',
+        connectedAt: 1782900003000,
+        calls: 12,
+      },
+    ],
+  },
+  agentSetup: {
+    address: 'http://127.0.0.1:9300',
+    streamable: '/mcp',
+    sse: '/mcp/sse',
+    revisions: ['2026-07-28', '2025-11-25'],
+    tools: ['tell', 'ask'],
+    bridge: { command: 'corollary-mcp', args: [] },
+    bundle: '/corollary.mcpb',
+  },
+  testBridge: {
+    isConnected: true,
+    server: 'corollary 0.1.0',
+    revision: '2025-11-25',
+    tools: 9,
+    elapsedMs: 310,
+    detail: null,
+  },
   takeSnapshot: { position: 38, bytes: 6124, elapsedMs: 4.3 },
   health: { status: 'ok', version: '0.1.0', uptimeMs: 4755 },
   ready: {

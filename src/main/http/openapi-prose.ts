@@ -38,6 +38,7 @@ export const tagProse: Readonly<Record<(typeof operationTags)[number], string>> 
   transfer: 'Knowledge as files.',
   databases: 'Databases and their tenants.',
   authentication: 'Keys, and who a caller is. Off by default.',
+  agents: 'Who works here over MCP, what they called, and how another one is set up.',
   service: 'Health, snapshots, the stream of changes, metrics and this description.',
 };
 
@@ -177,6 +178,12 @@ const prose: Readonly<Record<OperationName, string>> = {
   updateKey: 'What is not given stays.',
   revokeKey: 'It is refused from then on; streams that it opened end.',
   whoami: 'With authentication off everybody is an admin without restrictions.',
+  listMcpCalls:
+    'The last 10,000 of this run of the service, of the databases and tenants that the credential covers. For older ones give ' +
+    'the id of the last as `before`.',
+  listMcpClients: 'Those of the databases and tenants that the credential covers.',
+  agentSetup: 'Addresses, tools, and how the bridge is started where it is built.',
+  testBridge: 'The bridge ends again; what it said is in the answer, also where it did not connect.',
   takeSnapshot: 'Snapshots are also written by the clock and at a clean end.',
   health: 'Answers in every phase of the service.',
   ready: 'Answers in every phase of the service, with what each part of it says of itself.',

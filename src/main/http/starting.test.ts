@@ -36,6 +36,9 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     get language(): never {
       return notStarted();
     },
+    get agents(): never {
+      return notStarted();
+    },
     authentication: new Authentication({
       settings,
       keys: notStarted,
