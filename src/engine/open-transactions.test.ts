@@ -7,7 +7,7 @@ import { DatabaseState } from './state.ts';
 import { refusal, startTime, testCaller } from './testing/engine-fixtures.ts';
 import { logRecord } from './testing/log-fixtures.ts';
 
-function open(limits: { ended?: number; bytes?: number } = {}): OpenTransactions {
+function open(limits: { ended?: number; bytes?: number; bytesOfTenant?: number } = {}): OpenTransactions {
   let ids = 0;
   const transactions = new OpenTransactions(new ManualClock(startTime), () => `id-${++ids}`, limits);
   onTestFinished(() => transactions.close());
@@ -81,17 +81,31 @@ test('the latest that ended are remembered, the others are not', async () => {
   expect(await codeOf(transactions, 'id-101')).toBe('Conflict');
 });
 
+test('one tenant leaves room for the open transactions of others', async () => {
+  const transactions = open({ bytes: 100_000, bytesOfTenant: 50_000 });
+  const mine = transactions.begin(testCaller(), 0);
+  const fact = { predicate: 'p', args: ['x'.repeat(20_000)], truthVal: true, scope: null };
+  transactions.writing(mine, () => mine.writes.add({ kind: 'assert', fact }, 0));
+  const more = (): void => transactions.refuseMore(testCaller(), 40_000);
+  expect((await refusal(Promise.resolve().then(more))).message).toMatch(/of the tenant/);
+  transactions.refuseMore({ ...testCaller(), tenant: 'other' }, 40_000);
+  transactions.end(mine, 'rolled_back');
+  more();
+});
+
 test('all open transactions together hold so much and no more, and who is refused stays open', async () => {
   const transactions = open({ bytes: 100_000 });
   const text = 'x'.repeat(11_000);
   const fact = { predicate: 'p', args: [text], truthVal: true, scope: null };
   const held = Array.from({ length: 8 }, () => transactions.begin(testCaller(), 0));
   for (const each of held) {
-    transactions.refuseMore(text.length);
+    transactions.refuseMore(testCaller(), text.length);
     transactions.writing(each, () => each.writes.add({ kind: 'assert', fact }, 0));
   }
-  const refused = await refusal(Promise.resolve().then(() => transactions.refuseMore(text.length)));
+  const refused = await refusal(
+    Promise.resolve().then(() => transactions.refuseMore(testCaller(), text.length)),
+  );
   expect([refused.status, refused.members['retryAfterSeconds']]).toEqual([429, 5]);
   transactions.end(held[0] as (typeof held)[0], 'rolled_back');
-  transactions.refuseMore(text.length);
+  transactions.refuseMore(testCaller(), text.length);
 });

@@ -46,12 +46,18 @@ interface Ended {
   readonly how: 'committed' | 'rolled_back';
 }
 
-/** Of one database: its open transactions, by tenant in the order of their begin, and what became of rules since. */
+/** Of one database: its open transactions, by tenant, and what became of rules since. */
 interface OpenIn {
-  readonly tenants: Map<string, Set<OpenTransaction>>;
+  readonly tenants: Map<string, Siblings>;
   /** By rule the generation of its last change. */
   readonly rules: Map<string, number>;
   rulesBeforePruning: number;
+}
+
+/** The open transactions of one tenant, in the order of their begin. */
+interface Siblings {
+  readonly open: Set<OpenTransaction>;
+  bytes: number;
 }
 
 const idleMs = 5 * 60_000;
@@ -62,6 +68,8 @@ const usualLimits = {
   ended: 100_000,
   /** What all that are open hold together. */
   bytes: 512 * 1024 * 1024,
+  /** What those of one tenant hold together, so that it leaves room for the others. */
+  bytesOfTenant: 384 * 1024 * 1024,
 };
 /** About what an open transaction takes beside its writes. */
 const bytesOfOne = 1024;
@@ -107,12 +115,13 @@ export class OpenTransactions {
   begin({ database, tenant, credential }: Caller, generation: number): OpenTransaction {
     const now = this.#expire();
     let siblings = this.#databases.get(database)?.tenants.get(tenant);
-    if (siblings !== undefined && siblings.size >= this.#limits.open)
+    if (siblings !== undefined && siblings.open.size >= this.#limits.open)
       throw tooMany(
         `the tenant has ${this.#limits.open} open transactions: commit or roll back some of them`,
       );
-    this.refuseMore(bytesOfOne);
-    if (siblings === undefined) this.#openIn(database).tenants.set(tenant, (siblings = new Set()));
+    this.refuseMore({ database, tenant }, bytesOfOne);
+    if (siblings === undefined)
+      this.#openIn(database).tenants.set(tenant, (siblings = { open: new Set(), bytes: 0 }));
     const transaction: OpenTransaction = {
       id: this.#newId(),
       place: { database, tenant, credential },
@@ -127,9 +136,9 @@ export class OpenTransactions {
       unseen: [],
       turn: Promise.resolve(),
     };
-    siblings.add(transaction);
+    siblings.open.add(transaction);
     this.#open.set(transaction.id, transaction);
-    this.#bytes += bytesOfOne;
+    this.#take(transaction.place, bytesOfOne);
     this.#timer.expect(transaction.expiresAt);
     return transaction;
   }
@@ -165,8 +174,11 @@ export class OpenTransactions {
     }
   }
 
-  /** Refuses so many bytes more for all open transactions together where there is no room. */
-  refuseMore(bytes: number): void {
+  /** Refuses so many bytes more where the tenant's open transactions, or all of them together, have no room for them. */
+  refuseMore({ database, tenant }: Pick<Place, 'database' | 'tenant'>, bytes: number): void {
+    const held = this.#databases.get(database)?.tenants.get(tenant)?.bytes ?? 0;
+    if (held + bytes > this.#limits.bytesOfTenant)
+      throw tooMany('the open transactions of the tenant hold as much as they may: end some of them');
     if (this.#bytes + bytes > this.#limits.bytes)
       throw tooMany(
         'all open transactions together hold as much as they may: try again when some have ended',
@@ -179,7 +191,7 @@ export class OpenTransactions {
     try {
       write();
     } finally {
-      if (transaction.status === 'open') this.#bytes += transaction.writes.bytes - before;
+      if (transaction.status === 'open') this.#take(transaction.place, transaction.writes.bytes - before);
     }
   }
 
@@ -205,7 +217,7 @@ export class OpenTransactions {
     const { id, place, writes } = transaction;
     this.dropView(transaction);
     this.#open.delete(id);
-    this.#bytes -= bytesOfOne + writes.bytes;
+    this.#take(place, -(bytesOfOne + writes.bytes));
     this.#ended.set(id, { place, how });
     for (const oldest of this.#ended.keys()) {
       if (this.#ended.size <= this.#limits.ended) break;
@@ -213,8 +225,8 @@ export class OpenTransactions {
     }
     const openIn = this.#openIn(place.database);
     const siblings = openIn.tenants.get(place.tenant);
-    siblings?.delete(transaction);
-    if (siblings?.size === 0) openIn.tenants.delete(place.tenant);
+    siblings?.open.delete(transaction);
+    if (siblings?.open.size === 0) openIn.tenants.delete(place.tenant);
     if (openIn.tenants.size === 0) this.#databases.delete(place.database);
   }
 
@@ -222,7 +234,7 @@ export class OpenTransactions {
   rememberedSince(database: string, tenant: string): number {
     const siblings = this.#databases.get(database)?.tenants.get(tenant);
     if (siblings === undefined) return Number.POSITIVE_INFINITY;
-    for (const oldest of siblings) return oldest.generation;
+    for (const oldest of siblings.open) return oldest.generation;
     return Number.POSITIVE_INFINITY;
   }
 
@@ -254,9 +266,16 @@ export class OpenTransactions {
   }
 
   #endAll(database: string, tenant: string | null): void {
-    const tenants = this.#databases.get(database)?.tenants ?? new Map<string, Set<OpenTransaction>>();
-    for (const [name, open] of tenants)
+    const tenants = this.#databases.get(database)?.tenants ?? new Map<string, Siblings>();
+    for (const [name, { open }] of tenants)
       if (tenant === null || tenant === name) for (const each of open) this.end(each, 'rolled_back');
+  }
+
+  /** So many bytes more are held; fewer where it is negative. */
+  #take({ database, tenant }: Place, bytes: number): void {
+    this.#bytes += bytes;
+    const siblings = this.#databases.get(database)?.tenants.get(tenant);
+    if (siblings !== undefined) siblings.bytes += bytes;
   }
 
   #openIn(database: string): OpenIn {
@@ -309,7 +328,7 @@ function noteOf(rule: string | RuleKey): string {
 function prune(openIn: OpenIn): void {
   let oldest = Number.POSITIVE_INFINITY;
   for (const siblings of openIn.tenants.values())
-    for (const { generation } of siblings) {
+    for (const { generation } of siblings.open) {
       oldest = Math.min(oldest, generation);
       break;
     }

@@ -274,7 +274,7 @@ export class Transactions {
       bytes += bytesOf(change);
       if ((at & 0xff) === 0xff) await pacer.breathe();
     }
-    this.#open.refuseMore(bytes);
+    this.#open.refuseMore(transaction.place, bytes);
     for (const [at, change] of changes.entries()) {
       check(at);
       this.#open.writing(transaction, () => writes.add(change, reader.time));
