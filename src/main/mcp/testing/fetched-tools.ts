@@ -59,7 +59,11 @@ function runNpm(argumentList: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(program, [...before, ...argumentList], options, (error, _stdout, stderr) => {
       if (error === null) return resolve();
-      const why = stderr.trim().split('\n').slice(-5).join('\n');
+      const why = stderr
+        .split('\n')
+        .filter((line) => line.startsWith('npm error'))
+        .slice(0, 5)
+        .join('\n');
       reject(
         new Error(
           `${Object.keys(wanted).join(' and ')} could not be fetched: they come from the package registry, which has ` +
