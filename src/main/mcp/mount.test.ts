@@ -1,4 +1,7 @@
-/** MCP as agents meet it: the official client, over real HTTP, on both transports. */
+/**
+ * MCP as agents meet it: the official client, over real HTTP, on both transports. What every client can do, of any
+ * generation and revision, is in clients.test.ts.
+ */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -59,17 +62,6 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 const kinds: Kind[] = ['Streamable HTTP', 'Streamable HTTP at the SSE address', 'SSE'];
 
 describe.each(kinds)('an agent over %s', (kind) => {
-  it('is told who serves it and finds the tools', async () => {
-    const client = await connect(kind);
-    expect(client.getServerVersion()).toMatchObject({ name: 'corollary' });
-    expect(client.getInstructions()).toContain('predicates');
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['tell', 'ask', 'teach', 'forget', 'predicates']),
-    );
-    for (const tool of tools) expect(tool.outputSchema).toBeDefined();
-  });
-
   it('compresses episodes, and cleans up what has ended', async () => {
     const client = await connect(kind, freshTenant());
     await client.listTools();
@@ -86,53 +78,6 @@ describe.each(kinds)('an agent over %s', (kind) => {
     expect(cleaned.content).toMatchObject({ evicted: 1, atoms: ['late(a)'], remaining: 1 });
     expect(cleaned.text).toContain('Evicted 1 fact');
     expect(await call(client, 'cleanup', { threshold: 2 })).toMatchObject({ isError: true });
-  });
-
-  it('tells, teaches, asks, is shown the proof, and forgets', async () => {
-    const client = await connect(kind, freshTenant());
-    await client.listTools();
-    for (const args of [
-      ['alice', 'bob'],
-      ['bob', 'carol'],
-    ]) {
-      const told = await call(client, 'tell', { predicate: `parent-${kind.length}`, args });
-      expect(told.content).toMatchObject({ status: 'asserted' });
-      expect(told.text).toContain('Stored');
-    }
-    const parent = `parent-${kind.length}`;
-    const text = `grand-${kind.length}(?x, ?z) :- ${parent}(?x, ?y), ${parent}(?y, ?z)`;
-    expect((await call(client, 'teach', { text })).content).toMatchObject({ rule: text });
-
-    const answer = await call(client, 'ask', { predicate: `grand-${kind.length}`, args: ['alice', '?who'] });
-    const conclusion = `grand-${kind.length}(alice, carol)`;
-    expect(answer.content).toMatchObject({
-      results: [conclusion],
-      bindings: [{ who: 'carol' }],
-      count: 1,
-      truncated: false,
-      proof: {
-        roots: [expect.any(Number)],
-        steps: expect.arrayContaining([
-          expect.objectContaining({ atom: conclusion, kind: 'rule', rule: text }),
-          expect.objectContaining({ atom: `${parent}(alice, bob)`, kind: 'fact' }),
-        ]),
-      },
-    });
-    expect(answer.text).toBe(
-      `1 answer:\n${conclusion} by ${text} from ${parent}(alice, bob), ${parent}(bob, carol)`,
-    );
-
-    const listed = await call(client, 'predicates');
-    expect(listed.content).toMatchObject({
-      predicates: expect.arrayContaining([expect.objectContaining({ name: parent, arity: 2, facts: 2 })]),
-    });
-
-    const forgotten = await call(client, 'forget', { predicate: parent, args: ['bob', '?'.concat('x')] });
-    expect(forgotten.content).toMatchObject({ status: 'retracted', retracted: 1, dependents: [conclusion] });
-    expect(forgotten.text).toContain(conclusion);
-    const after = await call(client, 'ask', { predicate: `grand-${kind.length}`, args: ['alice', '?who'] });
-    expect(after).toMatchObject({ isError: false, content: { results: [], count: 0 } });
-    expect(after.text).toContain('does not follow');
   });
 
   it('counts null and blank text in optional fields as absent', async () => {
@@ -191,20 +136,6 @@ describe.each(kinds)('an agent over %s', (kind) => {
       rated: { importance: 1, source: 'clerk' },
       sourced: { source: 'a book' },
     });
-  });
-
-  it('reads the vocabulary and the rules as resources', async () => {
-    const client = await connect(kind, freshTenant());
-    await call(client, 'tell', { predicate: 'seen', args: ['x'] });
-    const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual(
-      expect.arrayContaining(['kb://predicates', 'kb://rules']),
-    );
-    const { contents } = await client.readResource({ uri: 'kb://predicates' });
-    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
-      predicates: expect.arrayContaining([expect.objectContaining({ name: 'seen' })]),
-    });
-    await expect(client.readResource({ uri: 'kb://nothing' })).rejects.toMatchObject({ code: -32602 });
   });
 });
 

@@ -1,0 +1,57 @@
+/** The built service as a process of its own, with a key, a folder and an endpoint file of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+export interface BuiltService {
+  readonly address: string;
+  readonly apiKey: string;
+  readonly endpointFile: string;
+  /** Removed with the service; for what belongs to this test. */
+  readonly folder: string;
+  close(): Promise<void>;
+}
+
+const program = fileURLToPath(new URL('../../../../out/main/headless.js', import.meta.url));
+
+/** Resolves when it is ready. Rejects where it was not built, or with what it wrote where it does not start. */
+export async function startBuiltService(): Promise<BuiltService> {
+  if (!existsSync(program)) throw new Error('build the service first: npm run build');
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-built-'));
+  const apiKey = 'the-key-of-the-test';
+  const endpointFile = join(folder, 'endpoint.json');
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    STORAGE_DIR: join(folder, 'data'),
+    COROLLARY_ENDPOINT_FILE: endpointFile,
+    AUTH_ENABLED: 'true',
+    API_KEY: apiKey,
+    LOG_LEVEL: 'WARN',
+  };
+  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const log = text(child.stderr);
+  const close = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  let said = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    said += String(chunk);
+    const port = /Workbench: http:\/\/127\.0\.0\.1:(\d+)\//.exec(said)?.[1];
+    if (port !== undefined)
+      return { address: `http://127.0.0.1:${port}`, apiKey, endpointFile, folder, close };
+  }
+  await close();
+  throw new Error(`it did not start: ${await log}`);
+}
