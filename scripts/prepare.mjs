@@ -83,6 +83,7 @@ const outputs = [
   'out/main/service-thread.js',
   'out/preload/preload.cjs',
   'out/renderer/index.html',
+  'out/mcp/proof-app.html',
 ];
 
 /** Builds, unless the build that is there was made from the sources as they are. */
@@ -93,17 +94,31 @@ export async function build() {
   if (made === digest && outputs.every((path) => existsSync(join(root, path)))) return;
   console.log('Building...');
   rmSync(stamp, { force: true });
-  const tool = join(root, 'node_modules/electron-vite/bin/electron-vite.js');
-  const { ok } = await runProgram(process.execPath, [tool, 'build', '--logLevel', 'warn'], {
-    folder: root,
-    environment: { ...process.env, NODE_ENV: 'production' },
-    show: true,
-  });
-  if (!ok) throw new Refusal('The build failed; its own message is above.');
+  await runBuild('electron-vite/bin/electron-vite.js', []);
+  await runBuild('vite/bin/vite.js', ['--config', 'vite.proof-app.config.ts']);
   const missing = outputs.filter((path) => !existsSync(join(root, path)));
   if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
   mkdirSync(join(root, 'out'), { recursive: true });
   writeFileSync(stamp, digest);
+}
+
+/**
+ * Runs one of the build tools with its output on ours; throws when it fails.
+ * @param {string} tool its program, below node_modules
+ * @param {string[]} argumentList
+ */
+async function runBuild(tool, argumentList) {
+  const program = join(root, 'node_modules', tool);
+  const { ok } = await runProgram(
+    process.execPath,
+    [program, 'build', '--logLevel', 'warn', ...argumentList],
+    {
+      folder: root,
+      environment: { ...process.env, NODE_ENV: 'production' },
+      show: true,
+    },
+  );
+  if (!ok) throw new Refusal('The build failed; its own message is above.');
 }
 
 /** A digest of all that goes into a build: names and bytes of the sources, in the order of their names. */
@@ -113,6 +128,7 @@ function sourcesDigest() {
     'package.json',
     'package-lock.json',
     'electron.vite.config.ts',
+    'vite.proof-app.config.ts',
     'tsconfig.base.json',
     'tsconfig.json',
   ];

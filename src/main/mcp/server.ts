@@ -17,6 +17,7 @@ import { assert, type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
+import { appExtensions } from './proof-app.ts';
 import { getPrompt, promptListing } from './prompts.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
 import { tools } from './tools.ts';
@@ -59,6 +60,7 @@ export function createServer(host: McpHost, contexts: CallContexts, hooks: Sessi
         resources: { subscribe: true, listChanged: true },
         prompts: {},
         completions: {},
+        extensions: appExtensions,
       },
       instructions,
     },
