@@ -12,6 +12,8 @@ export default defineConfig({
   plugins: [inOneFile()],
   build: {
     target: 'es2023',
+    // As written: lowered, light-dark() would no longer follow the theme that the host sets.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     outDir: '../../../out/mcp',
     emptyOutDir: true,
     modulePreload: false,
