@@ -178,11 +178,11 @@ async function openChat(
   });
   await page.goto(chatAddress);
   await page.waitForFunction(() => 'chat' in window);
-  await page.evaluate((given) => window.chat.open(given.address, given.context, given.manner), {
-    address: appAddress,
-    context: { ...context },
-    manner: { isOpen: true, sandbox: 'allow-scripts', ...manner },
-  });
+  // As text: the type of a context is too deep to be followed through the browser.
+  await page.evaluate((text) => {
+    const given = JSON.parse(text) as { context: McpUiHostContext; manner: ChatManner };
+    return window.chat.open('http://app.test/', given.context, given.manner);
+  }, JSON.stringify({ context, manner: { isOpen: true, sandbox: 'allow-scripts', ...manner } }));
   return { ...seen, frame: page.frameLocator('iframe') };
 }
 
@@ -190,7 +190,7 @@ async function openChat(
 async function ask(page: Page, given: Record<string, unknown>): Promise<void> {
   await page.evaluate((input) => window.chat.input(input), given);
   const result = await client.callTool({ name: 'ask', arguments: given });
-  await page.evaluate((passed) => window.chat.result(passed), result);
+  await page.evaluate((text) => window.chat.result(JSON.parse(text)), JSON.stringify(result));
 }
 
 /** The lines of the outline that say `text`. */
@@ -236,7 +236,7 @@ test('a step that is used twice is shown once, and Enter leads to it from where 
   page,
 }) => {
   const { frame } = await openChat(page);
-  await ask(page, { predicate: 'line', args: ['?who'] });
+  await ask(page, { predicate: 'line', args: ['ada'] });
   const again = line(frame, 'shown above');
   await expect(again).toHaveCount(1);
   await expect(again).toContainText('ancestor(ada, cleo)');
@@ -263,7 +263,7 @@ test('the outline is used by keys alone, and the cursor is seen', async ({ page 
   await expect(active(frame)).toHaveCSS('box-shadow', /rgb.* inset/);
   await page.keyboard.press('Enter');
   await expect(frame.getByRole('treeitem')).toHaveCount(1);
-  await expect(active(frame)).toContainText('6 steps');
+  await expect(active(frame)).toContainText('5 steps');
   await page.keyboard.press(' ');
   await expect(frame.getByRole('treeitem')).not.toHaveCount(1);
   await page.keyboard.press('ArrowRight');
@@ -306,7 +306,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
       'background-color',
       theme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(27, 31, 38)',
     );
-    const { violations, passes } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+    const { violations, passes } = await new AxeBuilder({ page }).analyze();
     expect(passes.flatMap(({ nodes }) => nodes).some(({ html }) => html.includes('treeitem'))).toBe(true);
     expect(violations.map(({ id, nodes }) => ({ id, places: nodes.map(({ html }) => html) }))).toEqual([]);
   }
@@ -330,7 +330,7 @@ test('what is stored is shown as text, whatever it looks like', async ({ page })
   await line(frame, 'asserted').click();
   await expect(frame.getByRole('region', { name: 'Step' })).toContainText(`note: ${hostile}`);
   expect(await frame.locator('img, b').count()).toBe(0);
-  await expect(frame.locator('title')).toHaveText('Proof');
+  expect(await frame.locator('html').evaluate(() => document.title)).toBe('Proof');
   expect(complaints).toEqual([]);
 });
 
@@ -369,7 +369,7 @@ test('of many answers the rest is asked for through the chat, where it lets call
     { name: 'ask', arguments: { offset: 4 } },
     { arguments: { offset: 8, limit: 4 } },
   ]);
-  const shown = await frame.locator('[aria-level="1"]').allTextContents();
+  const shown = await frame.getByRole('treeitem').allTextContents();
   expect(new Set(shown).size).toBe(10);
 });
 

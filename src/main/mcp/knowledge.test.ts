@@ -85,6 +85,7 @@ describe.each(revisions)('an agent that speaks %s', (revision) => {
       'kb://predicates',
       'kb://rules',
       'kb://scopes',
+      'ui://corollary/proof',
       'kb://facts/likes%2Fmost',
       'kb://facts/road',
     ]);

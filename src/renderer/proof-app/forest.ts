@@ -39,8 +39,8 @@ export type Unfolded = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** Lines that unfolding everything makes at most. */
 export const mostUnfolded = 20_000;
-/** Steps of several answers that are unfolded at first. */
-const fewSteps = 40;
+/** Lines of several answers that are shown with their proofs at first: what is in sight without scrolling. */
+const fewLines = 16;
 
 /** The answers of a page with their proofs. A root whose step is missing counts as no proof. */
 export function conclusionsOf({ results, proof }: Answer): Conclusion[] {
@@ -50,6 +50,11 @@ export function conclusionsOf({ results, proof }: Answer): Conclusion[] {
     let tree: ProofTree | null = null;
     return { text, root, tree: () => (root === null ? null : (tree ??= treeOf(steps, root.id))) };
   });
+}
+
+/** True where the answer's proof is more than the fact that it is. */
+export function isProved({ root }: Conclusion): boolean {
+  return root !== null && root.premises.length > 0;
 }
 
 /** True where something can be unfolded under the line. */
@@ -104,12 +109,15 @@ function foldedLine({ root }: Conclusion, index: number) {
   return { ...line, isReference: false, isCircle: false };
 }
 
-/** What is unfolded at first: of a single answer what the workbench unfolds, of several the small ones in front. */
+/** What is unfolded at first: of a single answer what the workbench unfolds, of several everything or nothing. */
 export function unfoldedAtFirst(conclusions: readonly Conclusion[]): Unfolded {
   const [only] = conclusions;
   const tree = conclusions.length === 1 ? only?.tree() : null;
   if (tree !== null && tree !== undefined) return new Map([[0, initiallyUnfolded(tree)]]);
-  return unfoldedUpTo(conclusions, fewSteps);
+  if (conclusions.length > fewLines) return new Map();
+  const unfolded = unfoldedUpTo(conclusions, fewLines);
+  const isAll = unfolded.size === conclusions.filter(isProved).length;
+  return isAll && forestRows(conclusions, unfolded).length <= fewLines ? unfolded : new Map();
 }
 
 /** Every answer unfolded to its last step, from the first on, while there are no more than `most` steps. */
@@ -117,7 +125,7 @@ export function unfoldedUpTo(conclusions: readonly Conclusion[], most: number): 
   const unfolded = new Map<number, ReadonlySet<number>>();
   let left = most;
   for (const [index, conclusion] of conclusions.entries()) {
-    if (conclusion.root === null || conclusion.root.premises.length === 0) continue;
+    if (!isProved(conclusion)) continue;
     const tree = conclusion.tree();
     const size = tree?.sizeOf.get(tree.root) ?? 0;
     if (tree === null || size > left) break;

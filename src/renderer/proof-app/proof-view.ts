@@ -12,6 +12,7 @@ import {
   type Conclusion,
   conclusionsOf,
   forestRows,
+  isProved,
   mostUnfolded,
   unfoldedAtFirst,
   unfoldedUpTo,
@@ -163,7 +164,7 @@ export class ProofView {
       const { active } = this.#outline;
       if (active !== null && proofs !== null) open?.(proofs, active.conclusion.text);
     };
-    const isFoldable = this.#conclusions.some(({ root }) => root !== null && root.premises.length > 0);
+    const isFoldable = this.#conclusions.some(isProved);
     return [
       ...(isFoldable
         ? [button('Unfold', () => this.#foldAll(false)), button('Fold', () => this.#foldAll(true))]
