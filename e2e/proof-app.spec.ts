@@ -179,10 +179,13 @@ async function openChat(
   await page.goto(chatAddress);
   await page.waitForFunction(() => 'chat' in window);
   // As text: the type of a context is too deep to be followed through the browser.
-  await page.evaluate((text) => {
-    const given = JSON.parse(text) as { context: McpUiHostContext; manner: ChatManner };
-    return window.chat.open('http://app.test/', given.context, given.manner);
-  }, JSON.stringify({ context, manner: { isOpen: true, sandbox: 'allow-scripts', ...manner } }));
+  await page.evaluate(
+    (text) => {
+      const given = JSON.parse(text) as { context: McpUiHostContext; manner: ChatManner };
+      return window.chat.open('http://app.test/', given.context, given.manner);
+    },
+    JSON.stringify({ context, manner: { isOpen: true, sandbox: 'allow-scripts', ...manner } }),
+  );
   return { ...seen, frame: page.frameLocator('iframe') };
 }
 
@@ -297,6 +300,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
   );
   await ask(page, { predicate: 'elder', args: ['?who'] });
   const body = frame.locator('body');
+  await expect(frame.getByRole('treeitem').first()).toBeVisible();
   await expect(body).toHaveCSS('font-family', 'serif');
   // White text without the surface that goes with it would not be seen on ours.
   await expect(body).toHaveCSS('color', 'rgb(28, 34, 43)');

@@ -18,8 +18,9 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-export function button(label: string, onPress: () => void): HTMLButtonElement {
-  const made = element('button', { type: 'button' }, label);
+/** A button; `name` stays the same where the label does not. */
+export function button(label: string, onPress: () => void, name = label): HTMLButtonElement {
+  const made = element('button', { type: 'button', name }, label);
   made.addEventListener('click', onPress);
   return made;
 }

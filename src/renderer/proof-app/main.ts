@@ -19,10 +19,10 @@ function start(root: HTMLElement): void {
   const view = new ProofView(root);
   let input: ToolInput | null = null;
 
-  async function askForMore(asked: ToolInput, shown: number): Promise<void> {
+  async function askForMore(shown: number): Promise<void> {
     try {
       view.more(
-        readResult(await app.callServerTool({ name: 'ask', arguments: argumentsAfter(asked, shown) })),
+        readResult(await app.callServerTool({ name: 'ask', arguments: argumentsAfter(input ?? {}, shown) })),
       );
     } catch (error) {
       view.more({ kind: 'refusal', text: wordsOf(error) });
@@ -32,9 +32,8 @@ function start(root: HTMLElement): void {
   async function enlarge(): Promise<void> {
     try {
       await app.requestDisplayMode({ mode: 'fullscreen' });
-    } catch {
-      // A host that does not want to says so by leaving the view as it is.
-      offer();
+    } catch (error) {
+      view.told(`The chat did not enlarge it: ${wordsOf(error)}`);
     }
   }
 
@@ -49,13 +48,12 @@ function start(root: HTMLElement): void {
   }
 
   function offer(): void {
-    const asked = input;
     const { displayMode, availableDisplayModes = [] } = app.getHostContext() ?? {};
-    const canAsk = app.getHostCapabilities()?.serverTools !== undefined && asked !== null;
+    const canAsk = app.getHostCapabilities()?.serverTools !== undefined && input !== null;
     const canOpen = app.getHostCapabilities()?.openLinks !== undefined;
     const canEnlarge = availableDisplayModes.includes('fullscreen') && displayMode !== 'fullscreen';
     view.offer({
-      more: canAsk ? (shown) => void askForMore(asked, shown) : null,
+      more: canAsk ? (shown) => void askForMore(shown) : null,
       enlarge: canEnlarge ? () => void enlarge() : null,
       open: canOpen ? (proofs, answer) => void open(proofs, answer) : null,
     });

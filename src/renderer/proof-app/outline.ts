@@ -11,6 +11,8 @@ import { stepLine } from './step-line.ts';
 
 /** Pixels; as in the style sheet. */
 const rowHeight = 26;
+/** Lines that are in sight however little room there is. */
+const leastRows = 3;
 /** Lines beyond the edges that exist too. */
 const overscan = 10;
 
@@ -43,6 +45,8 @@ export class Outline {
     if (!isSame) this.#rows = forestRows(conclusions, state.unfolded);
     this.#conclusions = conclusions;
     this.#state = state;
+    const least = Math.min(this.#rows.length, leastRows);
+    this.element.style.minHeight = `${least * rowHeight}px`;
     this.#body.style.height = `${this.#rows.length * rowHeight}px`;
     this.#showActive();
     this.#draw();

@@ -32,10 +32,12 @@ export interface Offers {
 }
 
 const noOffers: Offers = { more: null, enlarge: null, open: null };
+const offerNames = ['more', 'enlarge', 'open'] as const;
 
 export class ProofView {
   readonly #root: HTMLElement;
   readonly #outline = new Outline((state) => this.#turn(state));
+  readonly #head = element('header', { class: 'head' });
   readonly #detail = element('section', { class: 'detail', 'aria-label': 'Step' });
   readonly #notes = element('div', { class: 'notes', role: 'status' });
   #question: string | null = null;
@@ -54,8 +56,9 @@ export class ProofView {
 
   /** What the host allows from now on. */
   offer(offers: Offers): void {
+    const isSame = offerNames.every((name) => (offers[name] === null) === (this.#offers[name] === null));
     this.#offers = offers;
-    if (this.#pages.length > 0) this.#drawFrame();
+    if (this.#pages.length > 0 && !isSame) this.#drawFrame();
   }
 
   asked(question: string | null): void {
@@ -70,6 +73,7 @@ export class ProofView {
 
   /** The call did not get to an answer. */
   ended(text: string): void {
+    this.#pages = [];
     this.#root.replaceChildren(
       this.#title('No answer'),
       element('p', { class: 'text', role: 'status' }, text),
@@ -86,6 +90,7 @@ export class ProofView {
     this.#pages = [result.answer];
     this.#proofs = result.proofs;
     this.#failure = null;
+    this.#isAsking = false;
     this.#conclusions = conclusionsOf(result.answer);
     const unfolded = unfoldedAtFirst(this.#conclusions);
     this.#state = { active: forestRows(this.#conclusions.slice(0, 1), new Map())[0]?.key ?? '', unfolded };
@@ -94,6 +99,8 @@ export class ProofView {
 
   /** More answers, after those that are shown; in place of them, why there are none. */
   more(result: ShownResult): void {
+    // What was asked for belongs to an answer that is not shown any more.
+    if (!this.#isAsking) return;
     this.#isAsking = false;
     if (result.kind === 'answer') {
       this.#failure = null;
@@ -136,17 +143,24 @@ export class ProofView {
       );
       return;
     }
-    const head = element(
-      'header',
-      { class: 'head' },
+    const focused = this.#root.contains(document.activeElement) ? document.activeElement : null;
+    this.#head.replaceChildren(
       this.#title(`${formatAmount(count, 'answer')}${this.#question === null ? '' : ' to'}`),
       element('span', { class: 'dim sizes' }, this.#sizes()),
       element('span', { class: 'actions' }, ...this.#actions()),
     );
     this.#notes.replaceChildren(...this.#noteLines());
-    this.#root.replaceChildren(head, this.#outline.element, this.#notes, this.#detail);
+    if (this.#outline.element.parentNode !== this.#root)
+      this.#root.replaceChildren(this.#head, this.#outline.element, this.#notes, this.#detail);
     this.#outline.show(this.#conclusions, this.#state);
     this.#drawDetail();
+    if (focused !== null && !focused.isConnected) this.#focusAgain(focused.getAttribute('name'));
+  }
+
+  /** The button that stands in the place of the one that had the focus; where there is none, the outline. */
+  #focusAgain(name: string | null): void {
+    const buttons = [...this.#root.querySelectorAll('button')];
+    (buttons.find((candidate) => candidate.name === name) ?? this.#outline.element).focus();
   }
 
   #sizes(): string {
@@ -162,14 +176,14 @@ export class ProofView {
     const proofs = this.#proofs;
     const openActive = () => {
       const { active } = this.#outline;
-      if (active !== null && proofs !== null) open?.(proofs, active.conclusion.text);
+      if (active !== null && proofs !== null) this.#offers.open?.(proofs, active.conclusion.text);
     };
     const isFoldable = this.#conclusions.some(isProved);
     return [
       ...(isFoldable
         ? [button('Unfold', () => this.#foldAll(false)), button('Fold', () => this.#foldAll(true))]
         : []),
-      ...(enlarge === null ? [] : [button('Enlarge', enlarge)]),
+      ...(enlarge === null ? [] : [button('Enlarge', () => this.#offers.enlarge?.())]),
       ...(open === null || proofs === null ? [] : [button('Open in Corollary', openActive)]),
     ];
   }
@@ -190,22 +204,24 @@ export class ProofView {
         element('p', { class: 'note' }, `The proof was cut after ${formatAmount(cut.steps.length, 'step')}.`),
       );
     if (this.#failure !== null) lines.push(element('p', { class: 'note bad' }, this.#failure));
-    const { more } = this.#offers;
     if (this.#pages.at(-1)?.truncated !== true) return lines;
-    const words =
-      more === null ? 'There are more answers: ask again with limit and offset.' : 'There are more answers.';
+    const canAsk = this.#offers.more !== null;
+    const words = canAsk
+      ? 'There are more answers.'
+      : 'There are more answers: ask again with limit and offset.';
     const line = element('p', { class: 'note' }, words);
-    if (more !== null) line.append(' ', this.#moreButton(more));
+    if (canAsk)
+      line.append(
+        ' ',
+        button(this.#isAsking ? 'Asking…' : 'Show more', () => this.#askForMore(), 'more'),
+      );
     return [...lines, line];
   }
 
-  #moreButton(more: (shown: number) => void): HTMLButtonElement {
-    const made = button(this.#isAsking ? 'Asking…' : 'Show more', () => {
-      if (this.#isAsking) return;
-      this.#isAsking = true;
-      made.textContent = 'Asking…';
-      more(this.#conclusions.length);
-    });
-    return made;
+  #askForMore(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#drawFrame();
+    this.#offers.more?.(this.#conclusions.length);
   }
 }

@@ -4,7 +4,7 @@
  * The result comes through a host that may have cut or changed it, so that nothing of it is believed before it was
  * read by the schema of the contract; what does not read is shown as the text that stands beside it.
  */
-import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { McpUiToolResultNotification } from '@modelcontextprotocol/ext-apps';
 import { type Answer, answerSchema } from '../../engine/contract/inference.ts';
 import { bodySchema } from '../../engine/contract/language.ts';
 import { renderAtom, renderBody } from '../../engine/logic/print.ts';
@@ -15,8 +15,11 @@ export type ShownResult =
   | { readonly kind: 'refusal'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string };
 
+/** A tool's result as the host passes it on. */
+type PassedResult = McpUiToolResultNotification['params'];
+
 /** What the result says. */
-export function readResult({ content, structuredContent, isError, _meta }: CallToolResult): ShownResult {
+export function readResult({ content, structuredContent, isError, _meta }: PassedResult): ShownResult {
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   if (isError === true) return { kind: 'refusal', text };
   const read = answerSchema.safeParse(structuredContent);

@@ -26,7 +26,7 @@ export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
     'aria-hidden': 'true',
   });
   const parts: Node[] = [indent];
-  if (depth > greatestIndent) parts.push(dim(String(depth)));
+  if (depth > greatestIndent) parts.push(dim(String(depth), 'depth'));
   parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom'));
   if (step === null) return [...parts, dim('without its proof')];
   parts.push(kindTag(step));
