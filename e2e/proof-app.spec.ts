@@ -338,6 +338,20 @@ test('what is stored is shown as text, whatever it looks like', async ({ page })
   expect(complaints).toEqual([]);
 });
 
+test('what is long is cut, and a page full of it still answers keys', async ({ page }) => {
+  const { frame } = await openChat(page);
+  await call('tell', {
+    predicate: 'long',
+    args: ['x, '.repeat(100_000)],
+    metadata: { note: 'y'.repeat(50_000) },
+  });
+  await ask(page, { predicate: 'long', args: ['?x'] });
+  await expect(line(frame, 'long(')).toContainText('…');
+  await frame.getByRole('tree').press('ArrowDown');
+  await expect(frame.getByRole('region', { name: 'Step' })).toContainText('note: yyy');
+  expect(await frame.locator('main').evaluate(({ textContent }) => textContent.length)).toBeLessThan(15_000);
+});
+
 test('a proof of two thousand steps opens folded, unfolds, and only the lines in sight exist', async ({
   page,
 }) => {
@@ -417,6 +431,12 @@ test('what is no answer is said: nothing follows, a refusal, words alone, a proo
   );
   await expect(frame.getByRole('treeitem')).toHaveCount(2);
   await expect(frame.getByRole('treeitem').first()).toContainText('without its proof');
+  // A host that passes on the structured content alone.
+  await page.evaluate(
+    (text) => window.chat.result(JSON.parse(text)),
+    JSON.stringify({ structuredContent: { ...rest, results: ['alone(a)'] } }),
+  );
+  await expect(frame.getByRole('treeitem')).toContainText(['alone(a)']);
   await page.evaluate(() => window.chat.cancel('the user'));
   await expect(frame.getByRole('status')).toHaveText('The question was cancelled: the user');
   expect(await page.evaluate(() => window.chat.teardown())).toEqual({});

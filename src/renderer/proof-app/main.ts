@@ -7,13 +7,14 @@
 import '../no-eval.ts';
 import './proof-app.css';
 import { App, type McpUiHostContext } from '@modelcontextprotocol/ext-apps';
+import { version } from '../../../package.json';
 import { applyLook } from './host-look.ts';
 import { ProofView } from './proof-view.ts';
 import { addressOf, argumentsAfter, questionOf, readResult, type ToolInput } from './shown-result.ts';
 
 function start(root: HTMLElement): void {
   const app = new App(
-    { name: 'corollary-proof', version: '1.0.0' },
+    { name: 'corollary-proof', version },
     { availableDisplayModes: ['inline', 'fullscreen'] },
   );
   const view = new ProofView(root);

@@ -31,6 +31,9 @@ export interface Offers {
   readonly open: ((proofs: URL, answer: string) => void) | null;
 }
 
+/** Characters of a question that are shown. */
+const mostOfQuestion = 600;
+
 const noOffers: Offers = { more: null, enlarge: null, open: null };
 const offerNames = ['more', 'enlarge', 'open'] as const;
 
@@ -129,7 +132,7 @@ export class ProofView {
 
   #title(words: string): HTMLElement {
     const title = element('h1', {}, words);
-    if (this.#question !== null) title.append(' ', code(this.#question));
+    if (this.#question !== null) title.append(' ', code(this.#question, '', mostOfQuestion));
     return title;
   }
 

@@ -1,11 +1,13 @@
 /** What there is to know of the step under the cursor: its rule in full, with what its variables stand for. */
 import type { ProofStep } from '../../engine/contract/inference.ts';
 import { type Binding, substitutionOf } from '../features/proof/step-words.ts';
-import { code } from './code.ts';
+import { clipped, code } from './code.ts';
 import { element } from './dom.ts';
 import type { ForestRow } from './forest.ts';
 import { kindTag } from './step-line.ts';
 
+/** Characters of one value that are shown. */
+const mostOfValue = 1000;
 /** Other ways to a step that are told. */
 const mostWays = 5;
 
@@ -55,7 +57,7 @@ function bindings(rule: string, step: ProofStep, steps: ReadonlyMap<number, Proo
     index === 0 ? 'with ' : ', ',
     code(variable),
     ' = ',
-    element('code', { class: 'code' }, constant),
+    element('code', { class: 'code' }, clipped(constant, mostOfValue)),
   ]);
   return [element('p', { class: 'dim' }, ...pairs)];
 }
@@ -71,7 +73,8 @@ function readBindings(rule: string, atom: string, premises: readonly string[]): 
 
 function notesOf({ scope, metadata = {} }: ProofStep): string[] {
   const told = Object.entries(metadata).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([name, value]) =>
+      `${name}: ${clipped(typeof value === 'string' ? value : JSON.stringify(value), mostOfValue)}`,
   );
   return scope === null ? told : [`scope ${scope}`, ...told];
 }

@@ -1,13 +1,16 @@
 /** One line of the outline: how deep, what, of which kind, by which rule. */
 import { formatAmount } from '../ui/format.ts';
 import { wordOf } from '../features/proof/step-words.ts';
-import { code } from './code.ts';
+import { clipped, code } from './code.ts';
 import { element } from './dom.ts';
 import { canUnfold, type ForestRow, stepsUnder } from './forest.ts';
 import type { ProofStep } from '../../engine/contract/inference.ts';
 
 /** Deeper levels are not indented further; they say their number. */
 const greatestIndent = 12;
+
+/** Characters that are worth putting on a line, which ends at the edge. */
+const mostOnLine = 400;
 
 /** The kind of a step as a word on its colour. */
 export function kindTag(step: ProofStep): HTMLElement {
@@ -27,7 +30,7 @@ export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
   });
   const parts: Node[] = [indent];
   if (depth > greatestIndent) parts.push(dim(String(depth), 'depth'));
-  parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom'));
+  parts.push(fold, code(step === null ? row.conclusion.text : step.atom, 'atom', mostOnLine));
   if (step === null) return [...parts, dim('without its proof')];
   parts.push(kindTag(step));
   if (row.isReference && step.premises.length > 0) return [...parts, dim('shown above')];
@@ -40,5 +43,5 @@ export function stepLine(row: ForestRow, isOpen: boolean): Node[] {
 }
 
 function dim(text: string, more = ''): HTMLElement {
-  return element('span', { class: `dim ${more}`.trim() }, text);
+  return element('span', { class: `dim ${more}`.trim() }, clipped(text, mostOnLine));
 }
