@@ -280,6 +280,10 @@ test('the outline is used by keys alone, and the cursor is seen', async ({ page 
   await expect(active(frame)).toContainText('shown above');
   const id = await active(frame).getAttribute('id');
   await expect(tree).toHaveAttribute('aria-activedescendant', id ?? '');
+  // The chat turning dark takes the cursor from nobody.
+  await page.evaluate(() => window.chat.look({ theme: 'dark', availableDisplayModes: ['fullscreen'] }));
+  await expect(frame.getByRole('button', { name: 'Enlarge' })).toBeVisible();
+  await expect(tree).toBeFocused();
   await page.keyboard.press('Home');
   await page.keyboard.press('ArrowUp');
   await expect(active(frame)).toContainText('line(ada)');
@@ -378,10 +382,13 @@ test('of many answers the rest is asked for through the chat, where it lets call
   const { frame, calls } = await openChat(page);
   await ask(page, { predicate: 'reach', args: ['n990', '?to'], limit: 4 });
   await expect(frame.getByRole('heading')).toHaveText('4 answers to reach(n990, ?to)');
-  await frame.getByRole('button', { name: 'Show more' }).click();
+  const more = frame.getByRole('button', { name: 'Show more' });
+  await more.press('Enter');
   await expect(frame.getByRole('heading')).toHaveText('8 answers to reach(n990, ?to)');
-  await frame.getByRole('button', { name: 'Show more' }).click();
+  await expect(more).toBeFocused();
+  await page.keyboard.press('Enter');
   await expect(frame.getByRole('heading')).toHaveText('10 answers to reach(n990, ?to)');
+  await expect(frame.getByRole('tree')).toBeFocused();
   await expect(frame.getByRole('button', { name: 'Show more' })).toHaveCount(0);
   expect(calls).toMatchObject([
     { name: 'ask', arguments: { offset: 4 } },
