@@ -206,6 +206,13 @@ function active(frame: FrameLocator) {
   return frame.locator('[role="treeitem"][aria-selected="true"]');
 }
 
+test('the page is one file of bounded size that names nothing to load', () => {
+  expect(app.html.length).toBeLessThan(300 * 1024);
+  expect(app.html).toMatch(/^<!doctype html>/);
+  const markup = app.html.replaceAll(/(<(script|style)[^>]*>)[\s\S]*?<\/\2>/g, '$1');
+  expect(markup).not.toMatch(/\b(src|href)=/);
+});
+
 test('a proof is an outline: each step with its kind and its rule, what it stands on under it', async ({
   page,
 }) => {
@@ -447,6 +454,8 @@ test('what is no answer is said: nothing follows, a refusal, words alone, a proo
   await page.evaluate(() => window.chat.cancel('the user'));
   await expect(frame.getByRole('status')).toHaveText('The question was cancelled: the user');
   expect(await page.evaluate(() => window.chat.teardown())).toEqual({});
+  await page.goto(appAddress);
+  await expect(page.getByRole('status')).toContainText('This page shows proofs inside of a chat.');
 });
 
 test('it is enlarged where the chat has a larger view, and fills it', async ({ page }) => {
