@@ -94,8 +94,9 @@ export async function build() {
   if (made === digest && outputs.every((path) => existsSync(join(root, path)))) return;
   console.log('Building...');
   rmSync(stamp, { force: true });
-  await runBuild('electron-vite/bin/electron-vite.js', []);
-  await runBuild('vite/bin/vite.js', ['--config', 'vite.proof-app.config.ts']);
+  // What `npm run build` does.
+  await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
+  await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'vite.proof-app.config.ts']);
   const missing = outputs.filter((path) => !existsSync(join(root, path)));
   if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
   mkdirSync(join(root, 'out'), { recursive: true });
@@ -103,21 +104,15 @@ export async function build() {
 }
 
 /**
- * Runs one of the build tools with its output on ours; throws when it fails.
- * @param {string} tool its program, below node_modules
- * @param {string[]} argumentList
+ * Runs a part of the build; throws when it fails.
+ * @param {string[]} argumentList its program, seen from the project's folder, and its arguments
  */
-async function runBuild(tool, argumentList) {
-  const program = join(root, 'node_modules', tool);
-  const { ok } = await runProgram(
-    process.execPath,
-    [program, 'build', '--logLevel', 'warn', ...argumentList],
-    {
-      folder: root,
-      environment: { ...process.env, NODE_ENV: 'production' },
-      show: true,
-    },
-  );
+async function runBuild(argumentList) {
+  const { ok } = await runProgram(process.execPath, argumentList, {
+    folder: root,
+    environment: { ...process.env, NODE_ENV: 'production' },
+    show: true,
+  });
   if (!ok) throw new Refusal('The build failed; its own message is above.');
 }
 
