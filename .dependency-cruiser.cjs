@@ -180,6 +180,16 @@ const rendererRules = [
     { path: '^src/renderer/features/' },
   ),
   forbid(
+    'proof-app-is-a-page-of-its-own',
+    'the page in a chat has of the workbench only what is pure, so that it stays small',
+    { path: '^src/renderer/proof-app/' },
+    {
+      path: '^src/renderer/',
+      pathNot:
+        '^src/renderer/(proof-app/|no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$|features/proof/(proof-tree|step-words)\\.ts$)',
+    },
+  ),
+  forbid(
     'ui-is-a-leaf',
     'ui imports nothing of the project',
     { path: '^src/renderer/ui/', pathNot: test },

@@ -12,6 +12,8 @@ export interface Installation {
   readonly version: string;
   /** The built workbench; may be missing in a checkout that was not built. */
   readonly workbenchFolder: string;
+  /** The built page that shows a proof in a chat; may be missing likewise. */
+  readonly proofAppFile: string;
   readonly samplesFolder: string;
 }
 
@@ -24,6 +26,7 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
       return {
         version,
         workbenchFolder: join(folder, 'out', 'renderer'),
+        proofAppFile: join(folder, 'out', 'mcp', 'proof-app.html'),
         samplesFolder: join(folder, 'resources', 'samples'),
       };
     const parent = dirname(folder);

@@ -34,6 +34,10 @@ export interface McpHost {
   /** Version of the service, as MCP clients are told it. */
   readonly version: string;
   readonly logger: FastifyBaseLogger;
+  /** The built page that shows a proof in a chat; may be missing in a checkout that was not built. */
+  readonly proofAppFile: string;
+  /** Where whoever sits at the caller's machine reaches the workbench, `http://127.0.0.1:9300`; null: not known. */
+  workbenchOf(caller: Caller): string | null;
   /**
    * Who makes this request: credential, role, database and tenant, both `default` where the headers are
    * missing. With `bound`, database and tenant are those, whatever the headers say. Refuses with an

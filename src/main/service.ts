@@ -349,6 +349,8 @@ class RunningService implements Service, ServiceState {
     return {
       version: this.version,
       logger: this.#log,
+      proofAppFile: this.#installation.proofAppFile,
+      workbenchOf: ({ peer }) => (peer !== undefined && isLoopbackAddress(peer) ? this.address : null),
       callerOf: (request, bound) => {
         const named = bound ?? namedPlace(request);
         const { database, tenant } = named;

@@ -11,6 +11,7 @@ import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { fitAnswer, requireFits } from './answer-size.ts';
+import { proofAppResult } from './proof-app.ts';
 import { toolTexts } from './tool-text.ts';
 import { type Tool, type ToolOperation, tools } from './tools.ts';
 
@@ -48,7 +49,8 @@ async function attempt(
 ): Promise<CallToolResult> {
   try {
     const fields = await settle(host, caller, tool, withoutBlanks(tool, given));
-    return successResult(tool, await perform(host, caller, tool.operation, fields));
+    const result = successResult(tool, await perform(host, caller, tool.operation, fields));
+    return tool.operation === 'ask' ? { ...result, ...proofAppResult(host, caller) } : result;
   } catch (error) {
     if (error instanceof EngineError) return errorResult(refusalText(tool, error));
     if (caller.signal.aborted) return errorResult('The call was cancelled.');

@@ -206,9 +206,9 @@ describe('an agent of any kind', () => {
   it('reads predicates, rules, scopes and the facts of a predicate as documents', () =>
     ofEveryAgent(async ({ agent, place, grand }) => {
       await tell(place, 'likes/most', ['a', 'b'], { scope: 'draft' });
-      const always = ['kb://predicates', 'kb://rules', 'kb://scopes'];
+      const always = ['kb://predicates', 'kb://rules', 'kb://scopes', 'ui://corollary/proof'];
       const addresses = await agent.listResources();
-      expect(addresses.slice(0, 3)).toEqual(always);
+      expect(addresses.slice(0, 4)).toEqual(always);
       expect(addresses).toContain('kb://facts/likes%2Fmost');
       expect(await agent.read('kb://predicates')).toMatchObject({
         predicates: expect.arrayContaining([expect.objectContaining({ name: 'likes/most', facts: 1 })]),

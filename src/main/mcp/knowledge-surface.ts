@@ -1,6 +1,7 @@
 /** What the product offers over MCP: the knowledge base, with the operations that agents use as tools. */
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
+import { appExtensions } from './proof-app.ts';
 import { getPrompt, promptListing } from './prompts.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
 import type { McpSurface } from './surface.ts';
@@ -19,6 +20,7 @@ export const knowledgeSurface: McpSurface = {
       resources: { subscribe: true, listChanged: true },
       prompts: {},
       completions: {},
+      extensions: appExtensions,
     },
     instructions,
   },

@@ -2,13 +2,14 @@
  * The resources: parts of the knowledge base that a client can read as documents, each the answer of one operation of
  * the table.
  *
- * Beside the three that are always there, each predicate with stored facts has one. An address names its predicate
+ * Beside the three that are always there, and the page of proof-app.ts, each predicate with stored facts has one. An address names its predicate
  * percent-encoded.
  */
-import type { Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
+import type { Resource, ResourceTemplateType, TextResourceContents } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
+import { proofAppListing, proofAppUri, readProofApp } from './proof-app.ts';
 
 const mimeType = 'application/json';
 
@@ -81,6 +82,7 @@ export async function listResources(
   const names = await predicateNames(host, caller);
   const all: Resource[] = [
     ...documents.map(({ operation: _, ...listing }) => ({ ...listing, mimeType })),
+    proofAppListing,
     ...names.map((name) => ({
       uri: factsUri(name),
       name: `facts/${name}`,
@@ -108,7 +110,8 @@ export async function readResource(
   host: McpHost,
   caller: Caller,
   uri: string,
-): Promise<{ uri: string; mimeType: string; text: string } | null> {
+): Promise<TextResourceContents | null> {
+  if (uri === proofAppUri) return readProofApp(host);
   const content = await contentOf(host, caller, uri);
   return content === null ? null : { uri, mimeType, text: JSON.stringify(content) };
 }

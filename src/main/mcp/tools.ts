@@ -6,6 +6,7 @@
  */
 import { type OperationName, type Operations, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
+import { proofAppTool } from './proof-app.ts';
 import { inputSchemaOf, type ObjectSchema, optionalFieldsOf, outputSchemaOf } from './tool-schema.ts';
 
 /** The operations that are tools. */
@@ -31,6 +32,7 @@ export interface Tool {
       idempotentHint: boolean;
       openWorldHint: false;
     };
+    _meta?: typeof proofAppTool;
   };
 }
 
@@ -60,6 +62,7 @@ function toolOf(operation: ToolOperation): Tool {
         idempotentHint: spec.tool.idempotent,
         openWorldHint: false,
       },
+      ...(operation === 'ask' ? { _meta: proofAppTool } : {}),
     },
   };
 }

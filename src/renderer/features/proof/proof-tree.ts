@@ -46,9 +46,18 @@ export function keyOfStep(id: number): string {
   return String(id);
 }
 
+/** Steps of a proof by their ids: what the trees of several of its roots share. */
+export function stepsById(proof: Proof): ReadonlyMap<number, ProofStep> {
+  return new Map(proof.steps.map((step) => [step.id, step]));
+}
+
 /** Lays out the proof of `root`, one of the proof's roots. */
 export function buildTree(proof: Proof, root: number): ProofTree {
-  const steps = new Map(proof.steps.map((step) => [step.id, step]));
+  return treeOf(stepsById(proof), root);
+}
+
+/** The same where the steps are at hand by their ids. */
+export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): ProofTree {
   const parentOf = new Map<number, number>();
   const order: number[] = [];
   const met = new Set<number>();

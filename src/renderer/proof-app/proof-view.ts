@@ -1,0 +1,230 @@
+/**
+ * The page: what was asked, the answers as an outline of their proofs, and the step under the cursor.
+ *
+ * Knows nothing of the host: whoever owns it tells what came, and is asked for more answers, a larger view or the
+ * workbench where the host allows those.
+ */
+import type { Answer } from '../../engine/contract/inference.ts';
+import { formatAmount, formatCount } from '../ui/format.ts';
+import { code } from './code.ts';
+import { button, element } from './dom.ts';
+import {
+  type Conclusion,
+  conclusionsOf,
+  forestRows,
+  isProved,
+  mostUnfolded,
+  unfoldedAtFirst,
+  unfoldedUpTo,
+} from './forest.ts';
+import type { ForestState } from './forest-keys.ts';
+import { Outline } from './outline.ts';
+import type { ShownResult } from './shown-result.ts';
+import { stepDetail } from './step-detail.ts';
+
+/** What the host allows; null: it does not. */
+export interface Offers {
+  /** Asks for the answers after the first `shown`, which come by `more`. */
+  readonly more: ((shown: number) => void) | null;
+  readonly enlarge: (() => void) | null;
+  /** Opens the workbench with the proof of an answer. */
+  readonly open: ((proofs: URL, answer: string) => void) | null;
+}
+
+/** Characters of a question that are shown. */
+const mostOfQuestion = 600;
+
+const noOffers: Offers = { more: null, enlarge: null, open: null };
+const offerNames = ['more', 'enlarge', 'open'] as const;
+
+export class ProofView {
+  readonly #root: HTMLElement;
+  readonly #outline = new Outline((state) => this.#turn(state));
+  readonly #head = element('header', { class: 'head' });
+  readonly #detail = element('section', { class: 'detail', 'aria-label': 'Step' });
+  readonly #notes = element('div', { class: 'notes', role: 'status' });
+  #question: string | null = null;
+  #offers: Offers = noOffers;
+  #pages: readonly Answer[] = [];
+  #proofs: URL | null = null;
+  #conclusions: readonly Conclusion[] = [];
+  #state: ForestState = { active: '', unfolded: new Map() };
+  #isAsking = false;
+  #failure: string | null = null;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    this.#root.replaceChildren(element('p', { class: 'dim', role: 'status' }, 'Waiting for the answer…'));
+  }
+
+  /** What the host allows from now on. */
+  offer(offers: Offers): void {
+    const isSame = offerNames.every((name) => (offers[name] === null) === (this.#offers[name] === null));
+    this.#offers = offers;
+    if (this.#pages.length > 0 && !isSame) this.#drawFrame();
+  }
+
+  asked(question: string | null): void {
+    this.#question = question;
+    if (this.#pages.length > 0) this.#drawFrame();
+    else if (question !== null)
+      this.#root.replaceChildren(
+        this.#title('Asking'),
+        element('p', { class: 'dim', role: 'status' }, 'Proving…'),
+      );
+  }
+
+  /** The call did not get to an answer. */
+  ended(text: string): void {
+    this.#pages = [];
+    this.#root.replaceChildren(
+      this.#title('No answer'),
+      element('p', { class: 'text', role: 'status' }, text),
+    );
+  }
+
+  shown(result: ShownResult): void {
+    if (result.kind !== 'answer') {
+      const words = result.kind === 'refusal' ? 'The question was refused' : 'The answer in words';
+      this.#pages = [];
+      this.#root.replaceChildren(this.#title(words), element('p', { class: 'text' }, result.text));
+      return;
+    }
+    this.#pages = [result.answer];
+    this.#proofs = result.proofs;
+    this.#failure = null;
+    this.#isAsking = false;
+    this.#conclusions = conclusionsOf(result.answer);
+    const unfolded = unfoldedAtFirst(this.#conclusions);
+    this.#state = { active: forestRows(this.#conclusions.slice(0, 1), new Map())[0]?.key ?? '', unfolded };
+    this.#drawFrame();
+  }
+
+  /** More answers, after those that are shown; in place of them, why there are none. */
+  more(result: ShownResult): void {
+    // What was asked for belongs to an answer that is not shown any more.
+    if (!this.#isAsking) return;
+    this.#isAsking = false;
+    if (result.kind === 'answer') {
+      this.#failure = null;
+      this.#pages = [...this.#pages, result.answer];
+      this.#conclusions = [...this.#conclusions, ...conclusionsOf(result.answer)];
+    } else this.#failure = result.text;
+    this.#drawFrame();
+  }
+
+  /** Something that was wanted of the host did not come about. */
+  told(text: string): void {
+    this.#failure = text;
+    this.#drawFrame();
+  }
+
+  #turn(state: ForestState): void {
+    this.#state = state;
+    this.#outline.show(this.#conclusions, state);
+    this.#drawDetail();
+  }
+
+  #drawDetail(): void {
+    const { active } = this.#outline;
+    this.#detail.replaceChildren(...(active === null ? [] : stepDetail(active)));
+  }
+
+  #title(words: string): HTMLElement {
+    const title = element('h1', {}, words);
+    if (this.#question !== null) title.append(' ', code(this.#question, '', mostOfQuestion));
+    return title;
+  }
+
+  #drawFrame(): void {
+    const count = this.#conclusions.length;
+    if (count === 0) {
+      this.#root.replaceChildren(
+        this.#title('No answer to'),
+        element('p', { class: 'text' }, 'It does not follow from the facts and rules that are known.'),
+        element('p', { class: 'dim' }, this.#sizes()),
+      );
+      return;
+    }
+    const focused = this.#root.contains(document.activeElement) ? document.activeElement : null;
+    this.#head.replaceChildren(
+      this.#title(`${formatAmount(count, 'answer')}${this.#question === null ? '' : ' to'}`),
+      element('span', { class: 'dim sizes' }, this.#sizes()),
+      element('span', { class: 'actions' }, ...this.#actions()),
+    );
+    this.#notes.replaceChildren(...this.#noteLines());
+    if (this.#outline.element.parentNode !== this.#root)
+      this.#root.replaceChildren(this.#head, this.#outline.element, this.#notes, this.#detail);
+    this.#outline.show(this.#conclusions, this.#state);
+    this.#drawDetail();
+    if (focused !== null && !focused.isConnected) this.#focusAgain(focused.getAttribute('name'));
+  }
+
+  /** The button that stands in the place of the one that had the focus; where there is none, the outline. */
+  #focusAgain(name: string | null): void {
+    const buttons = [...this.#root.querySelectorAll('button')];
+    (buttons.find((candidate) => candidate.name === name) ?? this.#outline.element).focus();
+  }
+
+  #sizes(): string {
+    const steps = this.#pages.reduce((sum, { proof }) => sum + (proof?.steps.length ?? 0), 0);
+    const generations = [...new Set(this.#pages.map(({ generation }) => formatCount(generation)))];
+    const size = steps === 0 ? [] : [formatAmount(steps, 'step')];
+    const which = generations.length === 1 ? 'generation' : 'generations';
+    return [...size, `${which} ${generations.join(', ')}`].join(' · ');
+  }
+
+  #actions(): HTMLElement[] {
+    const { enlarge, open } = this.#offers;
+    const proofs = this.#proofs;
+    const openActive = () => {
+      const { active } = this.#outline;
+      if (active !== null && proofs !== null) this.#offers.open?.(proofs, active.conclusion.text);
+    };
+    const isFoldable = this.#conclusions.some(isProved);
+    return [
+      ...(isFoldable
+        ? [button('Unfold', () => this.#foldAll(false)), button('Fold', () => this.#foldAll(true))]
+        : []),
+      ...(enlarge === null ? [] : [button('Enlarge', () => this.#offers.enlarge?.())]),
+      ...(open === null || proofs === null ? [] : [button('Open in Corollary', openActive)]),
+    ];
+  }
+
+  #foldAll(isFolded: boolean): void {
+    const unfolded = isFolded ? new Map() : unfoldedUpTo(this.#conclusions, mostUnfolded);
+    const { active } = this.#outline;
+    // The cursor stays within its answer.
+    const key = active === null ? '' : `${active.index}:${active.conclusion.root?.id ?? ''}`;
+    this.#turn({ active: isFolded ? key : this.#state.active, unfolded });
+  }
+
+  #noteLines(): HTMLElement[] {
+    const cut = this.#pages.find(({ proof }) => proof?.truncated === true)?.proof;
+    const lines: HTMLElement[] = [];
+    if (cut !== undefined)
+      lines.push(
+        element('p', { class: 'note' }, `The proof was cut after ${formatAmount(cut.steps.length, 'step')}.`),
+      );
+    if (this.#failure !== null) lines.push(element('p', { class: 'note bad' }, this.#failure));
+    if (this.#pages.at(-1)?.truncated !== true) return lines;
+    const canAsk = this.#offers.more !== null;
+    const words = canAsk
+      ? 'There are more answers.'
+      : 'There are more answers: ask again with limit and offset.';
+    const line = element('p', { class: 'note' }, words);
+    if (canAsk)
+      line.append(
+        ' ',
+        button(this.#isAsking ? 'Asking…' : 'Show more', () => this.#askForMore(), 'more'),
+      );
+    return [...lines, line];
+  }
+
+  #askForMore(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#drawFrame();
+    this.#offers.more?.(this.#conclusions.length);
+  }
+}

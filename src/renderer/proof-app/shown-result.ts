@@ -1,0 +1,65 @@
+/**
+ * What a tool's result says that can be shown: answers with their proofs, a refusal, or words alone.
+ *
+ * The result comes through a host that may have cut or changed it, so that nothing of it is believed before it was
+ * read by the schema of the contract; what does not read is shown as the text that stands beside it.
+ */
+import type { McpUiToolResultNotification } from '@modelcontextprotocol/ext-apps';
+import { type Answer, answerSchema } from '../../engine/contract/inference.ts';
+import { bodySchema } from '../../engine/contract/language.ts';
+import { renderAtom, renderBody } from '../../engine/logic/print.ts';
+
+/** `proofs`: the address at which the workbench shows a proof, `question` to be added; null: not known. */
+export type ShownResult =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly proofs: URL | null }
+  | { readonly kind: 'refusal'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** A tool's result as the host passes it on. */
+type PassedResult = McpUiToolResultNotification['params'];
+
+/** What the result says. */
+export function readResult({ content, structuredContent, isError, _meta }: PassedResult): ShownResult {
+  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  if (isError === true) return { kind: 'refusal', text };
+  const read = answerSchema.safeParse(structuredContent);
+  if (read.success)
+    return { kind: 'answer', answer: read.data, proofs: readProofs(_meta?.['corollary/proofs']) };
+  return { kind: 'text', text: text === '' ? 'The host passed on nothing of the answer.' : text };
+}
+
+function readProofs(given: unknown): URL | null {
+  if (typeof given !== 'string' || !URL.canParse(given)) return null;
+  const address = new URL(given);
+  return /^https?:$/.test(address.protocol) ? address : null;
+}
+
+/** The address that shows the proof of an answer to the question of `input`. */
+export function addressOf(proofs: URL, input: ToolInput | null, answer: string): string {
+  const { scope, unscoped } = input ?? {};
+  const address = new URL(proofs);
+  const [path = '', given = ''] = address.hash.split('?');
+  const search = new URLSearchParams(given);
+  search.set('question', answer);
+  if (typeof scope === 'string' && scope.trim() !== '') search.set('scope', scope);
+  else if (unscoped === true) search.set('unscoped', 'true');
+  address.hash = `${path}?${search}`;
+  return address.href;
+}
+
+export type ToolInput = Readonly<Record<string, unknown>>;
+
+/** The question as one writes it, from the tool's arguments; null where they are of no form that it takes. */
+export function questionOf({ predicate, args, negated, body, text }: ToolInput): string | null {
+  if (typeof text === 'string' && text.trim() !== '') return text.trim();
+  if (typeof predicate === 'string' && predicate !== '' && Array.isArray(args))
+    return renderAtom({ predicate, args: args.map(String), negated: negated === true });
+  const read = bodySchema.safeParse(body);
+  return read.success ? renderBody(read.data) : null;
+}
+
+/** The arguments that ask for the answers after those that are shown. */
+export function argumentsAfter(input: ToolInput, shown: number): Record<string, unknown> {
+  const { offset } = input;
+  return { ...input, offset: (typeof offset === 'number' ? offset : 0) + shown };
+}
