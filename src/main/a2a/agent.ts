@@ -20,7 +20,7 @@ import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { type Caller, Slices } from '../../engine/index.ts';
 import type { A2aHost } from '../a2a-host.ts';
 import { answerText } from './answer-text.ts';
-import { carryOut, type Outcome } from './carry-out.ts';
+import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 
 /** What one request is answered with: made for it, since the caller is part of it. */
@@ -29,7 +29,15 @@ export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2A
     getAgentCard: () => Promise.resolve(card),
     getAuthenticatedExtendedAgentCard: () =>
       refused(new UnsupportedOperationError('there is no extended card')),
-    sendMessage: (request) => answer(host, caller, request),
+    sendMessage: async (request) => {
+      try {
+        return await answer(host, caller, request);
+      } catch (error) {
+        if (error instanceof A2AError) throw error;
+        host.logger.error({ err: error, requestId: caller.requestId }, 'a bug: an A2A message failed inside');
+        throw new A2AError(internalDetail);
+      }
+    },
     sendMessageStream: noStream,
     resubscribe: noStream,
     getTask: ({ id }) => noTask(id),
@@ -81,8 +89,6 @@ function textOf({ parts }: Message): string {
       throw new ContentTypeNotSupportedError(
         `message.parts.${index} is no text: this agent reads text/plain alone`,
       );
-    if (typeof content.value !== 'string')
-      throw new RequestMalformedError(`message.parts.${index}.text is a string`);
     return content.value;
   });
   return texts.join('\n');

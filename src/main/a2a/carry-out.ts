@@ -29,6 +29,8 @@ export type Outcome = { readonly line: number } & (
   | { readonly kind: 'failed'; readonly data: Failure }
 );
 
+export const internalDetail = 'something went wrong inside; the log has more under the request id';
+
 /**
  * Characters of the answers to one message after which no more is asked. One answer may be longer: as with `/ask`, it is
  * whole.
@@ -71,8 +73,6 @@ async function attempt(host: A2aHost, caller: Caller, item: Item): Promise<Outco
     return failed(item, new EngineError('Internal', internalDetail));
   }
 }
-
-const internalDetail = 'something went wrong inside; the log has more under the request id';
 
 /** The answers of the host are of the schemas that the operations table has for them. */
 async function perform(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {

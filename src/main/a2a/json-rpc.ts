@@ -5,10 +5,41 @@
  * answered, also one of 1.0 that forgot the header. The envelope is checked here, since the SDK's handlers call a
  * malformed one malformed parameters.
  */
-import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { internalDetail } from './carry-out.ts';
+
+/** The methods of each revision, those included that are refused with an error of their own. */
+const methods = {
+  '0.3': new Set([
+    'message/send',
+    'message/stream',
+    'tasks/get',
+    'tasks/cancel',
+    'tasks/resubscribe',
+    'tasks/pushNotificationConfig/set',
+    'tasks/pushNotificationConfig/get',
+    'tasks/pushNotificationConfig/list',
+    'tasks/pushNotificationConfig/delete',
+    'agent/getAuthenticatedExtendedCard',
+  ]),
+  '1.0': new Set([
+    'SendMessage',
+    'SendStreamingMessage',
+    'GetTask',
+    'ListTasks',
+    'CancelTask',
+    'SubscribeToTask',
+    'CreateTaskPushNotificationConfig',
+    'GetTaskPushNotificationConfig',
+    'ListTaskPushNotificationConfigs',
+    'DeleteTaskPushNotificationConfig',
+    'GetExtendedAgentCard',
+  ]),
+} as const satisfies Record<string, ReadonlySet<string>>;
+
+type Revision = keyof typeof methods;
 
 type RpcId = string | number | null;
 
@@ -19,7 +50,13 @@ export interface RpcResponse {
   readonly error?: unknown;
 }
 
-const codes = { parseError: -32700, invalidRequest: -32600, methodNotFound: -32601, invalidParams: -32602 };
+const codes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+};
 
 /** The answer to a body that is not JSON. */
 export function parseError(message: string): RpcResponse {
@@ -40,8 +77,10 @@ export async function answerRpc(
     const error = new VersionNotSupportedError('this agent speaks the A2A versions 1.0 and 0.3');
     return { jsonrpc: '2.0', id, error: JsonRpcTransportHandler.mapToJSONRPCError(error) };
   }
-  const isKnown = revision === '0.3' ? isLegacyJsonRpcMethod(method) : isV1JsonRpcMethod(method);
-  if (!isKnown) return errorResponse(id, codes.methodNotFound, `A2A ${revision} has no such method`);
+  if (!(methods[revision] as ReadonlySet<string>).has(method))
+    return errorResponse(id, codes.methodNotFound, `A2A ${revision} has no such method`);
+  const misshapen = misshapenIn(request.whole['params']);
+  if (misshapen !== null) return errorResponse(id, codes.invalidParams, `${misshapen} must be a text`);
   const Handler = revision === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler;
   const context = new ServerCallContext({ requestedVersion: revision });
   const response = await new Handler(agent).handle(request.whole, context);
@@ -77,10 +116,8 @@ function isId(id: unknown): id is RpcId {
   return id === null || typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id));
 }
 
-type Revision = '0.3' | '1.0';
-
 function revisionOf(method: string): Revision {
-  return isLegacyJsonRpcMethod(method) ? '0.3' : '1.0';
+  return (methods['0.3'] as ReadonlySet<string>).has(method) ? '0.3' : '1.0';
 }
 
 /** A patch version makes no difference between two who speak. */
@@ -88,14 +125,38 @@ function namedRevision(version: string): Revision | null {
   return (/^(0\.3|1\.0)(?:\.\d+)?$/.exec(version)?.[1] as Revision | undefined) ?? null;
 }
 
+/** A field of the message that has to be a text and is none; the SDK would make one of it. */
+function misshapenIn(params: unknown): string | null {
+  const message = fieldsOf(fieldsOf(params)['message']);
+  for (const name of ['messageId', 'contextId', 'taskId'])
+    if (!isText(message[name])) return `message.${name}`;
+  const parts: unknown = message['parts'];
+  if (!Array.isArray(parts)) return null;
+  const index = parts.findIndex((part) => !isText(fieldsOf(part)['text']));
+  return index < 0 ? null : `message.parts.${index}.text`;
+}
+
+/** The fields of what has fields; none of anything else. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
 /**
- * Our agent has no errors without a name. Where there is one, parameters did not have the shape that the SDK reads, and its
- * words are of its inside.
+ * The agent has one internal error, in words of ours. Any other says that parameters were not of the shape that the SDK
+ * reads, in words of its inside.
  */
 function withoutInside(response: RpcResponse): RpcResponse {
-  const { error, id } = response;
-  if ((error as { readonly code?: number } | undefined)?.code !== -32603) return response;
-  return errorResponse(id, codes.invalidParams, 'the parameters are not of the shape that the method takes');
+  const { code, message } = fieldsOf(response.error);
+  if (code !== codes.internalError || message === internalDetail) return response;
+  return errorResponse(
+    response.id,
+    codes.invalidParams,
+    'the parameters are not of the shape that the method takes',
+  );
 }
 
 function errorResponse(id: RpcId, code: number, message: string): RpcResponse {

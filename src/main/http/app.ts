@@ -4,12 +4,7 @@
  * What is added here in what order is the whole of it; each part is in a module of its own. The application
  * neither listens nor knows when the engine is open: that is the composition root's business.
  */
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createServer } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
 import type { JsonBodies } from '../a2a-host.ts';
