@@ -3,12 +3,13 @@
  *
  * The header A2A-Version names the revision. Without it the method does: their names differ, so a client of either is
  * answered, also one of 1.0 that forgot the header. The envelope is checked here, since the SDK's handlers call a
- * malformed one malformed parameters.
+ * malformed one malformed parameters, and of the parameters they are given what is read (`params.ts`).
  */
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { internalDetail } from './carry-out.ts';
+import { readParams } from './params.ts';
 
 /** The methods of each revision, those included that are refused with an error of their own. */
 const methods = {
@@ -79,11 +80,11 @@ export async function answerRpc(
   }
   if (!(methods[revision] as ReadonlySet<string>).has(method))
     return errorResponse(id, codes.methodNotFound, `A2A ${revision} has no such method`);
-  const misshapen = misshapenIn(request.whole['params']);
-  if (misshapen !== null) return errorResponse(id, codes.invalidParams, `${misshapen} must be a text`);
+  const read = readParams(request.params);
+  if ('wrong' in read) return errorResponse(id, codes.invalidParams, read.wrong);
   const Handler = revision === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler;
   const context = new ServerCallContext({ requestedVersion: revision });
-  const response = await new Handler(agent).handle(request.whole, context);
+  const response = await new Handler(agent).handle({ jsonrpc: '2.0', id, method, ...read }, context);
   if (Symbol.asyncIterator in response) throw new Error('an agent without streams has begun one');
   return withoutInside(response);
 }
@@ -91,7 +92,7 @@ export async function answerRpc(
 interface RpcRequest {
   readonly id: RpcId;
   readonly method: string;
-  readonly whole: Record<string, unknown>;
+  readonly params: unknown;
 }
 
 /** The request in a body, or what is wrong with it. */
@@ -100,10 +101,10 @@ function requestOf(body: unknown): RpcRequest | string {
   if (typeof body !== 'object' || body === null) return 'a JSON-RPC request is an object';
   const whole = body as Record<string, unknown>;
   if (whole['jsonrpc'] !== '2.0') return 'jsonrpc must be "2.0"';
-  const { id = null, method } = whole;
+  const { id = null, method, params } = whole;
   if (!isId(id)) return 'id must be a string, an integer or null';
   if (typeof method !== 'string' || method === '') return 'method must be a text';
-  return { id, method, whole };
+  return { id, method, params };
 }
 
 /** The id to answer with; null where there is none that can be read. */
@@ -125,32 +126,12 @@ function namedRevision(version: string): Revision | null {
   return (/^(0\.3|1\.0)(?:\.\d+)?$/.exec(version)?.[1] as Revision | undefined) ?? null;
 }
 
-/** A field of the message that has to be a text and is none; the SDK would make one of it. */
-function misshapenIn(params: unknown): string | null {
-  const message = fieldsOf(fieldsOf(params)['message']);
-  for (const name of ['messageId', 'contextId', 'taskId'])
-    if (!isText(message[name])) return `message.${name}`;
-  const parts: unknown = message['parts'];
-  if (!Array.isArray(parts)) return null;
-  const index = parts.findIndex((part) => !isText(fieldsOf(part)['text']));
-  return index < 0 ? null : `message.parts.${index}.text`;
-}
-
-/** The fields of what has fields; none of anything else. */
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function isText(value: unknown): boolean {
-  return value === undefined || value === null || typeof value === 'string';
-}
-
 /**
  * The agent has one internal error, in words of ours. Any other says that parameters were not of the shape that the SDK
  * reads, in words of its inside.
  */
 function withoutInside(response: RpcResponse): RpcResponse {
-  const { code, message } = fieldsOf(response.error);
+  const { code, message } = (response.error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   if (code !== codes.internalError || message === internalDetail) return response;
   return errorResponse(
     response.id,

@@ -31,11 +31,8 @@ export type Item = { readonly line: number } & (
 /** The items in the order of the text; null where there are more than `maxItems`. `breathe` lets everything else run. */
 export async function readItems(text: string, breathe: () => Promise<void>): Promise<Item[] | null> {
   const items: Item[] = [];
-  let line = 0;
-  for (const written of linesOf(text)) {
-    line++;
+  for (const { written, line } of linesOf(text)) {
     await breathe();
-    if (written === '') continue;
     for (const item of itemsOf(written, line)) {
       if (items.length === maxItems) return null;
       items.push(item);
@@ -44,15 +41,30 @@ export async function readItems(text: string, breathe: () => Promise<void>): Pro
   return items;
 }
 
-/** The lines without the white space around them. A line ends at LF, CR LF or a lone CR. */
-function* linesOf(text: string): Generator<string> {
+/** The lines with something on them, without the white space around it. A line ends at LF, CR LF or a lone CR. */
+function* linesOf(text: string): Generator<{ readonly written: string; readonly line: number }> {
+  let line = 1;
   let start = 0;
-  for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
-    yield text.slice(start, index).trim();
-    start = index + end.length;
+  let isBlank = true;
+  // By units: a text of line breaks alone is not to take longer than another one.
+  for (let at = 0; at <= text.length; at++) {
+    const unit = at === text.length ? lineFeed : text.charCodeAt(at);
+    if (unit !== lineFeed && unit !== carriageReturn) {
+      isBlank &&= unit <= space;
+      continue;
+    }
+    const written = isBlank ? '' : text.slice(start, at).trim();
+    if (written !== '') yield { written, line };
+    if (unit === carriageReturn && text.charCodeAt(at + 1) === lineFeed) at++;
+    start = at + 1;
+    line++;
+    isBlank = true;
   }
-  yield text.slice(start).trim();
 }
+
+const lineFeed = 10;
+const carriageReturn = 13;
+const space = 32;
 
 function itemsOf(written: string, line: number): Item[] {
   if (written.length > maxLineUnits)

@@ -1,6 +1,7 @@
 /** `/a2a` as a protocol: JSON-RPC, the two revisions of A2A, and what HTTP refuses before them. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import {
@@ -13,7 +14,7 @@ import {
   sendMethod,
 } from './testing/conversation.ts';
 
-const bodyLimit = 64 * 1024;
+const bodyLimit = 512 * 1024;
 let service: ServiceUnderTest;
 beforeAll(async () => {
   service = await startServiceUnderTest({ MAX_REQUEST_BODY_BYTES: String(bodyLimit) });
@@ -27,8 +28,9 @@ async function codeOf(body: unknown, headers: Record<string, string> = {}): Prom
   return (await errorOf(service, body, headers)).code;
 }
 
-async function stored(predicate: string): Promise<unknown[]> {
-  return (await service.call<unknown[]>('POST', '/query', { predicate, args: ['?x'] })).body;
+async function stored(predicate: string, tenant = 'default'): Promise<unknown[]> {
+  const headers = { 'x-tenant-id': tenant };
+  return (await service.call<unknown[]>('POST', '/query', { predicate, args: ['?x'] }, { headers })).body;
 }
 
 describe('JSON-RPC', () => {
@@ -112,7 +114,7 @@ describe.each(revisions)('a message of %s', (revision) => {
     ['a list of parameters', [good]],
     ['a text as parameters', 'never(told).'],
     ['null as parameters', null],
-    ['a parameter without a name', { '': good, message: good }],
+    ['a parameter without a name', { '': 'not_a_dict' }],
     ['no message', {}],
     ['null as message', { message: null }],
     ['a text as message', { message: 'never(told).' }],
@@ -132,6 +134,10 @@ describe.each(revisions)('a message of %s', (revision) => {
     ['a text part without text', { message: part({ kind: 'text' }) }],
     ['a number as messageId', { message: { ...good, messageId: 7 } }],
     ['an object as contextId', { message: { ...good, contextId: {} } }],
+    [
+      'more parts than are read',
+      { message: { ...good, parts: Array(10_001).fill({ text: '', kind: 'text' }) } },
+    ],
     ['a text part that is an object', { message: part({ kind: 'text', text: { a: 1 } }) }],
   ])('is refused with -32602, in our words: %s', async (_what, params) => {
     const refused = await errorOf(service, rpc(method, params));
@@ -155,10 +161,16 @@ describe.each(revisions)('a message of %s', (revision) => {
   });
 
   it('that wants push notifications is refused with -32003', async () => {
-    const wanted = { url: 'http://localhost/hook' };
+    const written = vi.spyOn(console, 'warn');
+    const authentication = { schemes: ['of-the-client', 'another'], scheme: 'of-the-client' };
+    const wanted = { url: 'http://localhost/hook', authentication };
     const configuration =
       revision === '0.3' ? { pushNotificationConfig: wanted } : { taskPushNotificationConfig: wanted };
     expect(await codeOf(rpc(method, { message: good, configuration }))).toBe(-32003);
+    const params = { taskId: 'a-task', pushNotificationConfig: wanted };
+    expect(await codeOf(rpc('tasks/pushNotificationConfig/set', params))).toBe(-32003);
+    // What a client sent comes on no output of the process.
+    expect(written).not.toHaveBeenCalled();
     expect(await stored('never')).toEqual([]);
   });
 
@@ -361,19 +373,65 @@ describe('HTTP', () => {
     expect(metrics).not.toContain(secret);
   });
 
-  it('is 503 while the service ends', async () => {
-    const ending = await startServiceUnderTest();
-    const { port } = ending;
-    const closing = ending.close();
-    const answer = await fetch(`http://127.0.0.1:${port}/a2a`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(good),
-    }).then(
-      ({ status }) => status,
-      () => 'refused',
+  it('is 503 while the service ends, and a message that runs is answered: what was not done is told by its line', async () => {
+    const endLimits = {
+      finishMs: 300,
+      cancelMs: 5000,
+      disconnectMs: 1000,
+      lastSnapshotByMs: 8500,
+      allMs: 9700,
+    };
+    const ending = await startServiceUnderTest({}, { endLimits });
+    const facts = Array.from({ length: 500 }, (_, index) => ({ predicate: 'one', args: [index] }));
+    await ending.call('POST', '/assert/facts', { facts });
+    const running = exchanged(
+      ending,
+      '1.0',
+      message('1.0', 'done(a).\none(?x), one(?y), one(?z)?\nlate(a).'),
     );
-    await closing;
-    expect([503, 'refused']).toContain(answer);
+    await expect
+      .poll(
+        async () =>
+          (await ending.call<unknown[]>('POST', '/query', { predicate: 'done', args: ['?x'] })).body,
+      )
+      .toHaveLength(1);
+    const closed = ending.close();
+    expect(await ending.call('POST', '/a2a', good)).toMatchObject({
+      status: 503,
+      body: { code: 'NotReady' },
+    });
+    expect((await ending.call('GET', '/.well-known/agent-card.json')).status).toBe(503);
+    const detail = 'the service is shutting down';
+    expect((await running).parts.map(({ data }) => data)).toMatchObject([
+      undefined as unknown as object,
+      { status: 'asserted' },
+      { status: 'failed', code: 'NotReady', detail },
+      { status: 'failed', code: 'NotReady', detail },
+    ]);
+    await closed;
+    expect(ending.logged.filter(({ level }) => level === 'ERROR')).toEqual([]);
+  }, 20_000);
+});
+
+describe('a client that goes away', () => {
+  it('cancels its question and asks no more, and what it told is done', async () => {
+    const facts = Array.from({ length: 500 }, (_, index) => ({ predicate: 'one', args: [index] }));
+    const tenant = randomUUID();
+    const headers = { 'x-tenant-id': tenant };
+    await service.call('POST', '/assert/facts', { facts }, { headers });
+    const question = 'one(?x), one(?y), one(?z)?';
+    const text = ['first(line).', question, 'second(line).', question, question, 'last(line).'].join('\n');
+    const body = JSON.stringify(rpc('SendMessage', { message: message('1.0', text) }));
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(
+      `POST /a2a HTTP/1.1\r\nHost: localhost\r\nX-Tenant-ID: ${tenant}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await expect.poll(() => stored('first', tenant)).toHaveLength(1);
+    expect(await stored('last', tenant)).toEqual([]);
+    socket.destroy();
+    // Well before three questions would hit their limits of 10 seconds each.
+    await expect.poll(() => stored('last', tenant), { timeout: 8000 }).toHaveLength(1);
+    expect(service.logged.filter(({ level }) => level === 'ERROR')).toEqual([]);
   });
 });
