@@ -6,7 +6,7 @@
  */
 const text = { type: 'string', minLength: 1 };
 const texts = { type: 'array', items: text };
-const address = { type: 'string', format: 'uri' };
+const address = { type: 'string', pattern: '^https?://[^/?#@\\s]+/\\S*$' };
 
 function record(required: Record<string, unknown>, optional: Record<string, unknown> = {}): object {
   return {
