@@ -196,6 +196,20 @@ describe('several lines', () => {
     ]);
   });
 
+  it('that tell are stored in order, a fact that comes twice the second time unchanged', async () => {
+    const headers = fresh();
+    const facts = Array.from({ length: 600 }, (_, index) => `order(${index % 500}).`);
+    const { data } = await said(service, facts.join('\n'), headers);
+    expect(data.map(({ atom }) => atom)).toEqual(facts.map((fact) => fact.slice(0, -1)));
+    expect(data.map(({ status }) => status)).toEqual([
+      ...Array<string>(500).fill('asserted'),
+      ...Array<string>(100).fill('unchanged'),
+    ]);
+    const generations = data.slice(0, 500).map(({ generation }) => generation as number);
+    expect(generations).toEqual(generations.toSorted((a, b) => a - b));
+    expect(new Set(generations).size).toBe(500);
+  });
+
   it('may come in several text parts, whose lines are counted on', async () => {
     const { parts } = await exchanged(
       service,
