@@ -80,7 +80,7 @@ export async function answerRpc(
   }
   if (!(methods[revision] as ReadonlySet<string>).has(method))
     return errorResponse(id, codes.methodNotFound, `A2A ${revision} has no such method`);
-  const read = readParams(request.params);
+  const read = readParams(request.params, revision === '0.3' ? 'user' : 'ROLE_USER');
   if ('wrong' in read) return errorResponse(id, codes.invalidParams, read.wrong);
   const Handler = revision === '0.3' ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler;
   const context = new ServerCallContext({ requestedVersion: revision });

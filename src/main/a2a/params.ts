@@ -9,8 +9,11 @@ import { maxItems } from './lines.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The parameters to hand on, or what is wrong with them. */
-export function readParams(params: unknown): { readonly params: unknown } | { readonly wrong: string } {
+/** The parameters to hand on, or what is wrong with them. `userRole`: what the revision calls the user. */
+export function readParams(
+  params: unknown,
+  userRole: 'user' | 'ROLE_USER',
+): { readonly params: unknown } | { readonly wrong: string } {
   if (!isFields(params)) return { params };
   const { message, configuration } = params;
   const wrong = isFields(message) ? wrongIn(message) : null;
@@ -18,7 +21,9 @@ export function readParams(params: unknown): { readonly params: unknown } | { re
   return {
     params: {
       ...only(params, ['id', 'taskId', 'tenant', 'pageSize']),
-      ...(message === undefined ? {} : { message: isFields(message) ? messageOf(message) : message }),
+      ...(message === undefined
+        ? {}
+        : { message: isFields(message) ? messageOf(message, userRole) : message }),
       ...(isFields(configuration) ? { configuration: onlyWhether(configuration) } : {}),
       ...onlyWhether(params),
     },
@@ -35,10 +40,12 @@ function wrongIn(message: Fields): string | null {
   return index < 0 ? null : `message.parts.${index}.text must be a text`;
 }
 
-function messageOf(message: Fields): Fields {
-  const { parts } = message;
+function messageOf(message: Fields, userRole: string): Fields {
+  const { parts, role } = message;
   return {
-    ...only(message, ['messageId', 'contextId', 'taskId', 'role']),
+    ...only(message, ['messageId', 'contextId', 'taskId']),
+    // Who knows the other revision better still means the user.
+    role: role === 'user' || role === 'ROLE_USER' ? userRole : role,
     parts: Array.isArray(parts)
       ? parts.map((part: unknown) => (isFields(part) ? contentOf(part) : part))
       : parts,

@@ -160,6 +160,13 @@ describe.each(revisions)('a message of %s', (revision) => {
     expect(await stored('never')).toEqual([]);
   });
 
+  it('may call the user what the other revision does', async () => {
+    for (const role of ['user', 'ROLE_USER'])
+      expect(await exchanged(service, revision, { ...message(revision, 'p(?x)'), role })).toMatchObject({
+        role: revision === '0.3' ? 'agent' : 'ROLE_AGENT',
+      });
+  });
+
   it('that wants push notifications is refused with -32003', async () => {
     const written = vi.spyOn(console, 'warn');
     const authentication = { schemes: ['of-the-client', 'another'], scheme: 'of-the-client' };
