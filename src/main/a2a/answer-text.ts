@@ -42,10 +42,16 @@ function textOf({ line, ...outcome }: Outcome): string {
 }
 
 function answered(question: string, { results }: Answer): string {
-  const asked = question.length > shownOfQuestion ? `${question.slice(0, shownOfQuestion)}…` : question;
+  const asked = shortened(question);
   if (results.length === 0) return `${asked} nothing that is known makes it so`;
   const lines = results.slice(0, shownResults).map((result) => `  ${result}`);
   const more = results.length - lines.length;
   if (more > 0) lines.push(`  and ${more} more, in the data part`);
   return [`${asked} ${results.length} ${results.length === 1 ? 'answer' : 'answers'}`, ...lines].join('\n');
+}
+
+/** No half of a character is left at the end. */
+function shortened(question: string): string {
+  if (question.length <= shownOfQuestion) return question;
+  return `${question.slice(0, shownOfQuestion).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -282,6 +282,11 @@ describe('several lines', () => {
 });
 
 describe('an answer with many results', () => {
+  it('repeats of a long question its beginning, in whole characters', async () => {
+    const { text } = await said(service, `p(${'x'.repeat(197)}\u{1f600})?`, fresh());
+    expect(text).toBe(`p(${'x'.repeat(197)}… nothing that is known makes it so`);
+  });
+
   it('stops asking for more once the answers to a message are long', async () => {
     const headers = fresh();
     await said(service, 'word(a). word(b).', headers);
