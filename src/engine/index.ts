@@ -12,6 +12,14 @@ export { asRolledBack, rollsBack } from './rolled-back.ts';
 export { compareText } from './base/text-order.ts';
 export { canonicalName, wordRuns } from './context/mentions.ts';
 export type { Learned, LearnedFact, ViewFields, VocabularyEntry } from './learning.ts';
-export { parseAtom, parseFreeTextLine, parseProgram, parseRule, type Statement } from './logic/parse.ts';
+export {
+  parseAtom,
+  parseBody,
+  parseFreeTextLine,
+  parseFreeTextQuestion,
+  parseProgram,
+  parseRule,
+  type Statement,
+} from './logic/parse.ts';
 export { renderAtom, renderRule } from './logic/print.ts';
 export { StartupError } from './storage/startup-error.ts';

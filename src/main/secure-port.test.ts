@@ -150,6 +150,15 @@ describe('TLS_ENABLED', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*"code":"ValidationException"/);
   });
 
+  it('has A2A too, and its cards name the secure address', async () => {
+    const { status, body } = await call('/.well-known/agent.json');
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({ url: `https://127.0.0.1:${securePort()}/a2a` });
+    expect(
+      (await call('/a2a', { method: 'POST', headers: { 'content-type': 'application/json' } }, '[]')).body,
+    ).toContain('-32600');
+  });
+
   it('has MCP too', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     const clientInfo = { name: 'agent', version: '1' };

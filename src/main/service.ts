@@ -13,6 +13,8 @@ import type { Readiness } from '../engine/contract/administration.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
 import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
+import type { A2aHost } from './a2a-host.ts';
+import { mountA2a } from './a2a/mount.ts';
 import { Authentication } from './auth/authentication.ts';
 import { type Config, defaultAdminPassword } from './config.ts';
 import {
@@ -211,6 +213,7 @@ class RunningService implements Service, ServiceState {
   /** Listens; every call but health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
     const keystore = await this.#openKeystore();
+    const mcp = this.#mcpHost();
     this.#http = await createHttpApp(
       {
         version: this.version,
@@ -229,7 +232,10 @@ class RunningService implements Service, ServiceState {
         holds: (caller) => this.authentication.holds(caller),
         admitTry: (address) => this.authentication.admitTry(address),
       },
-      [(app) => mountMcp(app, this.#mcpHost(), this.#mcpSurface)],
+      [
+        (app) => mountMcp(app, mcp, this.#mcpSurface),
+        (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
+      ],
     );
     const bound = await this.#listenPlain(this.#http.app);
     this.port = bound.port;
@@ -343,6 +349,17 @@ class RunningService implements Service, ServiceState {
       { ...call, inputTokens: input, outputTokens: output, elapsedMs: Math.round(elapsedMs) },
       'language model called',
     );
+  }
+
+  /** A2A calls as MCP does. */
+  #a2aHost({ version, logger, callerOf, perform }: McpHost): A2aHost {
+    return {
+      version,
+      logger,
+      needsCredential: () => this.authentication.mode !== 'disabled',
+      callerOf: (request) => callerOf(request),
+      perform,
+    };
   }
 
   #mcpHost(): McpHost {

@@ -13,7 +13,14 @@ import {
   predicateProblem,
   type Rule,
 } from '../contract/language.ts';
-import { parseAtom, parseBody, parseFreeTextLine, parseProgram, parseRule } from './parse.ts';
+import {
+  parseAtom,
+  parseBody,
+  parseFreeTextLine,
+  parseFreeTextQuestion,
+  parseProgram,
+  parseRule,
+} from './parse.ts';
 import { renderAtom, renderBody, renderRule } from './print.ts';
 
 const runs = process.env['LONG'] === '1' ? 100_000 : 2_000;
@@ -100,6 +107,7 @@ test('parsing a rendered body or rule gives the same body or rule', () => {
     fc.property(rule, (each) => {
       expect(parseRule(renderRule(each))).toEqual(each);
       expect(parseBody(renderBody(each.body))).toEqual(each.body);
+      expect(parseFreeTextQuestion(`${renderBody(each.body)}?`)).toEqual(each.body);
     }),
     { numRuns: runs },
   );
@@ -141,6 +149,7 @@ test('whatever the text, parsing ends with a result or a 400, and every place li
         if (each.kind === 'fact') expect(parseAtom(renderAtom(each.atom))).toEqual(each.atom);
         else expect(parseRule(renderRule(each.rule))).toEqual(each.rule);
       }
+      expect(() => parseFreeTextQuestion(source)).not.toThrow();
       for (const read of [parseRule, parseBody, parseAtom])
         try {
           read(source);

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { EngineError } from '../base/errors.ts';
 import type { Literal } from '../contract/language.ts';
-import { parseAtom, parseBody, parseFreeTextLine, parseProgram, parseRule } from './parse.ts';
+import {
+  parseAtom,
+  parseBody,
+  parseFreeTextLine,
+  parseFreeTextQuestion,
+  parseProgram,
+  parseRule,
+} from './parse.ts';
 import { renderAtom, renderBody, renderRule } from './print.ts';
 
 /** The statements of a program as rendered; its errors fail the test. */
@@ -281,6 +288,43 @@ test('in free text only a line that is wholly statements counts', () => {
     expect(read(line), line).toBeNull();
 });
 
+test('in free text a body with a question mark asks, and so does an atom with a variable', () => {
+  for (const line of ['p(?x)', ' -p(?x, a) ', 'p(?_)'])
+    expect(parseFreeTextQuestion(line), line).toEqual(parseBody(line));
+  for (const body of [
+    'p(a)',
+    'p()',
+    '-p(?x)',
+    'p(?x), not q(?x, ?_), ?x > 3',
+    '?n = count { ?y : p(?y) }',
+    'p("a?")',
+    '?a = 1 + 2',
+  ])
+    for (const mark of ['?', ' ? '])
+      expect(parseFreeTextQuestion(body + mark), body).toEqual(parseBody(body));
+  for (const line of [
+    '',
+    '?',
+    '??',
+    'p(a)',
+    'p',
+    'p?',
+    'Who is it?',
+    'p(?x).',
+    'p(?x)?.',
+    'p(?x)??',
+    'p(?x), q(?x)',
+    'not p(?x)',
+    '?x > 3',
+    'p(?x)? q(?x)?',
+    'p(?x) ? % note',
+    'p(?x), q?',
+    '3(?x) <',
+    '=(?x, ?y)',
+  ])
+    expect(parseFreeTextQuestion(line), line).toBeNull();
+});
+
 test('hostile text of a megabyte is read in one pass, and nesting is bounded', () => {
   const million = 1_000_000;
   const shapes = [
@@ -306,5 +350,6 @@ test('hostile text of a megabyte is read in one pass, and nesting is bounded', (
   for (const shape of shapes) {
     const program = parseProgram(shape);
     expect(program.errors.length).toBeLessThanOrEqual(1000);
+    expect(parseFreeTextQuestion(`${shape}?`)).toBeNull();
   }
 });

@@ -542,3 +542,25 @@ export function parseFreeTextLine(line: string): Statement[] | null {
   const { statements, errors } = doneAtOnce(readProgram(line, freeTextDialect, 1));
   return errors.length > 0 || statements.length === 0 ? null : [...statements];
 }
+
+/**
+ * The body that a line of free text asks for, or null where it asks nothing: a line that is a body and a question mark,
+ * or one atom that has a variable. Every atom has its parentheses. What is asked is not checked for safety yet.
+ */
+export function parseFreeTextQuestion(line: string): Literal[] | null {
+  const written = line.trim();
+  const isMarked = written.endsWith('?');
+  const parser = new Parser(isMarked ? written.slice(0, -1) : written, freeTextDialect);
+  const { scanner } = parser;
+  try {
+    const body = isMarked ? parser.literals(0).literals : [{ ...parser.head().value, naf: false }];
+    scanner.skip();
+    if (!scanner.atEnd) return null;
+    return isMarked || body.some((literal) => 'args' in literal && literal.args.some(isVariable))
+      ? body
+      : null;
+  } catch (error) {
+    if (error instanceof SyntaxFailure) return null;
+    throw error;
+  }
+}

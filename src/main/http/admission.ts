@@ -22,6 +22,7 @@ export function isAnsweredAlways(route: string): boolean {
 
 /** Headers of the contract that a page of another origin may send. */
 const requestHeaders = [
+  'A2A-Version',
   'Accept',
   'Authorization',
   'Content-Type',

@@ -4,13 +4,15 @@
  * What is added here in what order is the whole of it; each part is in a module of its own. The application
  * neither listens nor knows when the engine is open: that is the composition root's business.
  */
-import fastify, { type FastifyInstance, LogController } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createServer } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
+import type { JsonBodies } from '../a2a-host.ts';
 import { requirePermission } from '../dispatch.ts';
 import { Activity } from './activity.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
+import { type NamedPlace, namedPlace, requireCovered } from './caller.ts';
 import { answerClientError } from './client-error.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { addDescription } from './description.ts';
@@ -18,6 +20,7 @@ import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
 import { createGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
+import { sendJson } from './json-answer.ts';
 import { logRequests, noteRequest } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
@@ -34,8 +37,19 @@ export interface HttpApp {
   readonly traffic: ConnectionTraffic;
 }
 
-/** Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. */
-export type Mount = (app: FastifyInstance) => void | Promise<void>;
+/**
+ * Adds the routes of another surface, behind the same refusals; bodies are parsed JSON there. A route says in its `config`
+ * what is different.
+ */
+export type Mount = (app: FastifyInstance, bodies: JsonBodies) => void | Promise<void>;
+
+/** What a route of a mount may say of itself. */
+interface MountedRoute {
+  /** It needs no credential. */
+  readonly isPublic?: boolean;
+  /** Its place is that of the headers, and its handler reads the body, by `JsonBodies`. */
+  readonly readsBody?: boolean;
+}
 
 export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = []): Promise<HttpApp> {
   const admission = createAdmission(host);
@@ -52,19 +66,31 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     await addFiles(scope, { workbench: host.workbenchFolder, samples: host.samplesFolder });
     addDocs(scope);
   });
+  const bodies: JsonBodies = {
+    read: async (request) => {
+      const bytes = await readBody(request.raw, host.settings.maxRequestBodyBytes);
+      return () => parseJsonBody(bytes);
+    },
+    send: sendJson,
+  };
   for (const mount of mounts)
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
       scope.addHook('onRequest', (request, _reply, done) => {
-        requirePermission(guard.identify(request), { role: 'reader' });
-        requireJson(request.raw);
+        const { isPublic = false, readsBody = false } = mountedRoute(request);
+        if (!isPublic) {
+          const identity = guard.identify(request);
+          requirePermission(identity, { role: 'reader' });
+          if (readsBody) requireCovered(identity, withDefaults(namedPlace(request)));
+          requireJson(request.raw);
+        }
         done();
       });
       scope.addHook('preHandler', async (request) => {
-        if (hasBody(request.raw))
-          request.body = await parseJsonBody(await readBody(request.raw, host.settings.maxRequestBodyBytes));
+        if (mountedRoute(request).readsBody !== true && hasBody(request.raw))
+          request.body = await (await bodies.read(request))();
       });
-      await mount(scope);
+      await mount(scope, bodies);
     });
   await app.ready();
   return {
@@ -77,6 +103,15 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
         traffic.watch(server, 'secureConnection');
       }),
   };
+}
+
+function mountedRoute(request: FastifyRequest): MountedRoute {
+  return request.routeOptions.config as MountedRoute;
+}
+
+/** Surfaces that are mounted do without the tenant header. */
+function withDefaults({ database, tenant }: NamedPlace): NamedPlace {
+  return { database, tenant: tenant ?? 'default' };
 }
 
 /** The bare application: its servers and what becomes of errors. */

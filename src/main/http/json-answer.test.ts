@@ -49,6 +49,22 @@ it.each([
   expect(await sliced(value)).toBe(JSON.stringify(value));
 });
 
+it('writes what is long in a part of an A2A message in slices', async () => {
+  const slices = async (data: object): Promise<number> => {
+    const pieces = jsonSlices({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { message: { parts: [{ text: '' }, { data }] } },
+    });
+    let count = 0;
+    for await (const piece of pieces) count += piece === '' ? 0 : 1;
+    return count;
+  };
+  expect(await slices({ results: [], proof: { roots: [], steps: [] } })).toBe(1);
+  expect(await slices({ results: long })).toBeGreaterThan(3);
+  expect(await slices({ proof: { roots: [], steps: long } })).toBeGreaterThan(3);
+});
+
 it('answers large questions whole', async () => {
   const question = { predicate: 'many', args: ['?n', '?text'], withProof: true };
   const { body, headers } = await service.call<Answer>('POST', '/ask', question);

@@ -48,8 +48,8 @@ export async function jsonBytes(value: unknown): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** How deep long arrays are looked for: the facts that a summary stands for lie there in a list of facts. */
-const deepest = 5;
+/** How deep long arrays are looked for: the steps of a proof lie there in a part of an A2A message. */
+const deepest = 7;
 
 /** True where the value or one of its parts, so many levels down at most, is a long array. */
 function isLarge(value: unknown, levels = deepest): boolean {

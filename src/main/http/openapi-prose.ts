@@ -21,8 +21,9 @@ reasons is refused for the first of these: 503 not ready, 403 Origin or Host, 40
 restrictions, 415, 413, 400 headers and names, 404 database, 400 body, 421, then what the operation itself has against it. Every
 address answers another method with 405 and \`Allow\`, OPTIONS with 204, and HEAD where it has GET; one that names nothing is 404.
 
-**Not described here** are MCP (\`/mcp\`, \`/mcp/sse\`), which has its own protocol, and the files of the workbench (\`/\`) and of
-the samples (\`/samples/index.json\`).`;
+**Not described here** are MCP (\`/mcp\`, \`/mcp/sse\`) and A2A (\`/a2a\`, its cards \`/.well-known/agent-card.json\` and
+\`/.well-known/agent.json\`), which have protocols of their own, and the files of the workbench (\`/\`) and of the samples
+(\`/samples/index.json\`).`;
 
 /** What each group of operations is about. */
 export const tagProse: Readonly<Record<(typeof operationTags)[number], string>> = {

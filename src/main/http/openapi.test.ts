@@ -193,7 +193,7 @@ describe('every operation', () => {
     );
   });
 
-  it('has its route, and every route is described, but for files and MCP', () => {
+  it('has its route, and every route is described, but for files, MCP and A2A', () => {
     const served = routes.flatMap(({ method, url, config }) =>
       [method]
         .flat()
@@ -211,6 +211,11 @@ describe('every operation', () => {
       [
         ...['/mcp', '/mcp/sse'].flatMap((url) => [`GET ${url}`, `POST ${url}`, `DELETE ${url}`]),
         'POST /mcp/messages',
+        'POST /a2a',
+        ...['agent-card', 'agent'].flatMap((card) => [
+          `GET /.well-known/${card}.json`,
+          `HEAD /.well-known/${card}.json`,
+        ]),
       ].toSorted(),
     );
   });

@@ -151,6 +151,7 @@ describe('Origin', () => {
     expect(headers.get('access-control-allow-methods')).toBe('DELETE, GET, HEAD, PUT');
     const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
     expect(allowed).toEqual([
+      'a2a-version',
       'accept',
       'authorization',
       'content-type',

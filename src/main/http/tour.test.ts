@@ -6,11 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceUnderTest } from '../service-under-test.ts';
 import { compared, jsonValues, readTour, type Walked, walk } from './testing/tour.ts';
 
-/** docs/http.md, walked with a shell and curl against the service that it starts. */
-const page = readFileSync(new URL('../../../docs/http.md', import.meta.url), 'utf8');
-const legs = readTour(page);
+/** docs/http.md and docs/a2a.md, walked with a shell and curl against the services that they start. */
+const pageOf = (name: string): string =>
+  readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
+const legs = readTour(pageOf('http.md'));
+const legsOfAgents = readTour(pageOf('a2a.md'));
 const folder = mkdtempSync(join(tmpdir(), 'corollary-tour-'));
 const walked: Walked[] = [];
+const walkedByAgents: Walked[] = [];
 
 beforeAll(async () => {
   try {
@@ -28,6 +31,12 @@ beforeAll(async () => {
     } finally {
       await service.close();
     }
+  }
+  const service = await startServiceUnderTest();
+  try {
+    for (const leg of legsOfAgents) walkedByAgents.push(...compared(leg, await walk(leg, service.address)));
+  } finally {
+    await service.close();
   }
 });
 
@@ -58,5 +67,17 @@ describe('the tour of the HTTP API', () => {
     const [other] = compared(leg, ['{"a":2,"elapsedMs":2}\n']);
     expect(other?.printed).not.toEqual(other?.shown);
     expect(jsonValues('[1]\n{"a": "}\\"{"} []')).toEqual([[1], { a: '}"{' }, []]);
+  });
+});
+
+describe('the conversation with an agent', () => {
+  it.each(legsOfAgents.flatMap(({ steps }) => steps))('prints what it shows: $command', ({ line }) => {
+    const step = walkedByAgents.find((each) => each.line === line);
+    expect(step).toBeDefined();
+    expect(step?.printed).toEqual(step?.shown);
+  });
+
+  it('is one service, told and asked in both revisions', () => {
+    expect([legsOfAgents.length, walkedByAgents.length]).toEqual([1, 5]);
   });
 });

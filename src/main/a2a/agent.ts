@@ -1,0 +1,145 @@
+/**
+ * The agent behind `/a2a`, as the official SDK wants one: a message in, a message out, at once.
+ *
+ * There is no language model here and no conversation: a line says all that it means, so nothing is kept between two
+ * messages, and there are neither tasks nor streams nor notifications. What asks for those is refused with the error that
+ * the protocol has for it. Messages are those of revision 1.0; the SDK translates those of 0.3.
+ */
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { type AgentCard, type Message, type Part, Role, type SendMessageRequest } from '@a2a-js/sdk';
+import {
+  A2AError,
+  ContentTypeNotSupportedError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import { type Caller, Slices } from '../../engine/index.ts';
+import type { A2aHost } from '../a2a-host.ts';
+import { answerText } from './answer-text.ts';
+import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
+import { maxItems, readItems } from './lines.ts';
+
+/** What one request is answered with: made for it, since the caller is part of it. */
+export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2ARequestHandler {
+  return {
+    getAgentCard: () => Promise.resolve(card),
+    getAuthenticatedExtendedAgentCard: () =>
+      refused(new UnsupportedOperationError('there is no extended card')),
+    sendMessage: async (request) => {
+      try {
+        return await answer(host, caller, request);
+      } catch (error) {
+        if (error instanceof A2AError) throw error;
+        host.logger.error({ err: error, requestId: caller.requestId }, 'a bug: an A2A message failed inside');
+        throw new A2AError(internalDetail);
+      }
+    },
+    sendMessageStream: noStream,
+    resubscribe: noStream,
+    getTask: ({ id }) => noTask(id),
+    cancelTask: ({ id }) => noTask(id),
+    listTasks: ({ pageSize = 50 }) =>
+      pageSize >= 1 && pageSize <= 100
+        ? Promise.resolve({ tasks: [], nextPageToken: '', pageSize, totalSize: 0 })
+        : refused(new RequestMalformedError('pageSize is 1 to 100')),
+    createTaskPushNotificationConfig: noNotifications,
+    getTaskPushNotificationConfig: noNotifications,
+    listTaskPushNotificationConfigs: noNotifications,
+    deleteTaskPushNotificationConfig: noNotifications,
+  };
+}
+
+/** Refuses, before anything is done, what is no message that could be carried out whole. */
+async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest): Promise<Message> {
+  const message = accepted(request, caller);
+  const slices = new Slices(() => setImmediate());
+  const items = await readItems(textOf(message), () => slices.breathe());
+  if (items === null)
+    throw new RequestMalformedError(
+      `a message has at most ${maxItems} statements and questions: send several`,
+    );
+  if (items.length === 0)
+    throw new RequestMalformedError(
+      'the message says nothing: a line tells, as parent(ann, bob). or asks, as parent(?x, bob)?',
+    );
+  return answering(message, await carryOut(host, caller, items));
+}
+
+function accepted({ message, configuration, tenant }: SendMessageRequest, caller: Caller): Message {
+  if (message === undefined) throw new RequestMalformedError('message is required');
+  if (message.messageId === '') throw new RequestMalformedError('message.messageId is required');
+  if (message.role !== Role.ROLE_USER) throw new RequestMalformedError('message.role is that of the user');
+  if (message.parts.length === 0) throw new RequestMalformedError('message.parts has at least one part');
+  if (tenant !== '' && tenant !== caller.tenant)
+    throw new RequestMalformedError('tenant: the header X-Tenant-ID selects it, and X-Database the database');
+  if (message.taskId !== '') throw new TaskNotFoundError(noTaskText);
+  if (configuration?.taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError();
+  return message;
+}
+
+/** The text of all parts, each on lines of its own. */
+function textOf({ parts }: Message): string {
+  const texts = parts.map(({ content }, index) => {
+    if (content === undefined) throw new RequestMalformedError(`message.parts.${index} has no content`);
+    if (content.$case !== 'text')
+      throw new ContentTypeNotSupportedError(
+        `message.parts.${index} is no text: this agent reads text/plain alone`,
+      );
+    return content.value;
+  });
+  return texts.join('\n');
+}
+
+function answering({ contextId }: Message, outcomes: readonly Outcome[]): Message {
+  return {
+    messageId: randomUUID(),
+    contextId: contextId === '' ? randomUUID() : contextId,
+    taskId: '',
+    role: Role.ROLE_AGENT,
+    parts: [textPart(answerText(outcomes)), ...outcomes.map(dataPart)],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+function textPart(text: string): Part {
+  return {
+    content: { $case: 'text', value: text },
+    metadata: undefined,
+    filename: '',
+    mediaType: 'text/plain',
+  };
+}
+
+function dataPart({ line, data }: Outcome): Part {
+  const content = { $case: 'data', value: data } as const;
+  return { content, metadata: { line }, filename: '', mediaType: 'application/json' };
+}
+
+const noTaskText = 'there is no such task: every message is answered at once, and none becomes a task';
+
+function noTask(id: unknown): Promise<never> {
+  return refused(
+    typeof id === 'string' && id !== ''
+      ? new TaskNotFoundError(noTaskText)
+      : new RequestMalformedError('id is required'),
+  );
+}
+
+/** Thrown at once: what has begun as a stream could not be answered as one message any more. */
+function noStream(): never {
+  throw new UnsupportedOperationError('there are no streams: every message is answered at once');
+}
+
+function noNotifications(): Promise<never> {
+  return refused(new PushNotificationNotSupportedError());
+}
+
+function refused(error: A2AError): Promise<never> {
+  return Promise.reject(error);
+}

@@ -1,0 +1,147 @@
+/**
+ * What a message says, done in order: each item by the operation that an HTTP route runs for it.
+ *
+ * An item that is refused takes nothing from the others: those before it stay done, those after it are done. What each
+ * came to is plain JSON: the answer of `/tell`, `/teach` or `/ask`, or a `status` that says what went wrong.
+ */
+import type { FactOutcome } from '../../engine/contract/facts.ts';
+import type { Answer } from '../../engine/contract/inference.ts';
+import type { RuleOutcome } from '../../engine/contract/rules.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
+import type { A2aHost } from '../a2a-host.ts';
+import type { Item } from './lines.ts';
+
+/** Why an item was refused: a code of the problem table, its detail and what else belongs to it. */
+export interface Failure {
+  readonly status: 'failed';
+  readonly code: string;
+  readonly detail: string;
+}
+
+export type Outcome = { readonly line: number } & (
+  | { readonly kind: 'told'; readonly data: FactOutcome }
+  | { readonly kind: 'taught'; readonly data: RuleOutcome }
+  | { readonly kind: 'answered'; readonly question: string; readonly data: Answer }
+  | {
+      readonly kind: 'unknown';
+      readonly data: { readonly status: 'not_understood'; readonly detail: string };
+    }
+  | { readonly kind: 'failed'; readonly data: Failure }
+);
+
+export const internalDetail = 'something went wrong inside; the log has more under the request id';
+
+/**
+ * Characters of the answers to one message after which no more is asked. One answer may be longer: as with `/ask`, it is
+ * whole.
+ */
+const maxAnswerCharacters = 16 * 1024 * 1024;
+
+/** Facts that follow one another and are told at once: they share the wait for the disk, and keep their order. */
+const factsAtOnce = 256;
+
+/** One outcome for each item. Where the client goes away, what it told is still done, and nothing more is asked. */
+export async function carryOut(
+  host: A2aHost,
+  caller: Caller,
+  items: readonly Item[],
+  limit = maxAnswerCharacters,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let characters = 0;
+  for (let at = 0; at < items.length; ) {
+    const facts = factsFrom(items, at);
+    outcomes.push(...(await Promise.all(facts.map((fact) => attempt(host, caller, fact)))));
+    at += facts.length;
+    const item = items[at];
+    if (item === undefined || item.kind === 'tell') continue;
+    at++;
+    if (item.kind === 'ask' && caller.signal.aborted) continue;
+    const outcome =
+      item.kind === 'ask' && characters > limit
+        ? failed(item, answersAreFull(limit))
+        : await attempt(host, caller, item);
+    if (outcome.kind === 'answered') characters += charactersOf(outcome.data);
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+/** The facts to tell that stand at `at` and right after it, so many as are told at once. */
+function factsFrom(items: readonly Item[], at: number): Item[] {
+  const facts: Item[] = [];
+  for (let next = at; next < items.length && facts.length < factsAtOnce; next++) {
+    const item = items[next];
+    if (item === undefined || item.kind !== 'tell') break;
+    facts.push(item);
+  }
+  return facts;
+}
+
+async function attempt(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {
+  try {
+    return await perform(host, caller, item);
+  } catch (error) {
+    if (error instanceof EngineError) return failed(item, error);
+    // Cancelled: the client has gone, and reads nothing of this, or the service ends.
+    if (error instanceof Error && error.name === 'AbortError')
+      return failed(item, new EngineError('NotReady', 'the service is shutting down'));
+    host.logger.error(
+      { err: error, requestId: caller.requestId },
+      'a bug: a line of an A2A message failed inside',
+    );
+    return failed(item, new EngineError('Internal', internalDetail));
+  }
+}
+
+/** The answers of the host are of the schemas that the operations table has for them. */
+async function perform(host: A2aHost, caller: Caller, item: Item): Promise<Outcome> {
+  const { line, kind } = item;
+  switch (kind) {
+    case 'tell': {
+      const { predicate, args, negated } = item.atom;
+      const body = { predicate, args, truthVal: !negated };
+      return {
+        line,
+        kind: 'told',
+        data: (await host.perform('assertFact', caller, { body })) as FactOutcome,
+      };
+    }
+    case 'teach': {
+      const { text } = item;
+      const body = { text };
+      return {
+        line,
+        kind: 'taught',
+        data: (await host.perform('assertRule', caller, { body })) as RuleOutcome,
+      };
+    }
+    case 'ask': {
+      const { text, body: asked } = item;
+      const body = { body: asked, withProof: true };
+      const data = (await host.perform('ask', caller, { body })) as Answer;
+      return { line, kind: 'answered', question: text, data };
+    }
+    case 'unknown':
+      return { line, kind, data: { status: 'not_understood', detail: item.reason } };
+  }
+}
+
+function failed({ line }: Item, { code, message, members }: EngineError): Outcome {
+  return { line, kind: 'failed', data: { ...members, status: 'failed', code, detail: message } };
+}
+
+function answersAreFull(limit: number): EngineError {
+  return new EngineError(
+    'PayloadTooLarge',
+    `the answers to this message have more than ${limit} characters already: ask this in another message`,
+  );
+}
+
+/** About what the answer takes, without writing it. */
+function charactersOf({ results, proof }: Answer): number {
+  let characters = 0;
+  for (const result of results) characters += 2 * result.length;
+  for (const { atom, rule } of proof?.steps ?? []) characters += atom.length + (rule?.length ?? 0);
+  return characters;
+}

@@ -1,0 +1,109 @@
+/**
+ * The text of a message, read line by line: what each line tells, teaches or asks.
+ *
+ * A line counts only as a whole. One that is neither statements nor a question is natural language, which nobody here
+ * reads: it becomes a reason that says how to write it. Nothing is carried out here, so that a message with too much in
+ * it can be refused before anything of it was done.
+ */
+import type { Atom, Literal } from '../../engine/contract/language.ts';
+import {
+  EngineError,
+  parseBody,
+  parseFreeTextLine,
+  parseFreeTextQuestion,
+  parseProgram,
+} from '../../engine/index.ts';
+
+/** Statements, questions and lines that are neither, in one message. */
+export const maxItems = 10_000;
+
+/** UTF-16 units of a line: reading one holds the thread. */
+export const maxLineUnits = 100_000;
+
+/** What is to be done for a line, or for one of several statements on it. `line` counts from 1. */
+export type Item = { readonly line: number } & (
+  | { readonly kind: 'tell'; readonly atom: Atom }
+  | { readonly kind: 'teach'; readonly text: string }
+  | { readonly kind: 'ask'; readonly text: string; readonly body: readonly Literal[] }
+  | { readonly kind: 'unknown'; readonly reason: string }
+);
+
+/** The items in the order of the text; null where there are more than `maxItems`. `breathe` lets everything else run. */
+export async function readItems(text: string, breathe: () => Promise<void>): Promise<Item[] | null> {
+  const items: Item[] = [];
+  for (const { written, line } of linesOf(text)) {
+    await breathe();
+    for (const item of itemsOf(written, line)) {
+      if (items.length === maxItems) return null;
+      items.push(item);
+    }
+  }
+  return items;
+}
+
+/** The lines with something on them, without the white space around it. A line ends at LF, CR LF or a lone CR. */
+function* linesOf(text: string): Generator<{ readonly written: string; readonly line: number }> {
+  let line = 1;
+  let start = 0;
+  let isBlank = true;
+  // By units: a text of line breaks alone is not to take longer than another one.
+  for (let at = 0; at <= text.length; at++) {
+    const unit = at === text.length ? lineFeed : text.charCodeAt(at);
+    if (unit !== lineFeed && unit !== carriageReturn) {
+      isBlank &&= unit <= space;
+      continue;
+    }
+    const written = isBlank ? '' : text.slice(start, at).trim();
+    if (written !== '') yield { written, line };
+    if (unit === carriageReturn && text.charCodeAt(at + 1) === lineFeed) at++;
+    start = at + 1;
+    line++;
+    isBlank = true;
+  }
+}
+
+const lineFeed = 10;
+const carriageReturn = 13;
+const space = 32;
+
+function itemsOf(written: string, line: number): Item[] {
+  if (written.length > maxLineUnits)
+    return [{ line, kind: 'unknown', reason: `it has more than ${maxLineUnits} characters` }];
+  const statements = parseFreeTextLine(written);
+  if (statements !== null)
+    return statements.map((statement) =>
+      statement.kind === 'fact'
+        ? { line, kind: 'tell', atom: statement.atom }
+        : { line, kind: 'teach', text: written.slice(statement.span.start, statement.span.end) },
+    );
+  const body = parseFreeTextQuestion(written);
+  if (body !== null) return [{ line, kind: 'ask', text: written, body }];
+  return [{ line, kind: 'unknown', reason: reasonOf(written) }];
+}
+
+const howToWrite =
+  'tell with a full stop, as in parent(ann, bob). or mortal(?x) :- human(?x). and ask with a question mark, as in ' +
+  'parent(?x, bob)?';
+
+/** What keeps the line from being read. In what looks like natural language a place would only mislead. */
+function reasonOf(written: string): string {
+  const problem = written.includes('(') ? problemIn(written) : null;
+  return problem === null ? howToWrite : `${problem}; ${howToWrite}`;
+}
+
+function problemIn(written: string): string | null {
+  if (written.endsWith('.')) {
+    const [first] = parseProgram(written, { maxErrors: 1 }).errors;
+    return first === undefined
+      ? 'every literal has its parentheses'
+      : `column ${first.range.startColumn}: ${first.message}`;
+  }
+  if (!written.endsWith('?')) return 'it ends with neither a full stop nor a question mark';
+  try {
+    parseBody(written.slice(0, -1), 'question');
+    return 'every literal has its parentheses';
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return `column ${String(error.members['column'])}: ${error.members.errors?.[0]?.message.replace(/^line 1, column \d+: /, '') ?? ''}`;
+  }
+}
