@@ -13,6 +13,10 @@ export interface Installation {
   /** The built workbench; may be missing in a checkout that was not built. */
   readonly workbenchFolder: string;
   readonly samplesFolder: string;
+  /** The built program without a window, the stdio bridge and its bundle; null where they were not built. */
+  readonly program: string | null;
+  readonly bridge: string | null;
+  readonly bundle: string | null;
 }
 
 /** Fails where the program was copied away from its package.json. */
@@ -25,11 +29,19 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
         version,
         workbenchFolder: join(folder, 'out', 'renderer'),
         samplesFolder: join(folder, 'resources', 'samples'),
+        program: built(folder, 'main', 'headless.js'),
+        bridge: built(folder, 'bridge', 'corollary-mcp.js'),
+        bundle: built(folder, 'corollary.mcpb'),
       };
     const parent = dirname(folder);
     if (parent === folder) throw new Error(`no package.json of corollary above ${from}`);
     folder = parent;
   }
+}
+
+function built(folder: string, ...path: readonly string[]): string | null {
+  const file = join(folder, 'out', ...path);
+  return existsSync(file) ? file : null;
 }
 
 function productVersion(file: string): string | null {

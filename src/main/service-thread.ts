@@ -9,7 +9,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert, present, StartupError } from '../engine/index.ts';
 import { parseConfig } from './config.ts';
 import { isThreadCommand, isThreadSettings, type Refusal, type ThreadMessage } from './service-messages.ts';
+import { findInstallation } from './installation.ts';
 import { type Service, startService } from './service.ts';
+import { recordStart } from './start-record.ts';
 import { StartRefusal } from './start-refusal.ts';
 import { createLogger, standardErrorWriter } from './telemetry/logger.ts';
 
@@ -28,7 +30,17 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  return startService(config, { log });
+  const service = await startService(config, { log });
+  const { program } = findInstallation();
+  try {
+    if (program !== null) await recordStart(config, settings.environment, { program, port: service.port });
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'how to start the service again could not be recorded: corollary-mcp cannot start it',
+    );
+  }
+  return service;
 }
 
 function refusalOf(error: StartRefusal): Refusal {
