@@ -74,7 +74,7 @@ export class Bridge {
   /** Takes a message of the client, of so many bytes. */
   take(message: JSONRPCMessage, bytes: number): void {
     if (isJSONRPCRequest(message)) this.#takeRequest(message, bytes);
-    else if (isJSONRPCResponse(message)) this.#passOn(message);
+    else if (isJSONRPCResponse(message)) void this.#passOn(message);
     else if (message.method === 'notifications/cancelled') this.#cancel(message);
     else this.#takeNotification(message);
   }

@@ -167,7 +167,7 @@ class Signal {
   readonly #wake = new Set<() => void>();
 
   tell(): void {
-    for (const wake of [...this.#wake]) wake();
+    for (const wake of this.#wake) wake();
   }
 
   /** Resolves when it is told, after so many milliseconds, or when the signal aborts. */
