@@ -101,10 +101,8 @@ async function serve(): Promise<number> {
 
 /** For `corollary-mcp`, which starts the service again where it is wanted. */
 async function keepStart(config: Config, { port }: Service, log: Logger): Promise<void> {
-  const { program } = findInstallation();
-  if (program === null) return;
   try {
-    await recordStart(config, process.env, { program, port });
+    await recordStart(config, process.env, port);
   } catch (error) {
     log.warn(
       { err: error },

@@ -13,10 +13,9 @@ export interface Installation {
   /** The built workbench; may be missing in a checkout that was not built. */
   readonly workbenchFolder: string;
   readonly samplesFolder: string;
-  /** The built program without a window, the stdio bridge and its bundle; null where they were not built. */
-  readonly program: string | null;
-  readonly bridge: string | null;
-  readonly bundle: string | null;
+  /** The bridge that speaks MCP on standard input and output, and the bundle it is in; null where they are not built. */
+  readonly bridgeFile: string | null;
+  readonly bundleFile: string | null;
 }
 
 /** Fails where the program was copied away from its package.json. */
@@ -29,9 +28,8 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
         version,
         workbenchFolder: join(folder, 'out', 'renderer'),
         samplesFolder: join(folder, 'resources', 'samples'),
-        program: built(folder, 'main', 'headless.js'),
-        bridge: built(folder, 'bridge', 'corollary-mcp.js'),
-        bundle: built(folder, 'corollary.mcpb'),
+        bridgeFile: built(join(folder, 'out', 'bridge', 'corollary-mcp.js')),
+        bundleFile: built(join(folder, 'out', 'corollary.mcpb')),
       };
     const parent = dirname(folder);
     if (parent === folder) throw new Error(`no package.json of corollary above ${from}`);
@@ -39,8 +37,7 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
   }
 }
 
-function built(folder: string, ...path: readonly string[]): string | null {
-  const file = join(folder, 'out', ...path);
+function built(file: string): string | null {
   return existsSync(file) ? file : null;
 }
 

@@ -9,7 +9,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert, present, StartupError } from '../engine/index.ts';
 import { parseConfig } from './config.ts';
 import { isThreadCommand, isThreadSettings, type Refusal, type ThreadMessage } from './service-messages.ts';
-import { findInstallation } from './installation.ts';
 import { type Service, startService } from './service.ts';
 import { recordStart } from './start-record.ts';
 import { StartRefusal } from './start-refusal.ts';
@@ -31,9 +30,8 @@ async function start(): Promise<Service> {
     write: standardErrorWriter(),
   });
   const service = await startService(config, { log });
-  const { program } = findInstallation();
   try {
-    if (program !== null) await recordStart(config, settings.environment, { program, port: service.port });
+    await recordStart(config, settings.environment, service.port);
   } catch (error) {
     log.warn(
       { err: error },

@@ -5,9 +5,11 @@
  * was one is there by the name of its variable alone. Who reads it runs what it says, so a file that another user could
  * have written counts as none.
  */
+import { existsSync } from 'node:fs';
 import { open, mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Config, type Environment, repeatableSettings } from './config.ts';
+import { findInstallation } from './installation.ts';
 
 export interface StartRecord {
   readonly command: string;
@@ -21,22 +23,20 @@ export interface StartRecord {
 }
 
 /**
- * Records how to start this very service again; `program` is the one without a window. In a process of Electron that is run
- * as Node runs it. Rejects with the system's error where the folder cannot be written.
+ * Records how to start this very service again, by the program without a window, which a process of Electron runs as Node
+ * does. Where that is not built there is nothing to record. Rejects with the system's error where the folder cannot be
+ * written.
  */
-export async function recordStart(
-  config: Config,
-  environment: Environment,
-  service: { readonly program: string; readonly port: number },
-): Promise<void> {
+export async function recordStart(config: Config, environment: Environment, port: number): Promise<void> {
   const { endpointFile, storageDir } = config;
-  if (endpointFile === null || storageDir === null) return;
+  const program = join(dirname(findInstallation().workbenchFolder), 'main', 'headless.js');
+  if (endpointFile === null || storageDir === null || !existsSync(program)) return;
   const { environment: settings, needs, lacks } = repeatableSettings(environment);
   const runsAsNode = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
   await writeStartRecord(startRecordOf(endpointFile), {
     command: process.execPath,
-    args: [service.program, 'serve'],
-    environment: { ...settings, STORAGE_DIR: resolve(storageDir), PORT: String(service.port), ...runsAsNode },
+    args: [program, 'serve'],
+    environment: { ...settings, STORAGE_DIR: resolve(storageDir), PORT: String(port), ...runsAsNode },
     needs,
     lacks,
   });
