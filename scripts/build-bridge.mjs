@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -24,11 +24,15 @@ const bundleFile = join(root, 'out/corollary.mcpb');
 
 /** Builds both. */
 export async function buildBridge() {
-  await buildProgram();
+  await buildProgram(dirname(bridgeFile));
   await buildBundle();
 }
 
-async function buildProgram() {
+/**
+ * Builds the program alone, into a folder that is emptied before.
+ * @param {string} folder
+ */
+export async function buildProgram(folder) {
   const { build } = await import('vite');
   await build({
     configFile: false,
@@ -39,7 +43,7 @@ async function buildProgram() {
     build: {
       ssr: 'src/main/bridge/corollary-mcp.ts',
       target: 'node20.19',
-      outDir: 'out/bridge',
+      outDir: folder,
       emptyOutDir: true,
       minify: false,
       reportCompressedSize: false,
@@ -48,7 +52,7 @@ async function buildProgram() {
       },
     },
   });
-  chmodSync(bridgeFile, 0o755);
+  chmodSync(join(folder, 'corollary-mcp.js'), 0o755);
 }
 
 async function buildBundle() {

@@ -38,8 +38,8 @@ const invalidRequest = -32600;
 const internalError = -32603;
 
 const newline = 0x0a;
-/** Of a line that is too long, so much of its end is kept: the id often stands there. */
-const keptTailBytes = 256;
+/** Of a line that is too long, so much of both ends is kept: the id stands there. */
+const keptBytes = 256;
 
 export class ClientLines {
   readonly #input: Readable;
@@ -49,7 +49,7 @@ export class ClientLines {
   /** Pieces of the line that is being read, and their bytes. */
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The first piece of a line that is too long, while the rest of it is thrown away. */
+  /** The beginning of a line that is too long, while the rest of it is thrown away. */
   #oversized: Buffer | null = null;
   #isBlocked = false;
   readonly #unread: string[] = [];
@@ -146,11 +146,12 @@ export class ClientLines {
   }
 
   #add(piece: Buffer): void {
+    if (piece.length === 0) return;
     this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes <= this.#limits.maxLineBytes) return;
-    this.#oversized ??= Buffer.from(this.#pieces[0]?.subarray(0, keptTailBytes) ?? []);
-    const tail = Buffer.concat(this.#pieces.slice(-2)).subarray(-keptTailBytes);
+    this.#oversized ??= firstBytes(this.#pieces, keptBytes);
+    const tail = Buffer.concat(this.#pieces.slice(-2)).subarray(-keptBytes);
     this.#pieces = [Buffer.from(tail)];
   }
 
@@ -186,6 +187,17 @@ export class ClientLines {
     if (this.#isBlocked) this.#unread.push(line);
     else this.#write(line);
   }
+}
+
+function firstBytes(pieces: readonly Buffer[], count: number): Buffer {
+  const first: Buffer[] = [];
+  let left = count;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    first.push(piece.subarray(0, left));
+    left -= piece.length;
+  }
+  return Buffer.concat(first);
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {

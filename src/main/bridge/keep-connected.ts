@@ -8,11 +8,12 @@
 import { Cancelled, codes, failureOf, NotTaken, Refused } from './failures.ts';
 import type { Found } from './find-service.ts';
 import type { Link } from './link.ts';
+import type { ServiceStarter } from './start-service.ts';
 
 export interface ConnectionParts {
   find(): Promise<Found>;
   /** Starts a service where none runs; null: none may be started. */
-  readonly starter: { readonly why: string | null; start(): Promise<void> } | null;
+  readonly starter: Pick<ServiceStarter, 'why' | 'start' | 'succeeded'> | null;
   makeLink(url: string): Link;
   /** Makes a new link usable. Rejects with NotTaken, Broken or Refused. */
   resume(link: Link, signal: AbortSignal): Promise<void>;
@@ -104,6 +105,7 @@ export class Connection {
       const link = await this.#connect();
       if (link === null) continue;
       this.#link = link;
+      this.#parts.starter?.succeeded();
       this.#changes.tell();
       this.#parts.say(`connected to ${link.url}`);
       if (!isFirst) this.#parts.onReturn();

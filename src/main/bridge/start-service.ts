@@ -74,6 +74,13 @@ export class ServiceStarter {
     }
   }
 
+  /** There is a service: what was started is no longer of concern. */
+  succeeded(): void {
+    this.#child = null;
+    this.#isPortTaken = false;
+    this.#why = null;
+  }
+
   #spawn(record: StartRecord, logFile: number, said: () => Promise<string>): void {
     const child = spawn(record.command, [...record.args], {
       cwd: dirname(this.#parts.endpointFile),
@@ -86,14 +93,16 @@ export class ServiceStarter {
     const ended = (code: number | null, reason: string | null): void => {
       if (this.#child !== child) return;
       this.#child = null;
-      void this.#ended(code, reason ?? said());
+      // Where the log cannot be read either, there are no words of its own.
+      const words = reason === null ? said().catch(() => '') : Promise.resolve(reason);
+      void words.then((text) => this.#ended(code, text));
     };
     child.once('error', (error) => ended(null, error.message));
     child.once('exit', (code) => ended(code, null));
     child.unref();
   }
 
-  async #ended(code: number | null, words: string | Promise<string>): Promise<void> {
+  #ended(code: number | null, words: string): void {
     const { now } = this.#parts;
     if (code === refusalExitCodes['folder-locked']) this.#notBefore = now() + aheadMs;
     // Whoever has the port may be the service that another bridge has just started: so look again first.
@@ -102,7 +111,7 @@ export class ServiceStarter {
       this.#notBefore = now() + 2000;
       return;
     }
-    this.#why = `Corollary could not be started: ${(await words) || `it ended with code ${code}`}`;
+    this.#why = `Corollary could not be started: ${words || 'it ended by itself'}`;
   }
 
   async #record(): Promise<StartRecord | null> {
