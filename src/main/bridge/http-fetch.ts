@@ -67,8 +67,8 @@ function exchange(
       resolve(responseOf(answer));
     });
     sent.once('socket', (socket) => {
-      if (!socket.connecting) isReached = true;
-      socket.once(isSecure ? 'secureConnect' : 'connect', () => (isReached = true));
+      if (socket.connecting) socket.once(isSecure ? 'secureConnect' : 'connect', () => (isReached = true));
+      else isReached = true;
     });
     sent.on('error', (error) => {
       if (isStream) onStreamClosed();

@@ -23,8 +23,9 @@ export interface ConnectionParts {
   say(line: string): void;
 }
 
-/** Between two looks, and before a service that has just gone is started again. */
+/** Between two looks while somebody waits, while nobody does, and before a service that has just gone is started again. */
 const lookMs = 200;
+const idleLookMs = 1000;
 const graceMs = 2500;
 /** Before a service that refused is asked again by itself. */
 const refusedMs = 5000;
@@ -127,7 +128,7 @@ export class Connection {
       const message = found.kind === 'none' ? found.why : `Corollary is not ready at ${found.url}`;
       this.#failed({ message, refusal: null });
       if (found.kind === 'none') await this.#startWhereWanted();
-      await sleep(lookMs, signal);
+      await this.#rest();
       return null;
     }
     const link = makeLink(found.url);
@@ -141,9 +142,15 @@ export class Connection {
       if (isRefusal && this.#problem.message !== failure.message) say(failure.message);
       this.#failed({ message: failure.message, refusal: isRefusal ? failure : null });
       if (isRefusal) await this.#asked.wait(refusedMs, signal);
-      await sleep(lookMs, signal);
+      await this.#rest();
       return null;
     }
+  }
+
+  async #rest(): Promise<void> {
+    const { signal } = this.#ending;
+    if (this.#waiting === 0) await this.#asked.wait(idleLookMs - lookMs, signal);
+    await new Signal().wait(lookMs, signal);
   }
 
   #failed(problem: Problem): void {
@@ -187,10 +194,6 @@ class Signal {
       this.#wake.add(done);
     });
   }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Signal().wait(ms, signal);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
