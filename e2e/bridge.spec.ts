@@ -78,16 +78,6 @@ async function tour(client: Calls, between: () => Promise<void> = () => Promise.
   });
 }
 
-test('a client of the first SDK tells, teaches, asks with proof and forgets over the bridge', async ({
-  service,
-}) => {
-  await service.start();
-  const client = new FirstClient({ name: 'first', version: '1' });
-  await client.connect(new FirstTransport(starting(service.environment)));
-  await tour(client);
-  await client.close();
-});
-
 test('the service is killed and restarted on another port between two calls, and the client goes on', async ({
   service,
 }) => {
@@ -143,24 +133,96 @@ test('a client of the stateless revision goes on over a restart too, its subscri
   await client.close();
 });
 
-test('two bridges serve two tenants at once, and neither sees the other', async ({ service }) => {
-  await service.start();
-  const tenants = ['ours', 'theirs'];
-  const clients = await Promise.all(
-    tenants.map(async (tenant) => {
-      const client = new Client({ name: tenant, version: '1' });
-      await client.connect(new StdioClientTransport(starting(service.environment, ['--tenant', tenant])));
-      return client;
-    }),
-  );
-  await Promise.all(
-    clients.map((client, index) => call(client, 'tell', { predicate: 'mine', args: [tenants[index] ?? ''] })),
-  );
-  for (const [index, client] of clients.entries())
-    expect(await call(client, 'ask', { predicate: 'mine', args: ['?x'] })).toMatchObject({
-      results: [`mine(${tenants[index]})`],
+test.describe('in front of a service that stays', () => {
+  const service = new ServiceProcess({ PORT: '0' });
+  test.beforeAll(() => service.start());
+  test.afterAll(() => service.dispose());
+
+  test('a client of the first SDK tells, teaches, asks with proof and forgets over the bridge', async () => {
+    const client = new FirstClient({ name: 'first', version: '1' });
+    await client.connect(new FirstTransport(starting(service.environment)));
+    await tour(client);
+    await client.close();
+  });
+
+  test('two bridges serve two tenants at once, and neither sees the other', async () => {
+    const tenants = ['ours', 'theirs'];
+    const clients = await Promise.all(
+      tenants.map(async (tenant) => {
+        const client = new Client({ name: tenant, version: '1' });
+        await client.connect(new StdioClientTransport(starting(service.environment, ['--tenant', tenant])));
+        return client;
+      }),
+    );
+    await Promise.all(
+      clients.map((client, index) =>
+        call(client, 'tell', { predicate: 'mine', args: [tenants[index] ?? ''] }),
+      ),
+    );
+    for (const [index, client] of clients.entries())
+      expect(await call(client, 'ask', { predicate: 'mine', args: ['?x'] })).toMatchObject({
+        results: [`mine(${tenants[index]})`],
+      });
+    await Promise.all(clients.map((client) => client.close()));
+  });
+
+  test('the bridge ends cleanly on SIGTERM and at the end of its input, its session with it', async () => {
+    for (const end of [
+      (bridge: ChildProcess) => bridge.kill('SIGTERM'),
+      (bridge: ChildProcess) => bridge.stdin?.end(),
+    ]) {
+      const bridge = spawn(process.execPath, [program], {
+        env: service.environment,
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+      bridge.stdin.write(
+        `${JSON.stringify(initialize)}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`,
+      );
+      await nextLine(bridge);
+      await expect.poll(() => sessionsOf(service)).toBe(1);
+      end(bridge);
+      expect(await once(bridge, 'exit')).toEqual([0, null]);
+      await expect.poll(() => sessionsOf(service)).toBe(0);
+    }
+  });
+
+  test('what is asked before the input ends is answered', async () => {
+    const bridge = spawn(process.execPath, [program], {
+      env: service.environment,
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
-  await Promise.all(clients.map((client) => client.close()));
+    const lines: unknown[] = [];
+    createInterface(bridge.stdout).on('line', (line) => lines.push(JSON.parse(line)));
+    const call = { name: 'ask', arguments: { predicate: 'p', args: ['?x'] } };
+    bridge.stdin.end(
+      [
+        initialize,
+        { jsonrpc: '2.0', method: 'notifications/initialized' },
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call },
+      ]
+        .map((message) => `${JSON.stringify(message)}\n`)
+        .join(''),
+    );
+    expect((await once(bridge, 'exit'))[0]).toBe(0);
+    expect(lines).toMatchObject([
+      { id: 0, result: { protocolVersion: '2025-11-25' } },
+      { id: 1, result: {} },
+    ]);
+  });
+
+  test('a client that never reads its answers can still end the bridge', async () => {
+    const bridge = spawn(process.execPath, [program], {
+      env: service.environment,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    bridge.stdin.write(`${JSON.stringify(initialize)}\n`);
+    for (let id = 1; id <= 500; id++)
+      bridge.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' })}\n`);
+    await expect.poll(() => bridge.stdout.readableLength).toBeGreaterThan(0);
+    bridge.kill('SIGTERM');
+    const [code, signal] = (await once(bridge, 'exit')) as [number | null, string | null];
+    expect([code, signal]).toEqual([0, null]);
+  });
 });
 
 test.describe('without a service', () => {
@@ -219,69 +281,6 @@ test.describe('without a service', () => {
     bridge.stdin.end();
     expect((await once(bridge, 'exit'))[0]).toBe(0);
   });
-});
-
-test('the bridge ends cleanly on SIGTERM and at the end of its input, its session with it', async ({
-  service,
-}) => {
-  await service.start();
-  for (const end of [
-    (bridge: ChildProcess) => bridge.kill('SIGTERM'),
-    (bridge: ChildProcess) => bridge.stdin?.end(),
-  ]) {
-    const bridge = spawn(process.execPath, [program], {
-      env: service.environment,
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    bridge.stdin.write(
-      `${JSON.stringify(initialize)}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`,
-    );
-    await nextLine(bridge);
-    await expect.poll(() => sessionsOf(service)).toBe(1);
-    end(bridge);
-    expect(await once(bridge, 'exit')).toEqual([0, null]);
-    await expect.poll(() => sessionsOf(service)).toBe(0);
-  }
-});
-
-test('what is asked before the input ends is answered', async ({ service }) => {
-  await service.start();
-  const bridge = spawn(process.execPath, [program], {
-    env: service.environment,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const lines: unknown[] = [];
-  createInterface(bridge.stdout).on('line', (line) => lines.push(JSON.parse(line)));
-  const call = { name: 'ask', arguments: { predicate: 'p', args: ['?x'] } };
-  bridge.stdin.end(
-    [
-      initialize,
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call },
-    ]
-      .map((message) => `${JSON.stringify(message)}\n`)
-      .join(''),
-  );
-  expect((await once(bridge, 'exit'))[0]).toBe(0);
-  expect(lines).toMatchObject([
-    { id: 0, result: { protocolVersion: '2025-11-25' } },
-    { id: 1, result: {} },
-  ]);
-});
-
-test('a client that never reads its answers can still end the bridge', async ({ service }) => {
-  await service.start();
-  const bridge = spawn(process.execPath, [program], {
-    env: service.environment,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  bridge.stdin.write(`${JSON.stringify(initialize)}\n`);
-  for (let id = 1; id <= 500; id++)
-    bridge.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' })}\n`);
-  await expect.poll(() => bridge.stdout.readableLength).toBeGreaterThan(0);
-  bridge.kill('SIGTERM');
-  const [code, signal] = (await once(bridge, 'exit')) as [number | null, string | null];
-  expect([code, signal]).toEqual([0, null]);
 });
 
 test('the bundle has a valid manifest, the bridge, an icon and the licence', async () => {
