@@ -6,17 +6,15 @@ import {
 } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { writeEndpoint } from '../endpoint-file.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { readBridgeArguments } from './arguments.ts';
 import { runBridge } from './run-bridge.ts';
+import { BreakingService } from './testing/breaking-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'corollary-bridge-'));
 let service: ServiceUnderTest;
@@ -279,100 +277,8 @@ const opening = {
   clientInfo: { name: 'raw', version: '1' },
 };
 
-/** Stands in for a service whose connections break: it knows three tools and does with a call what it is told. */
-class Breaking {
-  readonly calls: string[] = [];
-  readonly cancelled: unknown[] = [];
-  readonly aborted: string[] = [];
-  /** What becomes of the next calls; then they are answered. */
-  fates: ('break' | 'break-after' | 'forget' | 'hang')[] = [];
-  #sessions = 0;
-  #known = new Set<string>();
-  readonly #server: Server = createServer((request, response) => {
-    void this.#answer(request, response);
-  });
-
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => {
-      this.#server.listen(0, '127.0.0.1', resolve);
-    });
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-    });
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method === 'DELETE') return void response.writeHead(200).end();
-    const send = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-      response
-        .writeHead(status, { 'content-type': 'application/json', ...headers })
-        .end(JSON.stringify(body));
-    if (request.url?.startsWith('/health') === true)
-      return void send(200, { subsystems: { engine: 'ready' } });
-    const session = request.headers['mcp-session-id'];
-    if (session !== undefined && !this.#known.has(String(session)))
-      return void send(404, { code: 'SessionNotFound', detail: 'gone' });
-    if (request.method === 'GET')
-      return response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-    const message = (await json(request)) as {
-      id?: unknown;
-      method: string;
-      params?: Record<string, unknown>;
-    };
-    if (message.method === 'notifications/cancelled') this.cancelled.push(message.params?.['requestId']);
-    if (message.id === undefined) return void response.writeHead(202).end();
-    if (message.method === 'initialize') {
-      const id = `session-${++this.#sessions}`;
-      this.#known.add(id);
-      const result = {
-        protocolVersion: '2025-11-25',
-        capabilities: { tools: {} },
-        serverInfo: { name: 's', version: '1' },
-      };
-      return void send(200, { jsonrpc: '2.0', id: message.id, result }, { 'mcp-session-id': id });
-    }
-    if (message.method === 'tools/list') {
-      const tool = (name: string, annotations: object) => ({
-        name,
-        inputSchema: { type: 'object' },
-        annotations,
-      });
-      const tools = [
-        tool('reads', { readOnlyHint: true }),
-        tool('same', { idempotentHint: true }),
-        tool('changes', { readOnlyHint: false, idempotentHint: false }),
-      ];
-      return void send(200, { jsonrpc: '2.0', id: message.id, result: { tools } });
-    }
-    if (message.method !== 'tools/call')
-      return void send(200, { jsonrpc: '2.0', id: message.id, result: {} });
-    const name = String(message.params?.['name']);
-    this.calls.push(name);
-    response.on('close', () => {
-      if (!response.writableFinished) this.aborted.push(name);
-    });
-    const fate = this.fates.shift();
-    if (fate === 'break') return void request.socket.destroy();
-    if (fate === 'forget') {
-      this.#known.clear();
-      return void send(404, { code: 'SessionNotFound', detail: 'gone' });
-    }
-    if (fate === 'hang' || fate === 'break-after') {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-      if (fate === 'break-after') response.write(': soon\n\n', () => request.socket.destroy());
-      return;
-    }
-    send(200, { jsonrpc: '2.0', id: message.id, result: { content: [{ type: 'text', text: name }] } });
-  }
-}
-
 describe('a call whose connection breaks', () => {
-  const breaking = new Breaking();
+  const breaking = new BreakingService();
   let client: Client;
   let bridge: ReturnType<typeof startBridge>;
 
@@ -449,5 +355,44 @@ describe('a call whose connection breaks', () => {
     expect(breaking.cancelled.length).toBe(1);
     await client.ping();
     expect(bridge.received.slice(before).filter((message) => 'error' in message)).toEqual([]);
+  });
+
+  it('is passed on with its progress, and so are requests of the service and what the client answers', async () => {
+    breaking.fates = ['progress'];
+    const progress: unknown[] = [];
+    await client.callTool({ name: 'reads', arguments: {} }, { onprogress: (each) => progress.push(each) });
+    expect(progress).toEqual([{ progress: 1, total: 2 }]);
+    breaking.tell({ jsonrpc: '2.0', id: 'of the service', method: 'ping' });
+    await expect.poll(() => breaking.answers).toEqual([{ jsonrpc: '2.0', id: 'of the service', result: {} }]);
+  });
+});
+
+describe('a session', () => {
+  it('whose stream of notifications broke off goes on, the client told that lists may have changed', async () => {
+    const breaking = new BreakingService();
+    const bridge = startBridge();
+    await bridge.come(await breaking.start());
+    endings.push(() => breaking.stop());
+    const client = await connect(bridge.transport);
+    await expect.poll(() => breaking.streams).toBe(1);
+    bridge.received.length = 0;
+    breaking.cutStreams();
+    await expect.poll(() => methods(bridge.received)).toEqual(['notifications/tools/list_changed']);
+    expect([breaking.streams, breaking.sessions]).toEqual([1, 1]);
+    await client.ping();
+  });
+
+  it('is not opened in another revision behind the back of its client', async () => {
+    const breaking = new BreakingService();
+    const bridge = startBridge();
+    await bridge.come(await breaking.start());
+    endings.push(() => breaking.stop());
+    const client = await connect(bridge.transport);
+    breaking.revision = '2025-06-18';
+    breaking.fates = ['forget'];
+    await expect(call(client, 'reads', {})).rejects.toMatchObject({
+      code: -32051,
+      message: expect.stringContaining('connect anew') as string,
+    });
   });
 });
