@@ -1,10 +1,14 @@
 import {
   type CallToolResult,
   Client,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  StreamableHTTPClientTransport,
+  SUBSCRIPTION_ID_META_KEY,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -223,6 +227,40 @@ describe('a service that is away', () => {
     bridge.received.length = 0;
     await call(client, 'tell', { predicate: 'elsewhere', args: [files] });
     await expect.poll(() => methods(bridge.received)).toContain('notifications/resources/updated');
+  });
+
+  it('is listened to again without a session: acknowledged once, and told that all may have changed', async () => {
+    const bridge = startBridge();
+    const first = await startServiceUnderTest();
+    await bridge.come(first.address);
+    const notifications = { resourcesListChanged: true, resourceSubscriptions: ['kb://rules'] };
+    const _meta = {
+      [PROTOCOL_VERSION_META_KEY]: '2026-07-28',
+      [CLIENT_INFO_META_KEY]: { name: 'raw', version: '1' },
+      [CLIENT_CAPABILITIES_META_KEY]: {},
+    };
+    const listen = {
+      jsonrpc: '2.0',
+      id: 9,
+      method: 'subscriptions/listen',
+      params: { notifications, _meta },
+    } as const;
+    await bridge.transport.send(listen);
+    const acknowledged = 'notifications/subscriptions/acknowledged';
+    await expect.poll(() => methods(bridge.received)).toEqual([acknowledged]);
+    await first.close();
+    await bridge.come(service.address);
+    await expect
+      .poll(() => methods(bridge.received))
+      .toEqual([acknowledged, 'notifications/resources/list_changed', 'notifications/resources/updated']);
+    expect(bridge.received.at(-1)).toMatchObject({
+      params: { uri: 'kb://rules', _meta: { [SUBSCRIPTION_ID_META_KEY]: 9 } },
+    });
+    await bridge.transport.send({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 9 },
+    });
   });
 });
 
