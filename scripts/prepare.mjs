@@ -84,6 +84,8 @@ const outputs = [
   'out/preload/preload.cjs',
   'out/renderer/index.html',
   'out/mcp/proof-app.html',
+  'out/bridge/corollary-mcp.js',
+  'out/corollary.mcpb',
 ];
 
 /** Builds, unless the build that is there was made from the sources as they are. */
@@ -97,6 +99,7 @@ export async function build() {
   // What `npm run build` does.
   await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
   await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'vite.proof-app.config.ts']);
+  await runBuild(['scripts/build-bridge.mjs']);
   const missing = outputs.filter((path) => !existsSync(join(root, path)));
   if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
   mkdirSync(join(root, 'out'), { recursive: true });
@@ -124,6 +127,8 @@ function sourcesDigest() {
     'package-lock.json',
     'electron.vite.config.ts',
     'vite.proof-app.config.ts',
+    'scripts/build-bridge.mjs',
+    'LICENSE',
     'tsconfig.base.json',
     'tsconfig.json',
   ];

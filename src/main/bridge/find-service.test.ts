@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeEndpoint } from '../endpoint-file.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { findService } from './find-service.ts';
+import { createFetch } from './http-fetch.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'corollary-find-'));
+const endpointFile = join(folder, 'endpoint.json');
+const http = createFetch();
+let service: ServiceUnderTest;
+/** Answers what it is told to. */
+let other: Server;
+let answer: [status: number, body: string] = [200, ''];
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+  other = createServer((_request, response) => {
+    response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1]);
+  });
+  await new Promise<void>((resolve) => {
+    other.listen(0, '127.0.0.1', resolve);
+  });
+});
+
+afterAll(async () => {
+  http.close();
+  other.closeAllConnections();
+  other.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Above every process id that a system gives. */
+const deadPid = 2 ** 30;
+
+async function find(url: string, pid = process.pid) {
+  await writeEndpoint(endpointFile, { url, pid, version: '1', startedAt: 0 });
+  return findService({ url: null, endpointFile }, http.fetch);
+}
+
+function otherUrl(): string {
+  return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+}
+
+describe('finding the running service', () => {
+  it('goes by the endpoint file', async () => {
+    expect(await find(service.address)).toEqual({ kind: 'ready', url: service.address });
+  });
+
+  it('goes by an address that is given, with the path of MCP or without', async () => {
+    for (const path of ['', '/', '/mcp', '/mcp/'])
+      expect(
+        await findService({ url: new URL(service.address + path), endpointFile: '/nowhere' }, http.fetch),
+      ).toEqual({ kind: 'ready', url: service.address });
+  });
+
+  it('finds none where there is no endpoint file, or one that is none', async () => {
+    const place = { url: null, endpointFile: join(folder, 'missing.json') };
+    expect(await findService(place, http.fetch)).toMatchObject({ kind: 'none' });
+    expect(await findService({ url: null, endpointFile: folder }, http.fetch)).toMatchObject({
+      kind: 'none',
+    });
+  });
+
+  it('counts a file whose process is dead as none, though something answers at its address', async () => {
+    expect(await find(service.address, deadPid)).toMatchObject({ kind: 'none' });
+  });
+
+  it('counts a file whose address does not answer, or answers as something else, as none', async () => {
+    expect(await find('http://127.0.0.1:9')).toMatchObject({ kind: 'none' });
+    for (const strange of ['', 'null', '[]', '{"status":"ready"}', '{"subsystems":null}', '<html>']) {
+      answer = [200, strange];
+      expect(await find(otherUrl()), strange).toMatchObject({ kind: 'none' });
+    }
+  });
+
+  it('knows one that starts or ends from one that answers, a full disk notwithstanding', async () => {
+    const body = (engine: string) =>
+      JSON.stringify({ status: 'not_ready', subsystems: { engine, storage: 'failed' } });
+    answer = [503, body('off')];
+    expect(await find(otherUrl())).toEqual({ kind: 'not-ready', url: otherUrl() });
+    answer = [503, body('ready')];
+    expect(await find(otherUrl())).toEqual({ kind: 'ready', url: otherUrl() });
+  });
+});

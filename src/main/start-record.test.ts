@@ -1,0 +1,89 @@
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { dataFolder, repeatableSettings, variableNames } from './config.ts';
+import { readStartRecord, type StartRecord, startRecordOf, writeStartRecord } from './start-record.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'corollary-record-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const record: StartRecord = {
+  command: '/usr/bin/node',
+  args: ['/opt/headless.js', 'serve'],
+  environment: { PORT: '9300' },
+  needs: ['API_KEY'],
+  lacks: [],
+};
+
+describe('the start record', () => {
+  it('lies beside the endpoint file, for this user alone', async () => {
+    const file = startRecordOf(join(folder, 'state', 'endpoint.json'));
+    expect(file).toBe(join(folder, 'state', 'service.json'));
+    await writeStartRecord(file, record);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'state')).mode & 0o777).toBe(0o700);
+    expect(await readStartRecord(file)).toEqual(record);
+  });
+
+  it('counts as none where it is missing, damaged, or could have been written by others', async () => {
+    const file = join(folder, 'service.json');
+    expect(await readStartRecord(file)).toBeNull();
+    for (const text of ['', '{', 'null', '{}', '{"command":"x"}', JSON.stringify({ ...record, args: [1] })]) {
+      writeFileSync(file, text, { mode: 0o600 });
+      expect(await readStartRecord(file), text).toBeNull();
+    }
+    writeFileSync(file, JSON.stringify(record));
+    chmodSync(file, 0o600);
+    expect(await readStartRecord(file)).toEqual(record);
+    for (const mode of [0o620, 0o602, 0o666]) {
+      chmodSync(file, mode);
+      expect(await readStartRecord(file), mode.toString(8)).toBeNull();
+    }
+  });
+});
+
+describe('the settings to start a service again', () => {
+  it('hold no secret: those are named, apart by whether the service would be open without them', () => {
+    const secrets = {
+      API_KEY: 'hidden-1',
+      SERVICE_ADMIN_PASS: 'hidden-2',
+      ENCRYPTION_KEY: 'hidden-3',
+      TLS_KEYSTORE_PASSWORD: 'hidden-4',
+      ANTHROPIC_API_KEY: 'hidden-5',
+      REPLICATION_API_KEY: 'hidden-6',
+      LEADER_URL: 'http://user:hidden-7@leader',
+    };
+    const settings = repeatableSettings({ ...secrets, AUTH_ENABLED: 'true', UNKNOWN: 'x' });
+    expect(settings.environment).toEqual({ AUTH_ENABLED: 'true' });
+    expect(new Set(settings.needs)).toEqual(
+      new Set(['API_KEY', 'SERVICE_ADMIN_PASS', 'ENCRYPTION_KEY', 'TLS_KEYSTORE_PASSWORD']),
+    );
+    expect(new Set(settings.lacks)).toEqual(
+      new Set(['ANTHROPIC_API_KEY', 'REPLICATION_API_KEY', 'LEADER_URL']),
+    );
+    expect(JSON.stringify(settings)).not.toContain('hidden');
+  });
+
+  it('name paths so that they hold wherever it is started from', () => {
+    const { environment } = repeatableSettings({
+      STORAGE_DIR: 'data',
+      TLS_KEYSTORE_PATH: '/k.p12',
+      HOST: '',
+    });
+    expect(environment).toEqual({ STORAGE_DIR: resolve('data'), TLS_KEYSTORE_PATH: '/k.p12' });
+  });
+
+  it('know every name that a variable has', () => {
+    expect(variableNames()).toEqual(
+      expect.arrayContaining(['PORT', 'LLM_PROVIDER_A_API_KEY', 'ANTHROPIC_API_KEY']),
+    );
+  });
+
+  it('have a folder for the knowledge of a user who named none', () => {
+    expect(dataFolder({ XDG_DATA_HOME: '/x' }, 'linux')).toBe('/x/corollary');
+    expect(dataFolder({ XDG_DATA_HOME: 'relative' }, 'linux')).toMatch(/\.local\/share\/corollary$/);
+    expect(dataFolder({}, 'darwin')).toMatch(/Library\/Application Support\/Corollary$/);
+    expect(dataFolder({ LOCALAPPDATA: '/l' }, 'win32')).toBe(join('/l', 'Corollary'));
+  });
+});
