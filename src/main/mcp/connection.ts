@@ -85,15 +85,27 @@ const mostOfLasting: ReadonlyMap<unknown, number> = new Map([
   ['subscriptions/listen', 128 * 1024],
 ]);
 
+/** Fields of an object that messages have; each is looked at a dozen times, by the SDK and by us. */
+const mostFields = 1000;
+
 function requireModest(message: unknown): void {
-  if (typeof message !== 'object' || message === null) return;
-  const { method, params } = message as { readonly method?: unknown; readonly params?: unknown };
+  const { method, params } = fieldsOf(message, '');
+  const { arguments: given, _meta: meta } = fieldsOf(params, 'params');
+  fieldsOf(given, 'params.arguments');
+  fieldsOf(meta, 'params._meta');
   const most = mostOfLasting.get(method);
   if (most === undefined || (JSON.stringify(params) ?? '').length <= most) return;
   throw new EngineError(
     'PayloadTooLarge',
     `${String(method)} takes ${most} characters of parameters at most`,
   );
+}
+
+function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  if (Object.keys(value).length > mostFields)
+    throw invalid(path, `an object has ${mostFields} fields at most`);
+  return value as Readonly<Record<string, unknown>>;
 }
 
 /**

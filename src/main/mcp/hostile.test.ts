@@ -122,6 +122,9 @@ async function expectServed(): Promise<void> {
   expect(JSON.stringify(called.body)).toContain('structuredContent');
 }
 
+const fields = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, at]));
+
 const nested = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`;
 
 const malformed: [string, unknown][] = [
@@ -239,10 +242,25 @@ describe('what is too large', () => {
     expect(await post('/mcp', listen, headers)).toMatchObject(refused);
   });
 
+  it('is refused where an object of a message has more fields than anything could want', async () => {
+    const session = await openSession();
+    const refused = { status: 400, body: { code: 'ValidationException' } };
+    for (const message of [
+      toolCall(2, 'tell', fields(1001)),
+      toolCall(2, 'tell', {}, fields(1001)),
+      toolCall(2, 'tell', {}, { _meta: fields(1001) }),
+      { ...toolCall(2, 'tell', {}), ...fields(1001) },
+      [toolCall(2, 'tell', fields(1001))],
+    ])
+      expect(await post('/mcp', message, { 'mcp-session-id': session })).toMatchObject(refused);
+    const few = await post('/mcp', toolCall(2, 'tell', fields(1000)), { 'mcp-session-id': session });
+    expect(JSON.stringify(few.body)).toContain('f0: unknown field');
+  });
+
   it.each([
     ['a text', { predicate: 'p', args: ['x'.repeat(9 * 1024 * 1024)] }],
     ['a list', { predicate: 'p', args: Array(4_000_000).fill(1) }],
-    ['unknown fields', Object.fromEntries(Array.from({ length: 400_000 }, (_, at) => [`f${at}`, at]))],
+    ['fields', { predicate: 'p', args: ['a'], metadata: fields(100_000) }],
   ])('9 MiB of arguments are a tool error of a few words: %s', async (_what, given) => {
     const session = await openSession();
     const { body } = await post('/mcp', toolCall(2, 'tell', given), { 'mcp-session-id': session });
