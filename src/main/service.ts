@@ -392,7 +392,8 @@ class RunningService implements Service, ServiceState {
         const { caller, tool, isKnown, outcome, elapsedMs } = call;
         const { requestId, client } = caller;
         if (isKnown) this.#metrics.toolCallDone(tool, outcome, elapsedMs);
-        this.#log.info({ requestId, tool, client, outcome, elapsedMs: Math.round(elapsedMs) }, 'tool call');
+        const logged = { requestId, tool: isKnown ? tool : null, client, outcome };
+        this.#log.info({ ...logged, elapsedMs: Math.round(elapsedMs) }, 'tool call');
         this.agents.called(call);
       },
       listClients: (connected) => this.agents.listFrom(connected),
