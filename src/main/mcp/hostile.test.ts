@@ -336,6 +336,21 @@ describe('a session', () => {
     stream.close();
   });
 
+  it('is not opened, nor a request without one answered, for a tenant or database that the key does not cover', async () => {
+    const key = await made({ role: 'writer', tenants: ['acme'], databases: ['default'] });
+    const [body, headers] = stateless('tools/call', { name: 'predicates', arguments: {} }, 'predicates');
+    for (const place of [{ 'x-tenant-id': 'other' }, { 'x-tenant-id': 'acme', 'x-database': 'other' }]) {
+      const from = { 'x-api-key': key, ...place };
+      const refused = { status: 403, body: { code: 'Forbidden' } };
+      expect(await post('/mcp', initialize(), from)).toMatchObject(refused);
+      expect(await post('/mcp', body, { ...headers, ...from })).toMatchObject(refused);
+      const stream = service.call('GET', '/mcp/sse', undefined, { headers: from });
+      expect(await stream).toMatchObject(refused);
+    }
+    const own = { ...headers, 'x-api-key': key, 'x-tenant-id': 'acme' };
+    expect(await post('/mcp', body, own)).toMatchObject({ status: 200 });
+  });
+
   it("of a reader's key gets a tool error from tools that write, over every transport", async () => {
     const key = await made({ role: 'reader' });
     const tell = toolCall(2, 'tell', { predicate: 'p', args: ['a'] });
