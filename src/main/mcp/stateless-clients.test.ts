@@ -63,6 +63,17 @@ describe('a client without a session', () => {
     expect(names()).toEqual([]);
   });
 
+  it('has made a call that was cancelled since it went away', () => {
+    const visit = arrive('agent');
+    visit.end();
+    visit.called();
+    visit.end();
+    visit.accepted();
+    expect(clients.list(() => true)).toMatchObject([{ calls: 1 }]);
+    now += 5 * minute + 1;
+    expect(names()).toEqual([]);
+  });
+
   it('is not listed for a request that was refused', () => {
     const visit = clients.visit(anybody, { name: 'wrong' });
     visit.called();

@@ -111,6 +111,7 @@ interface Stay {
 export class Visit implements Agent {
   readonly #arrive: () => Stay;
   #stay: Stay | null = null;
+  #hasEnded = false;
 
   constructor(arrive: () => Stay) {
     this.#arrive = arrive;
@@ -118,15 +119,17 @@ export class Visit implements Agent {
 
   /** The request is of the revision, and will be answered. */
   accepted(): void {
-    this.#stay ??= this.#arrive();
+    if (!this.#hasEnded) this.#stay ??= this.#arrive();
   }
 
+  /** Also where its client has gone before, and the call was cancelled. */
   called(): void {
     this.#stay?.client.called();
   }
 
   end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#stay?.leave();
-    this.#stay = null;
   }
 }
