@@ -10,12 +10,14 @@ import type { AddressInfo } from 'node:net';
 import { constrainedMemory } from 'node:process';
 import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
+import type { AgentSetup } from '../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
 import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
 import type { A2aHost } from './a2a-host.ts';
 import { mountA2a } from './a2a/mount.ts';
 import { Authentication } from './auth/authentication.ts';
+import { createBridgeTest } from './bridge/test-bridge.ts';
 import { type Config, defaultAdminPassword } from './config.ts';
 import {
   type CheckedInput,
@@ -30,6 +32,7 @@ import { removeEndpoint, writeEndpoint } from './endpoint-file.ts';
 import type { Activity } from './http/activity.ts';
 import { createHttpApp, type HttpApp } from './http/app.ts';
 import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './http/caller.ts';
+import { bundlePath } from './http/files.ts';
 import type { ServicePhase } from './http/host.ts';
 import { isLoopbackAddress } from './http/origin.ts';
 import { findInstallation } from './installation.ts';
@@ -38,7 +41,7 @@ import { createLanguage } from './llm/create-language.ts';
 import { createLanguageModel, type ProviderCall } from './llm/create-language-model.ts';
 import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
-import { agents } from './mcp/agents.ts';
+import { KnownAgents } from './mcp/agents.ts';
 import { mountMcp } from './mcp/mount.ts';
 import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
@@ -116,7 +119,7 @@ class RunningService implements Service, ServiceState {
   readonly #metrics: Metrics;
   readonly authentication: Authentication;
   readonly language: Language;
-  readonly agents = agents;
+  readonly agents: KnownAgents;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
   readonly #keystorePollMs: number;
@@ -174,6 +177,16 @@ class RunningService implements Service, ServiceState {
       model,
       isEnabled: config.extractionEnabled,
     });
+    this.agents = new KnownAgents({
+      tell: (caller, id) => this.engine.tellOfToolCall(caller, id),
+      place: () => this.#agentPlace(),
+      testBridge: createBridgeTest({
+        bridge: () => this.#agentPlace().bridge,
+        address: () => this.address,
+        endpointFile: config.endpointFile,
+        version: this.version,
+      }),
+    });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       checkOutputs,
       onCall: (name, input, elapsedMs) => {
@@ -223,6 +236,7 @@ class RunningService implements Service, ServiceState {
         metrics: this.#metrics,
         workbenchFolder: this.#installation.workbenchFolder,
         samplesFolder: this.#installation.samplesFolder,
+        bundleFile: this.#installation.bundleFile,
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
         remembers: (caller) => this.engine.remembers(caller),
@@ -362,6 +376,16 @@ class RunningService implements Service, ServiceState {
     };
   }
 
+  /** What a client that is set up on this machine needs of where the service runs. */
+  #agentPlace(): Pick<AgentSetup, 'address' | 'bridge' | 'bundle'> {
+    const { bridgeFile, bundleFile } = this.#installation;
+    return {
+      address: this.address,
+      bridge: bridgeFile === null ? null : { command: 'node', args: [bridgeFile] },
+      bundle: bundleFile === null ? null : bundlePath,
+    };
+  }
+
   #mcpHost(): McpHost {
     return {
       version: this.version,
@@ -394,10 +418,15 @@ class RunningService implements Service, ServiceState {
       },
       onChange: (listener) => this.engine.subscribe(listener),
       holds: (credential, binding) => this.authentication.holds({ credential, ...binding }),
-      onToolCall: ({ requestId, tool, client, outcome, elapsedMs }) => {
-        this.#metrics.toolCallDone(tool, outcome, elapsedMs);
-        this.#log.info({ requestId, tool, client, outcome, elapsedMs: Math.round(elapsedMs) }, 'tool call');
+      onToolCall: (call) => {
+        const { caller, tool, isKnown, outcome, elapsedMs } = call;
+        const { requestId, client } = caller;
+        if (isKnown) this.#metrics.toolCallDone(tool, outcome, elapsedMs);
+        const logged = { requestId, tool: isKnown ? tool : null, client, outcome };
+        this.#log.info({ ...logged, elapsedMs: Math.round(elapsedMs) }, 'tool call');
+        this.agents.called(call);
       },
+      listClients: (connected) => this.agents.listFrom(connected),
       onSubscribers: (change) => this.#metrics.mcpSubscribers(change),
     };
   }

@@ -10,20 +10,19 @@ import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
+import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
+import { ssePath, streamablePath } from './revisions.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
-import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { messagesPath, mostUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
 import type { McpSurface } from './surface.ts';
 
 /** How often it is looked whether the credentials of open sessions still stand. */
 const lookMs = 250;
-
-export const streamablePath = '/mcp';
-export const ssePath = '/mcp/sse';
 
 export interface MountOptions {
   readonly limits?: SessionLimits;
@@ -37,12 +36,18 @@ export interface MountOptions {
  */
 export function mountMcp(
   app: FastifyInstance,
-  host: McpHost,
+  outer: McpHost,
   { limits = defaultLimits, surface = knowledgeSurface }: MountOptions = {},
 ): void {
   const contexts = createContexts();
-  const notices = new Notices(host);
-  const surroundings = { host, contexts, surface, notices };
+  const host: McpHost = {
+    ...outer,
+    onToolCall: (call) => {
+      contexts.getStore()?.agent.called();
+      outer.onToolCall(call);
+    },
+  };
+  const surroundings = { host, contexts, surface, notices: new Notices(host), nextClientId: clientIds() };
   const stateless = new StatelessEndpoint(surroundings);
   const streamable: StreamableEndpoint = {
     ...surroundings,
@@ -50,6 +55,11 @@ export function mountMcp(
     sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
   };
   const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
+  host.listClients(() => [
+    ...streamable.sessions.clients(),
+    ...sse.sessions.clients(),
+    ...stateless.clients(),
+  ]);
 
   for (const path of [streamablePath, ssePath]) {
     app.post(path, answering(postMessage, streamable));
@@ -68,7 +78,9 @@ export function mountMcp(
   const isOver = ({ credential, binding }: Session): boolean => !host.holds(credential, binding);
   const watch = setInterval(() => {
     stateless.endRefused();
-    Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOver)]).catch(
+    const isOverOrStuck = (session: Session): boolean =>
+      isOver(session) || session.unreadBytes() > mostUnreadBytes;
+    Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOverOrStuck)]).catch(
       (error: unknown) => {
         host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
       },

@@ -15,6 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { assert, type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
+import { type Agent, clientName } from './client.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';
 
 /** What is known about the HTTP request that a message came with. */
@@ -22,12 +23,10 @@ export interface CallContext {
   readonly caller: Caller;
   /** Aborts when nobody is left to take the answer. */
   readonly gone: AbortSignal;
+  readonly agent: Agent;
 }
 
 export type CallContexts = AsyncLocalStorage<CallContext>;
-
-/** Longest client name that is kept: it goes into metadata and logs. */
-const maxClientName = 256;
 
 /** What a session does beside answering. */
 export interface SessionHooks {
@@ -64,7 +63,7 @@ export function createServer(
   ): Promise<Result> {
     const context = contexts.getStore();
     assert(context !== undefined, 'a message arrives with the context of its request');
-    const client = server.getClientVersion()?.name.slice(0, maxClientName) ?? null;
+    const client = clientName(server.getClientVersion()?.name);
     const signal = AbortSignal.any([serverContext.mcpReq.signal, context.gone]);
     hooks.onCall(1);
     try {

@@ -5,9 +5,12 @@
  * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it, one of
  * its own opener where that has as many as one may; where none is idle, a new one is refused. How a session speaks is the business of its transport.
  */
+import type { ServerResponse } from 'node:http';
 import type { Server, Transport } from '@modelcontextprotocol/server';
+import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
+import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
@@ -28,6 +31,8 @@ export interface SessionParts<Kind extends Transport> {
   readonly opener: Caller;
   readonly transport: Kind;
   readonly server: Server;
+  /** As it is listed. */
+  readonly client: ConnectedClient;
   readonly now: number;
   /** Bytes of answers that the client has not read yet, where the transport keeps them. */
   readonly unreadBytes?: () => number;
@@ -40,16 +45,19 @@ export class Session<Kind extends Transport = Transport> {
   readonly owner: string;
   readonly transport: Kind;
   readonly server: Server;
+  readonly client: ConnectedClient;
   readonly unreadBytes: () => number;
+  readonly #streams = new Set<ServerResponse>();
   #busy = 0;
   #lastUsed: number;
 
-  constructor({ opener, transport, server, now, unreadBytes = () => 0 }: SessionParts<Kind>) {
+  constructor({ opener, transport, server, client, now, unreadBytes = () => 0 }: SessionParts<Kind>) {
     this.binding = { database: opener.database, tenant: opener.tenant };
     this.credential = opener.credential;
     this.owner = ownerOf(opener);
     this.transport = transport;
     this.server = server;
+    this.client = client;
     this.unreadBytes = unreadBytes;
     this.#lastUsed = now;
   }
@@ -63,6 +71,28 @@ export class Session<Kind extends Transport = Transport> {
   occupy(change: 1 | -1, now: number): void {
     this.#busy += change;
     this.#lastUsed = now;
+  }
+
+  /** It is in use while this stream is open. */
+  opened(stream: ServerResponse): void {
+    this.#streams.add(stream);
+    this.occupy(1, Date.now());
+    stream.once('close', () => {
+      this.#streams.delete(stream);
+      this.occupy(-1, Date.now());
+    });
+  }
+
+  /** A stream whose client does not read what it is sent; null: there is none. */
+  get stuckStream(): ServerResponse | null {
+    for (const stream of this.#streams) if (stream.writableNeedDrain) return stream;
+    return null;
+  }
+
+  /** Ends it with its calls and streams; of what a client has not read by then, it is sent nothing more. */
+  async end(): Promise<void> {
+    await this.server.close();
+    for (const stream of this.#streams) if (stream.writableLength > 0) stream.destroy();
   }
 
   touch(now: number): void {
@@ -91,6 +121,10 @@ export class Sessions<Kind extends Transport> {
     return this.#open.get(id);
   }
 
+  clients(): AgentClient[] {
+    return Array.from(this.#open.values(), ({ client }) => client.view());
+  }
+
   add(id: string, session: Session<Kind>): void {
     this.#open.set(id, session);
   }
@@ -107,7 +141,7 @@ export class Sessions<Kind extends Transport> {
   /** Ends those of which that is said, their calls and streams with them. */
   async endWhere(isOver: (session: Session<Kind>) => boolean): Promise<void> {
     const ended = [...this.#open.values()].filter(isOver);
-    await Promise.all(ended.map((session) => session.server.close()));
+    await Promise.all(ended.map((session) => session.end()));
   }
 
   /** Makes sure that one more of this opener fits. Refuses with RateLimited where all are in use. */
@@ -121,7 +155,7 @@ export class Sessions<Kind extends Transport> {
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((session) => session.server.close()));
+    await Promise.all([...this.#open.values()].map((session) => session.end()));
   }
 }
 
@@ -135,7 +169,7 @@ async function makeRoomAmong(sessions: readonly Session[], whose: string, now: n
       'RateLimited',
       `${sessions.length} MCP sessions ${whose} are open and in use, as many as the service keeps: try again later`,
     );
-  await idlest.server.close();
+  await idlest.end();
 }
 
 /** Whose a session or a request is, as far as limits go. */

@@ -8,6 +8,7 @@
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
+import { ConnectedClient } from './client.ts';
 import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
@@ -16,8 +17,10 @@ import { Session, type Sessions } from './sessions.ts';
 export const messagesPath = '/mcp/messages';
 
 const keepAliveMs = 15_000;
-/** Bytes of answers that may wait for a client to read them before its next message is refused. */
+/** Bytes of answers that may wait for a client to read them before its next message is refused ... */
 const maxUnreadBytes = 16 * 1024 * 1024;
+/** ... and before it is cut off, since calls that it made before are being answered. */
+export const mostUnreadBytes = 64 * 1024 * 1024;
 
 export interface SseEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SSEServerTransport>;
@@ -29,22 +32,30 @@ export async function openSseSession(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { host, contexts, sessions } = endpoint;
+  const { host, contexts, sessions, nextClientId } = endpoint;
   const caller = host.callerOf(request);
   await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
-  const { server, end } = createSessionServer(endpoint, caller, (change) =>
-    session.occupy(change, Date.now()),
-  );
+  const { server, end } = createSessionServer(endpoint, caller, () => session);
   const session = new Session({
     opener: caller,
     transport,
     server,
+    client: new ConnectedClient({
+      id: nextClientId(),
+      transport: 'sse',
+      binding: caller,
+      connectedAt: Date.now(),
+      info: () => server.getClientVersion(),
+    }),
     now: Date.now(),
     unreadBytes: () => reply.raw.writableLength,
   });
-  const keepAlive = setInterval(() => reply.raw.write(': keepalive\n\n'), keepAliveMs).unref();
-  session.occupy(1, Date.now());
+  // Not to a client that reads nothing: it would never be silent for so long that it is cut off.
+  const keepAlive = setInterval(() => {
+    if (reply.raw.writableLength === 0) reply.raw.write(': keepalive\n\n');
+  }, keepAliveMs).unref();
+  session.opened(reply.raw);
   host.onSubscribers(1);
   sessions.add(transport.sessionId, session);
   reply.raw.once('close', () => {
@@ -72,7 +83,7 @@ export async function postSseMessage(
     throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
   await handOver(host, request, reply, () =>
     // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.
-    contexts.run({ caller, gone: neverGone }, () =>
+    contexts.run({ caller, gone: neverGone, agent: session.client }, () =>
       session.transport.handlePostMessage(request.raw, reply.raw, message),
     ),
   );

@@ -5,15 +5,23 @@
  * that a change of one tenant is told to nobody else; a handler nobody listens to is dropped with its space's last
  * request. A stream ends when its credential does not stand any more.
  */
-import { type McpHttpHandler, classifyInboundRequest, createMcpHandler } from '@modelcontextprotocol/server';
+import {
+  CLIENT_INFO_META_KEY,
+  classifyInboundRequest,
+  createMcpHandler,
+  type McpHttpHandler,
+} from '@modelcontextprotocol/server';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
+import type { ClientInfo } from './client.ts';
 import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';
 import type { SessionSurroundings } from './session-server.ts';
 import { ownerOf } from './sessions.ts';
+import { StatelessClients, Visit } from './stateless-clients.ts';
 
 /** Requests that may be under way at once, of all clients together and of one; streams last. */
 const maxExchanges = 1000;
@@ -34,6 +42,8 @@ interface Exchange {
   readonly space: Space;
   /** Documents of which a stream tells; null: it is no stream. */
   readonly uris: readonly string[] | null;
+  /** True for a stream whose client does not read what it is sent. */
+  isStuck(): boolean;
   cutOff(): void;
 }
 
@@ -41,9 +51,17 @@ export class StatelessEndpoint {
   readonly #surroundings: SessionSurroundings;
   readonly #spaces = new Map<string, Space>();
   readonly #exchanges = new Set<Exchange>();
+  readonly #clients: StatelessClients;
 
   constructor(surroundings: SessionSurroundings) {
     this.#surroundings = surroundings;
+    this.#clients = new StatelessClients(surroundings.nextClientId);
+  }
+
+  /** Those that are answered, or were a while ago. */
+  clients(): AgentClient[] {
+    const { host } = this.#surroundings;
+    return this.#clients.list((caller) => host.holds(caller.credential, caller));
   }
 
   /** True where the message is one of a stateless revision, or claims to be one and is to be refused as such. */
@@ -64,15 +82,22 @@ export class StatelessEndpoint {
     const caller = host.callerOf(request);
     this.#requireRoom(ownerOf(caller));
     const space = this.#spaceOf(caller);
-    const exchange = { caller, space, uris: listenedTo(request.body), cutOff: () => reply.raw.destroy() };
+    const uris = listenedTo(request.body);
+    const { raw } = reply;
+    const isStuck = (): boolean => uris !== null && raw.writableNeedDrain;
+    const exchange = { caller, space, uris, isStuck, cutOff: () => raw.destroy() };
+    const visit = this.#clients.visit(caller, clientInfoOf(request.body));
     this.#begin(exchange);
-    reply.raw.once('close', () => this.#end(exchange));
+    reply.raw.once('close', () => {
+      this.#end(exchange);
+      visit.end();
+    });
     const serve = toNodeHandler(space.handler, { onerror: sessionErrors(host, contexts) });
     // A request that was received has both.
     const { method = 'POST', url = '/' } = request.raw;
     const received = Object.assign(request.raw, { method, url });
     await handOver(host, request, reply, (gone) =>
-      contexts.run({ caller, gone }, () => serve(received, reply.raw, request.body)),
+      contexts.run({ caller, gone, agent: visit }, () => serve(received, reply.raw, request.body)),
     );
   }
 
@@ -104,6 +129,8 @@ export class StatelessEndpoint {
     if (uris === null) return;
     this.#surroundings.host.onSubscribers(1);
     space.end ??= this.#surroundings.notices.watch(caller, (notice) => {
+      // Who is told by the handler cannot be told later: one who does not read is behind already, and comes again.
+      for (const each of this.#exchanges) if (each.space === space && each.isStuck()) each.cutOff();
       const { notify } = space.handler;
       if (notice.hasOthers) notify.resourcesChanged();
       for (const uri of notice.uris ?? this.#urisOf(space)) notify.resourceUpdated(uri);
@@ -131,7 +158,12 @@ export class StatelessEndpoint {
     const key = keyOf({ database, tenant });
     let space = this.#spaces.get(key);
     if (space === undefined) {
-      const handler = createMcpHandler(() => createServer(this.#surroundings), {
+      const makeServer = () => {
+        const agent = contexts.getStore()?.agent;
+        if (agent instanceof Visit) agent.accepted();
+        return createServer(this.#surroundings);
+      };
+      const handler = createMcpHandler(makeServer, {
         legacy: 'reject',
         maxSubscriptions: maxExchanges,
         keepAliveMs,
@@ -151,12 +183,26 @@ function headerAs<Name extends string>(name: Name, value: string | string[] | un
   return typeof value === 'string' ? ({ [name]: value } as Record<Name, string>) : {};
 }
 
+/** What the client of a message says of itself. */
+function clientInfoOf(message: unknown): ClientInfo {
+  const params = isRecord(message) ? message['params'] : null;
+  const meta = isRecord(params) ? params['_meta'] : null;
+  const info = isRecord(meta) ? meta[CLIENT_INFO_META_KEY] : null;
+  if (!isRecord(info)) return {};
+  const { name, version } = info;
+  return {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof version === 'string' ? { version } : {}),
+  };
+}
+
 /** The documents that a request to be told of changes names; null where the message is none. */
 function listenedTo(message: unknown): readonly string[] | null {
   if (!isRecord(message) || message['method'] !== 'subscriptions/listen') return null;
   const params = isRecord(message['params']) ? message['params'] : {};
   const wanted = isRecord(params['notifications']) ? params['notifications']['resourceSubscriptions'] : null;
-  return Array.isArray(wanted) ? wanted.filter((uri) => typeof uri === 'string') : [];
+  if (!Array.isArray(wanted)) return [];
+  return wanted.filter((uri) => typeof uri === 'string');
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

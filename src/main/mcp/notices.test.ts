@@ -1,0 +1,80 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { type Caller, openEngine } from '../../engine/index.ts';
+import type { McpHost } from '../mcp-host.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { type Notice, Notices } from './notices.ts';
+
+const caller: Caller = {
+  credential: null,
+  role: 'admin',
+  databases: [],
+  tenants: [],
+  database: 'default',
+  tenant: 'one',
+  client: null,
+  transaction: null,
+  idempotency: null,
+  requestId: 'r',
+  signal: new AbortController().signal,
+};
+
+it('what changed is worked out once, however many clients of a space want to know', async () => {
+  const engine = await openEngine({ storageDir: null });
+  let asked = 0;
+  let listening = 0;
+  const host: McpHost = {
+    version: '1',
+    logger: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
+    callerOf: () => caller,
+    perform: (_name, who) => {
+      asked++;
+      return engine.predicates(who);
+    },
+    onChange: (listener) => {
+      listening++;
+      const stop = engine.subscribe(listener);
+      return () => {
+        listening--;
+        stop();
+      };
+    },
+    holds: () => true,
+    onToolCall: () => {},
+    listClients: () => {},
+    onSubscribers: () => {},
+    proofAppFile: '',
+    workbenchOf: () => null,
+  };
+  const notices = new Notices(host);
+  const told: Notice[][] = Array.from({ length: 100 }, () => []);
+  const ends = told.map((own) => notices.watch(caller, (notice) => own.push(notice)));
+  await vi.waitFor(() => expect(asked).toBe(1));
+  await setTimeout(10);
+  for (const predicate of ['p', 'q'])
+    await engine.tell(caller, {
+      predicate,
+      args: ['a'],
+      truthVal: true,
+      scope: null,
+      unscoped: false,
+      validFrom: null,
+      validUntil: null,
+      ttl: null,
+      metadata: null,
+      ifGeneration: null,
+    });
+  await vi.waitFor(() => expect(told.every((own) => own.length === 1)).toBe(true));
+  const [first] = told;
+  expect(first).toEqual([
+    { uris: new Set(['kb://predicates', 'kb://facts/p', 'kb://facts/q']), hasOthers: true },
+  ]);
+  expect({ asked, listening }).toEqual({ asked: 2, listening: 1 });
+  // Calls of tools change nothing, so nobody is told of them.
+  engine.tellOfToolCall(caller, '1');
+  await setTimeout(150);
+  expect(first).toHaveLength(1);
+  for (const end of ends) end();
+  expect(listening).toBe(0);
+  await engine.close(0);
+});

@@ -1,0 +1,102 @@
+/**
+ * Clients that open a stream of notifications and read nothing of it, until what the machine keeps for them is full.
+ *
+ * What is then told to them must not pile up in the service, by either way of being told.
+ */
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+
+/** More notices than the buffers of two connected sockets take: some eleven megabytes. */
+const documents = 800;
+const rounds = 80;
+/** Changes within 100 ms are told together. */
+const apartMs = 120;
+
+const predicates = Array.from({ length: documents }, (_, index) => `p${String(index).padStart(60, '0')}`);
+const uris = predicates.map((predicate) => `kb://facts/${predicate}`);
+const accept = 'application/json, text/event-stream';
+let service: ServiceUnderTest;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+});
+afterAll(() => service.close());
+
+type Headers = Record<string, string>;
+
+function open(method: string, headers: Headers, body: string | null): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      new URL('/mcp', service.address),
+      { method, headers: { accept, 'content-type': 'application/json', ...headers } },
+      (response) => resolve(response.setEncoding('utf8').pause()),
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+async function change(tenant: string, round: number): Promise<void> {
+  const facts = predicates.map((predicate) => ({ predicate, args: [round] }));
+  const headers = { 'x-tenant-id': tenant };
+  expect((await service.call('POST', '/assert/facts', { facts }, { headers })).status).toBe(200);
+  await setTimeout(apartMs);
+}
+
+/** Open streams of notifications. */
+async function subscribers(): Promise<string | undefined> {
+  const { body } = await service.call<string>('GET', '/metrics');
+  return /^service_mcp_sse_subscribers (\d+)/m.exec(body)?.[1];
+}
+
+it('a session whose stream is not read is told once of each document that changed, when it is read again', async () => {
+  const tenant = { 'x-tenant-id': 'session' };
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'slow', version: '1' },
+  };
+  const post = (message: unknown, headers: Headers = {}) =>
+    service.call<string>('POST', '/mcp', message, { headers: { accept, ...tenant, ...headers } });
+  const opened = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+  for (const uri of uris)
+    await post({ jsonrpc: '2.0', id: uri, method: 'resources/subscribe', params: { uri } }, session);
+  const stream = await open('GET', { ...tenant, ...session }, null);
+  for (let round = 0; round < rounds; round++) await change('session', round);
+  let text = '';
+  stream.on('data', (chunk: string) => (text += chunk)).resume();
+  const toldOf = (uri: string | undefined): number => text.split(`"uri":"${uri}"`).length - 1;
+  await vi.waitFor(() => expect(toldOf(uris.at(-1))).toBeGreaterThan(0), 60_000);
+  await setTimeout(1000);
+  expect(toldOf(uris[0])).toBeLessThan(rounds);
+  const before = toldOf(uris[0]);
+  await change('session', rounds);
+  await vi.waitFor(() => expect(toldOf(uris[0])).toBe(before + 1), 10_000);
+  stream.destroy();
+  await vi.waitFor(async () => expect(await subscribers()).toBe('0'), 10_000);
+});
+
+it('a stream without a session that is not read is cut off', async () => {
+  const tenant = { 'x-tenant-id': 'stateless' };
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'slow', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const message = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'subscriptions/listen',
+    params: { notifications: { resourceSubscriptions: uris }, _meta: meta },
+  };
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+  const stream = await open('POST', { ...tenant, ...headers }, JSON.stringify(message));
+  expect(stream.statusCode).toBe(200);
+  stream.on('error', () => stream.destroy());
+  for (let round = 0; round < rounds; round++) await change('stateless', round);
+  await vi.waitFor(async () => expect(await subscribers()).toBe('0'), 10_000);
+  stream.destroy();
+});
