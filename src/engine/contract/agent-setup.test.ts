@@ -11,7 +11,12 @@ const usual: AgentPlace = {
   key: null,
   bridge: { command: 'node', args: ['/opt/corollary/out/bridge/corollary-mcp.js'] },
 };
-const odd: AgentPlace = { ...usual, database: '-db.1', tenant: `it's"$HOME"\`\\!`, key: 'a key with $ and "' };
+const odd: AgentPlace = {
+  ...usual,
+  database: '-db.1',
+  tenant: `it's"$HOME"\`\\!`,
+  key: 'a key with $ and "',
+};
 
 const byBridge: readonly AgentProgram[] = ['claude-desktop', 'other-stdio'];
 const byAddress = agentPrograms.filter((program) => !byBridge.includes(program));
@@ -58,7 +63,12 @@ describe.each(agentPrograms)('the configuration of %s', (program) => {
   });
 
   it('leads to the database and the tenant, with the key', () => {
-    const { route } = configured(program, { ...usual, database: 'work', tenant: 'my-project', key: 'secret' });
+    const { route } = configured(program, {
+      ...usual,
+      database: 'work',
+      tenant: 'my-project',
+      key: 'secret',
+    });
     expect(route).toEqual(
       route.via === 'http'
         ? {

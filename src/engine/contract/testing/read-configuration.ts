@@ -84,7 +84,9 @@ function codexRoute(text: string, key: string | null): AgentRoute {
 /** Its words as a shell gives them to the program, and the program reads them: --header takes all that follow it. */
 function claudeCodeRoute(text: string): AgentRoute {
   const print = `claude() { printf '%s\\0' "$@"; }`;
-  const words = execFileSync('sh', ['-c', `${print}\n${text}`], { encoding: 'utf8' }).split('\0').slice(0, -1);
+  const words = execFileSync('sh', ['-c', `${print}\n${text}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1);
   const [mcp, add, transport, http, name, url, ...options] = words;
   if ([mcp, add, transport, http, name].join(' ') !== 'mcp add --transport http corollary')
     throw new Error(`no command that adds a server by its address: ${text}`);
