@@ -11,6 +11,7 @@ import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { fitAnswer, requireFits } from './answer-size.ts';
+import { refusalText } from './refusal-text.ts';
 import { toolTexts } from './tool-text.ts';
 import { type Tool, type ToolOperation, tools } from './tools.ts';
 
@@ -48,9 +49,9 @@ async function attempt(
 ): Promise<CallToolResult> {
   try {
     const fields = await settle(host, caller, tool, withoutBlanks(tool, given));
-    return successResult(tool, await perform(host, caller, tool.operation, fields));
+    return successResult(tool, fields, await perform(host, caller, tool.operation, fields));
   } catch (error) {
-    if (error instanceof EngineError) return errorResult(refusalText(tool, error));
+    if (error instanceof EngineError) return errorResult(refusalText(tool, given, error));
     if (caller.signal.aborted) return errorResult('The call was cancelled.');
     host.logger.error(
       { err: error, requestId: caller.requestId, tool: tool.listing.name },
@@ -123,42 +124,23 @@ async function perform<Name extends ToolOperation | 'retract'>(
   return (await host.perform(operation, caller, { body: fields })) as OperationOutput<Name>;
 }
 
-function successResult(tool: Tool, output: unknown): CallToolResult {
+function successResult(tool: Tool, fields: ToolArguments, output: unknown): CallToolResult {
   const { operation } = tool;
   const content = operation === 'ask' ? fitAnswer(output as OperationOutput<'ask'>) : output;
   const isTried = typeof output === 'object' && output !== null && 'dryRun' in output;
   requireFits(tool.listing.name, content, operations[operation].kind === 'write' && !isTried);
   return {
-    content: [{ type: 'text', text: textOf(operation, content) }],
+    content: [{ type: 'text', text: textOf(operation, content, fields) }],
     structuredContent: content,
   };
 }
 
 /** The table's types tie each text to its operation's output; a lookup by a variable name loses that tie. */
-function textOf(operation: ToolOperation, output: unknown): string {
-  const text = toolTexts[operation] as (output: unknown) => string;
-  return text(output);
+function textOf(operation: ToolOperation, output: unknown, fields: ToolArguments): string {
+  const text = toolTexts[operation] as (output: unknown, fields: ToolArguments) => string;
+  return text(output, fields);
 }
 
 function errorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
-}
-
-/** What was refused and why, place by place, and which fields the tool takes where one was wrong. */
-function refusalText(tool: Tool, error: EngineError): string {
-  const places = (error.members.errors ?? [])
-    .slice(0, maxPlaces)
-    .map(({ path, message }) => `- ${path === '' ? 'arguments' : path}: ${message}`);
-  const lines = [`${error.code}: ${error.message}`, ...places];
-  if (error.code === 'ValidationException') lines.push(usage(tool));
-  return lines.join('\n');
-}
-
-const maxPlaces = 20;
-
-function usage({ listing: { name, inputSchema } }: Tool): string {
-  const required = new Set(Array.isArray(inputSchema['required']) ? inputSchema['required'] : []);
-  const fields = Object.keys(inputSchema['properties'] ?? {});
-  if (fields.length === 0) return `${name} takes no arguments.`;
-  return `Fields of ${name}: ${fields.map((field) => (required.has(field) ? field : `${field}?`)).join(', ')}.`;
 }

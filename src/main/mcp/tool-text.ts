@@ -2,8 +2,9 @@
  * The short text that stands beside a tool's structured content.
  *
  * A model reads the text, a program the structured content: so the text says in a few lines what an agent has to
- * know to go on, is cut where lists and atoms get long, and says that it was cut. It never says anything that the
- * structured content does not.
+ * know to go on, is cut where lists and atoms get long, and says that it was cut. It holds the whole of a small proof,
+ * since many clients show a model the text alone. It never says anything that does not follow from the call and the
+ * structured content.
  */
 import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
@@ -13,8 +14,12 @@ import type { ToolOperation } from './tools.ts';
 const maxLines = 20;
 const maxPremises = 8;
 const maxAtomCharacters = 240;
+/** Characters of a question, and premises of a step, that are looked at. */
+const maxLookedAt = 1000;
 
-type Texts = { readonly [Name in ToolOperation]: (output: OperationOutput<Name>) => string };
+/** The arguments of the call, as they were understood. */
+type Given = Readonly<Record<string, unknown>>;
+type Texts = { readonly [Name in ToolOperation]: (output: OperationOutput<Name>, given: Given) => string };
 
 /** Text of every tool's answer. */
 export const toolTexts: Texts = {
@@ -35,8 +40,11 @@ export const toolTexts: Texts = {
     });
     return [`${count(predicates.length, 'predicate')}:`, ...cutLines(lines)].join('\n');
   },
-  assertRule: ({ status, rule }) =>
-    `${status === 'unchanged' ? 'Already known, unchanged' : 'Learnt'}: ${clip(rule)}`,
+  assertRule: ({ status, rule }) => {
+    const said = `${status === 'unchanged' ? 'Already known, unchanged' : 'Learnt'}: ${clip(rule)}`;
+    if (/[\s(,]\?/.test(rule)) return said;
+    return `${said}\nNo variable stands in it, so it concludes this one atom only: variables start with ?, as in ?x.`;
+  },
   ask: answerText,
   recall: ({ facts, totalFacts, returned }) => {
     if (returned === 0) return 'Nothing is remembered that fits.';
@@ -80,17 +88,56 @@ function windowText(output: OperationOutput<'optimizeContext'>): string {
   return lines.join('\n');
 }
 
-function answerText(answer: OperationOutput<'ask'>): string {
+function answerText(answer: OperationOutput<'ask'>, given: Given): string {
   const { results, truncated, proof } = answer;
-  if (results.length === 0) return 'No answer: it does not follow from the facts and rules.';
+  if (results.length === 0) return noAnswer(given);
   const steps = new Map(proof?.steps.map((step) => [step.id, step]));
-  const lines = results.slice(0, maxLines).map((result, index) => {
-    const root = proof === undefined ? undefined : steps.get(proof.roots[index] ?? -1);
-    return `${clip(result)}${root === undefined ? '' : ` ${because(root, steps)}`}`;
+  const roots = results.slice(0, maxLines).map((_, index) => steps.get(proof?.roots[index] ?? -1));
+  const lines = roots.map((root, index) => {
+    const result = clip(results[index] ?? '');
+    return root === undefined ? result : `${result} ${because(root, steps)}`;
   });
   const kept = [`${count(results.length, 'answer')}:`, ...lines, ...leftOut(results.length)];
+  kept.push(...innerSteps(roots, steps));
   if (truncated) kept.push('There are more answers: ask again with limit and offset.');
   return kept.join('\n');
+}
+
+function noAnswer({ args, text }: Given): string {
+  const said = 'No answer: it does not follow from the facts and rules.';
+  const named: unknown[] = Array.isArray(args) ? args : [];
+  const written = typeof text === 'string' ? (text.slice(0, maxLookedAt).match(/[^\s(),]+/g) ?? []) : [];
+  const constant = [...named, ...written].find(
+    (word) => typeof word === 'string' && /^(?:[A-Z]\d?|_)$/.test(word),
+  );
+  if (constant === undefined)
+    return `${said} If that is a surprise, see by predicates whether the name and the number of arguments are those in use.`;
+  return `${said} ${String(constant)} is a constant here: variables start with ?, as in ?${String(constant)}.`;
+}
+
+/** How premises came about that were concluded themselves, each once, from the results down to what is stored. */
+function innerSteps(
+  roots: readonly (ProofStep | undefined)[],
+  steps: ReadonlyMap<number, ProofStep>,
+): string[] {
+  const lines: string[] = [];
+  const shown = new Set(roots.map((root) => root?.id));
+  const waiting = roots.flatMap((root) => root?.premises ?? []);
+  for (let at = 0; at < waiting.length && lines.length <= maxLines; at++) {
+    const step = steps.get(waiting[at] ?? -1);
+    if (step === undefined || shown.has(step.id)) continue;
+    shown.add(step.id);
+    if (step.kind !== 'rule' && step.kind !== 'aggregate') continue;
+    lines.push(`${clip(step.atom)} ${because(step, steps)}`);
+    waiting.push(...step.premises.slice(0, maxLookedAt));
+  }
+  if (lines.length === 0) return [];
+  if (lines.length <= maxLines) return ['where', ...lines];
+  return [
+    'where',
+    ...lines.slice(0, maxLines),
+    '… and more steps in the structured content; ask a premise to see its own.',
+  ];
 }
 
 /** How a result came about, in one line: the rule and what it was applied to. */
