@@ -36,6 +36,38 @@ describe('the text beside an answer', () => {
     );
   });
 
+  it('has every step of a small proof, down to what is stored, and names a stored premise by its atom alone', () => {
+    const recursive = 'a(?x, ?z) :- p(?x, ?y), a(?y, ?z)';
+    const direct = 'a(?x, ?y) :- p(?x, ?y)';
+    const proof = {
+      roots: [5],
+      steps: [
+        step(0, 'p(a, b)'),
+        step(1, 'p(b, c)'),
+        step(2, 'p(c, d)'),
+        step(3, 'a(c, d)', { kind: 'rule', rule: direct, premises: [2] }),
+        step(4, 'a(b, d)', { kind: 'rule', rule: recursive, premises: [1, 3] }),
+        step(5, 'a(a, d)', { kind: 'rule', rule: recursive, premises: [0, 4] }),
+      ],
+    };
+    expect(toolTexts.ask(answer(['a(a, d)'], { proof }), {}).split('\n')).toEqual([
+      '1 answer:',
+      `a(a, d) by ${recursive} from p(a, b), a(b, d)`,
+      'where',
+      `a(b, d) by ${recursive} from p(b, c), a(c, d)`,
+      `a(c, d) by ${direct} from p(c, d)`,
+    ]);
+  });
+
+  it('says where a proof has more steps than it shows, however long the proof is', () => {
+    const steps = Array.from({ length: 100_000 }, (_, id) =>
+      id === 0 ? step(0, 'n(0)') : step(id, `n(${id})`, { kind: 'rule', rule, premises: [id - 1] }),
+    );
+    const text = toolTexts.ask(answer(['n(99999)'], { proof: { roots: [99_999], steps } }), {});
+    expect(text.split('\n')).toHaveLength(2 + 1 + 20 + 1);
+    expect(text).toContain('more steps in the structured content');
+  });
+
   it('says that nothing follows where there is no result', () => {
     expect(toolTexts.ask(answer([]), {})).toContain('does not follow');
   });
