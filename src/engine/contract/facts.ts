@@ -97,7 +97,7 @@ export const factSchema = z.strictObject(factFields).superRefine(oneScopeChoice)
 export const factInputSchema = z
   .strictObject({
     ...factFields,
-    ifGeneration: optional(generationSchema).describe('409 if the fact changed since'),
+    ifGeneration: optional(generationSchema).describe('Refused if the fact changed since'),
   })
   .superRefine(oneScopeChoice);
 
@@ -181,9 +181,11 @@ const retractFields = {
   predicate: predicateSchema,
   ...scopeFields,
   truthVal: optional(z.boolean()).describe('Absent: both truth values'),
-  dryRun: defaulted(z.boolean(), false),
-  dependents: defaulted(z.enum(['known', 'all']), 'known'),
-  ifGeneration: optional(generationSchema),
+  dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
+  dependents: defaulted(z.enum(['known', 'all']), 'known').describe(
+    'all: derive every conclusion that falls, not only those that were asked for',
+  ),
+  ifGeneration: optional(generationSchema).describe('Refused if a fact that matches changed since'),
   timeoutMs: defaulted(z.int().min(1).max(600_000), 10_000).describe('Time for finding dependents'),
 };
 
