@@ -139,7 +139,6 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
     statement: ['text'],
     conclusion: ['head'],
     consequent: ['head'],
-    then: ['head'],
     conditions: ['body'],
     condition: ['body'],
     premises: ['body'],

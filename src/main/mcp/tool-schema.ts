@@ -97,7 +97,7 @@ function withPlainOptions(schema: JsonSchema): JsonSchema {
   const needed = new Set(Array.isArray(required) ? required : []);
   const entries = Object.entries(properties).map(([name, value]) => [
     name,
-    isSchema(value) && !needed.has(name) ? withoutNull(value) : value,
+    isSchema(value) && !needed.has(name) ? typesTogether(withoutNull(value)) : value,
   ]);
   return { ...schema, properties: Object.fromEntries(entries) };
 }
@@ -113,11 +113,16 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   const isNull = (option: unknown) => isSchema(option) && option['type'] === 'null';
   if (!anyOf.some(isNull)) return schema;
   const options = anyOf.filter((option) => !isNull(option));
-  const types = options.map((option) => (isSchema(option) ? option['type'] : null));
-  if (options.every((option) => isSchema(option) && Object.keys(option).join() === 'type'))
-    return { ...rest, type: types.length === 1 ? types[0] : types };
   const [only] = options;
   return options.length === 1 && isSchema(only) ? { ...only, ...rest } : { ...rest, anyOf: options };
+}
+
+/** Alternatives that are types alone, as a list of types. */
+function typesTogether(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const isType = (option: unknown) => isSchema(option) && Object.keys(option).join() === 'type';
+  if (!Array.isArray(anyOf) || !anyOf.every(isType)) return schema;
+  return { ...rest, type: anyOf.flatMap(({ type }: JsonSchema) => type) };
 }
 
 /** Blank texts count as absent where that is allowed, and nobody means as much as the upper bounds. */

@@ -112,7 +112,7 @@ function noAnswer({ args, text }: Given): string {
   );
   if (constant === undefined)
     return `${said} If that is a surprise, see by predicates whether the name and the number of arguments are those in use.`;
-  return `${said} ${String(constant)} is a constant here: variables start with ?, as in ?${String(constant)}.`;
+  return `${said} ${constant} is a constant here: variables start with ?, as in ?${constant}.`;
 }
 
 /** How premises came about that were concluded themselves, each once, from the results down to what is stored. */
