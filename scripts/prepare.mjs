@@ -83,6 +83,8 @@ const outputs = [
   'out/main/service-thread.js',
   'out/preload/preload.cjs',
   'out/renderer/index.html',
+  'out/bridge/corollary-mcp.js',
+  'out/corollary.mcpb',
 ];
 
 /** Builds, unless the build that is there was made from the sources as they are. */
@@ -93,17 +95,26 @@ export async function build() {
   if (made === digest && outputs.every((path) => existsSync(join(root, path)))) return;
   console.log('Building...');
   rmSync(stamp, { force: true });
-  const tool = join(root, 'node_modules/electron-vite/bin/electron-vite.js');
-  const { ok } = await runProgram(process.execPath, [tool, 'build', '--logLevel', 'warn'], {
+  // What `npm run build` does.
+  await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
+  await runBuild(['scripts/build-bridge.mjs']);
+  const missing = outputs.filter((path) => !existsSync(join(root, path)));
+  if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
+  mkdirSync(join(root, 'out'), { recursive: true });
+  writeFileSync(stamp, digest);
+}
+
+/**
+ * Runs a part of the build; throws when it fails.
+ * @param {string[]} argumentList its program, seen from the project's folder, and its arguments
+ */
+async function runBuild(argumentList) {
+  const { ok } = await runProgram(process.execPath, argumentList, {
     folder: root,
     environment: { ...process.env, NODE_ENV: 'production' },
     show: true,
   });
   if (!ok) throw new Refusal('The build failed; its own message is above.');
-  const missing = outputs.filter((path) => !existsSync(join(root, path)));
-  if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
-  mkdirSync(join(root, 'out'), { recursive: true });
-  writeFileSync(stamp, digest);
 }
 
 /** A digest of all that goes into a build: names and bytes of the sources, in the order of their names. */
@@ -113,6 +124,8 @@ function sourcesDigest() {
     'package.json',
     'package-lock.json',
     'electron.vite.config.ts',
+    'scripts/build-bridge.mjs',
+    'LICENSE',
     'tsconfig.base.json',
     'tsconfig.json',
   ];

@@ -7,7 +7,7 @@
  * would be unsafe (encryption, following), and named in a warning otherwise.
  */
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   apiAddress,
   apiKey,
@@ -346,6 +346,59 @@ export function stateFolder(environment: Environment, platform: NodeJS.Platform 
     return join(environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'corollary');
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'corollary');
   return join(environment['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'corollary');
+}
+
+/** Where knowledge is kept for a user who never said where: the folder the platform has for data of programs. */
+export function dataFolder(environment: Environment, platform: NodeJS.Platform = process.platform): string {
+  const home = homedir();
+  if (platform === 'win32')
+    return join(environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'Corollary');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Corollary');
+  const base = environment['XDG_DATA_HOME'];
+  return join(base?.startsWith('/') === true ? base : join(home, '.local', 'share'), 'corollary');
+}
+
+/** Secrets without which the service would be another one, or open to everybody. */
+const protecting: readonly string[] = [
+  'API_KEY',
+  'SERVICE_ADMIN_PASS',
+  'ENCRYPTION_KEY',
+  'TLS_KEYSTORE_PASSWORD',
+];
+
+/** What has to be set for the service to be started again as it was, and which secrets were set. */
+export interface RepeatableSettings {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly needs: readonly string[];
+  readonly lacks: readonly string[];
+}
+
+/** The settings of an environment by the documented names, secrets by name alone, paths absolute. */
+export function repeatableSettings(environment: Environment): RepeatableSettings {
+  const plain: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const spec of Object.values<Variable<unknown>>(variables)) {
+    const setting = settingOf(spec.names, environment);
+    if (setting === null) continue;
+    const [name] = spec.names;
+    // What stands before the host of an address may be a password.
+    if (spec.kind.secret || /\/\/[^/]*@/.test(setting.text)) secrets.push(setting.name);
+    else plain[name] = isPath(spec.kind) ? resolve(setting.text) : setting.text;
+  }
+  return {
+    environment: plain,
+    needs: secrets.filter((name) => protecting.includes(name)),
+    lacks: secrets.filter((name) => !protecting.includes(name)),
+  };
+}
+
+function isPath(kind: Kind<unknown>): boolean {
+  return kind.read === filePath.read;
+}
+
+/** Every name that a variable of the service can have. */
+export function variableNames(): readonly string[] {
+  return Object.values<Variable<unknown>>(variables).flatMap(({ names }) => names);
 }
 
 /** The endpoint file alone, for commands that only look for a running service. */

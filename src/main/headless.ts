@@ -17,6 +17,7 @@ import {
 } from './config.ts';
 import { findInstallation } from './installation.ts';
 import type { Service } from './service.ts';
+import { recordStart } from './start-record.ts';
 import { StartRefusal } from './start-refusal.ts';
 import { createLogger, type Logger, standardErrorWriter } from './telemetry/logger.ts';
 
@@ -83,6 +84,7 @@ async function serve(): Promise<number> {
   const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
+  await keepStart(config, service, log);
   print(`Workbench: ${service.address}/`);
   const { address, secureAddress } = service;
   if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
@@ -95,6 +97,18 @@ async function serve(): Promise<number> {
   await stop(service, log);
   log.info('stopped');
   return 0;
+}
+
+/** For `corollary-mcp`, which starts the service again where it is wanted. */
+async function keepStart(config: Config, { port }: Service, log: Logger): Promise<void> {
+  try {
+    await recordStart(config, process.env, port);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'how to start the service again could not be recorded: corollary-mcp cannot start it',
+    );
+  }
 }
 
 async function stop(service: Service, log: Logger): Promise<void> {

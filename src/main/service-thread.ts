@@ -10,6 +10,7 @@ import { assert, present, StartupError } from '../engine/index.ts';
 import { parseConfig } from './config.ts';
 import { isThreadCommand, isThreadSettings, type Refusal, type ThreadMessage } from './service-messages.ts';
 import { type Service, startService } from './service.ts';
+import { recordStart } from './start-record.ts';
 import { StartRefusal } from './start-refusal.ts';
 import { createLogger, standardErrorWriter } from './telemetry/logger.ts';
 
@@ -28,7 +29,16 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  return startService(config, { log });
+  const service = await startService(config, { log });
+  try {
+    await recordStart(config, settings.environment, service.port);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'how to start the service again could not be recorded: corollary-mcp cannot start it',
+    );
+  }
+  return service;
 }
 
 function refusalOf(error: StartRefusal): Refusal {

@@ -1,0 +1,306 @@
+/**
+ * The bridge: what the client says goes to the service, what the service says goes to the client, message by message.
+ *
+ * It outlives the service. While that is away calls wait for it, up to a limit; when it is back a new session is opened
+ * with the client's own `initialize`, subscriptions are renewed, and the client is told that what it knows may be stale.
+ * A call that was under way is sent again where that does no harm: it was never taken, it only reads, or doing it twice
+ * is the same as once. Where nobody knows, the client is told so. Every request is answered exactly once, but for those
+ * that it cancels. Where the service is, and how it is started, is not its business (`keep-connected.ts`).
+ */
+import {
+  type InitializeResult,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
+} from '@modelcontextprotocol/client';
+import { Broken, Cancelled, codes, NotTaken, Refused } from './failures.ts';
+import type { Connection } from './keep-connected.ts';
+import { isStateless, type Link } from './link.ts';
+import { isRepeatable } from './repeatable.ts';
+import { changesSince, listChanged, withListChanged } from './stale.ts';
+
+export interface BridgeParts {
+  readonly connection: Connection;
+  /** Milliseconds that a call waits for a service that is away. */
+  readonly waitMs: number;
+  readonly now: () => number;
+  /** To the client. */
+  send(message: JSONRPCMessage): void;
+  say(line: string): void;
+  nextId(): string;
+}
+
+/** A request of the client that has not been answered. */
+interface Pending {
+  readonly message: JSONRPCRequest;
+  readonly bytes: number;
+  readonly cancelling: AbortController;
+  /** The service may have carried it out. */
+  isDoubtful: boolean;
+  /** Of a request to be told of changes: the client has had its acknowledgement. */
+  isAcknowledged: boolean;
+}
+
+const maxPending = 1000;
+const maxPendingBytes = 128 * 1024 * 1024;
+/** How often a call is sent whose connection breaks each time. */
+const maxTries = 3;
+const listen = 'subscriptions/listen';
+/** Before a stream of changes that the service ended is asked for again. */
+const relistenMs = 500;
+
+export class Bridge {
+  readonly #parts: BridgeParts;
+  readonly #pending = new Map<RequestId, Pending>();
+  #pendingBytes = 0;
+  /** What the client said when it opened the session, once the service agreed to it, and what that answered. */
+  #opened: { readonly request: JSONRPCRequest; readonly result: InitializeResult } | null = null;
+  #isInitialized = false;
+  readonly #subscriptions = new Set<string>();
+  #logLevel: JSONRPCRequest | null = null;
+  /** Messages of the session follow one another as far as opening it goes. */
+  #opening: Promise<void> = Promise.resolve();
+  #idle: (() => void) | null = null;
+
+  constructor(parts: BridgeParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a message of the client, of so many bytes. */
+  take(message: JSONRPCMessage, bytes: number): void {
+    if (isJSONRPCRequest(message)) this.#takeRequest(message, bytes);
+    else if (isJSONRPCResponse(message)) void this.#passOn(message);
+    else if (message.method === 'notifications/cancelled') this.#cancel(message);
+    else this.#takeNotification(message);
+  }
+
+  /** Takes a request or a notification of the service. */
+  tell(message: JSONRPCMessage): void {
+    if (!isJSONRPCRequest(message) && !isJSONRPCResponse(message)) {
+      const renewed = this.#renewed(message);
+      if (renewed !== null) {
+        for (const change of renewed) this.#parts.send(change);
+        return;
+      }
+    }
+    this.#parts.send(message);
+  }
+
+  /** Tells the client that all it knows may be stale. */
+  tellStale(): void {
+    if (this.#opened === null || !this.#isInitialized) return;
+    for (const change of listChanged(this.#opened.result, this.#subscriptions)) this.#parts.send(change);
+  }
+
+  /**
+   * Makes a new link what the last one was to the client. Rejects with Refused where the service does not let it in, and
+   * with NotTaken or Broken.
+   */
+  async resume(link: Link, signal: AbortSignal): Promise<void> {
+    if (this.#opened === null) return;
+    const { request, result } = this.#opened;
+    const { nextId, say } = this.#parts;
+    const answer = await link.open({ ...request, id: nextId() }, signal);
+    const { protocolVersion } = resultOf<InitializeResult>(answer);
+    if (protocolVersion !== result.protocolVersion)
+      throw new Refused({
+        code: codes.refused,
+        message: `Corollary speaks revision ${protocolVersion} of MCP now, no longer ${result.protocolVersion}: connect anew`,
+      });
+    if (this.#isInitialized) await link.notify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const again: JSONRPCRequest[] = [...this.#subscriptions].map((uri) => ({
+      jsonrpc: '2.0',
+      id: nextId(),
+      method: 'resources/subscribe',
+      params: { uri },
+    }));
+    if (this.#logLevel !== null) again.push({ ...this.#logLevel, id: nextId() });
+    for (const message of again) {
+      const response = await link.request(message, signal);
+      if ('error' in response) say(`${message.method} could not be renewed: ${response.error.message}`);
+    }
+  }
+
+  /** Resolves when no call is pending but those that last. */
+  async drained(): Promise<void> {
+    if (this.#isIdle()) return;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  #isIdle(): boolean {
+    return [...this.#pending.values()].every(({ message }) => message.method === listen);
+  }
+
+  #takeRequest(message: JSONRPCRequest, bytes: number): void {
+    const { id, method } = message;
+    if (this.#pending.has(id))
+      return this.#refuse(id, codes.invalidRequest, 'a request of this id is being answered');
+    if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
+      return this.#refuse(
+        id,
+        codes.unavailable,
+        `${this.#pending.size} requests wait for their answers: read them first`,
+      );
+    const cancelling = new AbortController();
+    const pending = { message, bytes, cancelling, isDoubtful: false, isAcknowledged: false };
+    this.#pending.set(id, pending);
+    this.#pendingBytes += bytes;
+    const before = isStateless(message.params) ? Promise.resolve() : this.#opening;
+    const answered = before.then(() => this.#answer(pending));
+    if (method === 'initialize') this.#opening = answered;
+  }
+
+  /** Answers a request of the client, unless that cancels it. Never rejects. */
+  async #answer(pending: Pending): Promise<void> {
+    const { message, bytes, cancelling } = pending;
+    const { id } = message;
+    let response: JSONRPCResponse | null = null;
+    try {
+      response = await this.#deliver(pending, cancelling.signal);
+      this.#note(message, response);
+    } catch (error) {
+      if (error instanceof Refused) response = { jsonrpc: '2.0', id, error: error.error };
+      else if (!(error instanceof Cancelled)) {
+        this.#parts.say(`a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        response = {
+          jsonrpc: '2.0',
+          id,
+          error: { code: codes.internal, message: 'corollary-mcp failed inside' },
+        };
+      }
+    }
+    this.#pending.delete(id);
+    this.#pendingBytes -= bytes;
+    if (response !== null) this.#parts.send(this.#shown(message, response));
+    if (this.#isIdle()) this.#idle?.();
+  }
+
+  async #deliver(pending: Pending, signal: AbortSignal): Promise<JSONRPCResponse> {
+    const { connection, waitMs, now, nextId } = this.#parts;
+    const { message } = pending;
+    let until = now() + waitMs;
+    for (let tries = 1; ; ) {
+      const link = await connection.link(until, signal);
+      try {
+        if (pending.isDoubtful && !(await isRepeatable(message, link, nextId, signal)))
+          throw unknownOutcome();
+        const response = await this.#send(link, message, signal);
+        if (message.method !== listen || !('result' in response)) return response;
+        await pause(relistenMs, signal);
+      } catch (error) {
+        if (!(error instanceof NotTaken || error instanceof Broken)) throw error;
+        if (error instanceof NotTaken) link.lose();
+        else {
+          pending.isDoubtful = true;
+          until = now() + waitMs;
+          await link.check();
+          if (tries++ >= maxTries) throw unknownOutcome();
+        }
+      }
+    }
+  }
+
+  #send(link: Link, message: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCResponse> {
+    return message.method === 'initialize' && !isStateless(message.params)
+      ? link.open(message, signal)
+      : link.request(message, signal);
+  }
+
+  /** Keeps what has to be said again to a service that was restarted. */
+  #note(message: JSONRPCRequest, response: JSONRPCResponse): void {
+    const { method, params } = message;
+    if (!('result' in response) || isStateless(params)) return;
+    const uri = params?.['uri'];
+    if (method === 'initialize') {
+      this.#opened = { request: message, result: resultOf<InitializeResult>(response) };
+      this.#subscriptions.clear();
+    } else if (method === 'resources/subscribe' && typeof uri === 'string') this.#subscriptions.add(uri);
+    else if (method === 'resources/unsubscribe' && typeof uri === 'string') this.#subscriptions.delete(uri);
+    else if (method === 'logging/setLevel') this.#logLevel = message;
+  }
+
+  /** The client is told of lists that changed by the bridge, so that is promised to it. */
+  #shown({ method, params }: JSONRPCRequest, response: JSONRPCResponse): JSONRPCResponse {
+    return method === 'initialize' && !isStateless(params) ? withListChanged(response) : response;
+  }
+
+  #takeNotification(message: JSONRPCNotification): void {
+    const isInitialized = message.method === 'notifications/initialized';
+    if (isInitialized) this.#isInitialized = true;
+    const passed = this.#opening.then(() => this.#passOn(message));
+    if (isInitialized) this.#opening = passed;
+  }
+
+  /** Passes on what wants no answer. Where nobody is there to take it, it is let go: a new session starts afresh. */
+  async #passOn(message: JSONRPCMessage): Promise<void> {
+    const link = this.#parts.connection.current;
+    if (link === null) return;
+    try {
+      await link.notify(message);
+    } catch (error) {
+      this.#parts.say(`a message without answer was not taken: ${(error as Error).message}`);
+      if (!(error instanceof Refused)) await link.check();
+    }
+  }
+
+  /** Ends the request, by the word for it where there are sessions, and by closing its stream. */
+  #cancel(message: JSONRPCNotification): void {
+    const id = message.params?.['requestId'];
+    const pending = typeof id === 'string' || typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (pending === undefined || pending.message.method === 'initialize') return;
+    const told = isStateless(pending.message.params) ? Promise.resolve() : this.#passOn(message);
+    void told.then(() => pending.cancelling.abort());
+  }
+
+  /** What to tell in place of an acknowledgement that the client has had before; null where it is to be told as it is. */
+  #renewed(message: JSONRPCNotification): JSONRPCNotification[] | null {
+    if (message.method !== 'notifications/subscriptions/acknowledged') return null;
+    const id = message.params?._meta?.[SUBSCRIPTION_ID_META_KEY];
+    const pending = typeof id === 'string' || typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (pending === undefined) return null;
+    if (pending.isAcknowledged) return changesSince(message);
+    pending.isAcknowledged = true;
+    return null;
+  }
+
+  #refuse(id: RequestId, code: number, message: string): void {
+    this.#parts.send({ jsonrpc: '2.0', id, error: { code, message } });
+  }
+}
+
+function unknownOutcome(): Refused {
+  return new Refused({
+    code: codes.unknownOutcome,
+    message:
+      'The connection to Corollary broke while this was under way, and it may have been carried out or not: look ' +
+      'before you repeat it.',
+  });
+}
+
+/** The result of an answer. Rejects with Refused where it is an error. */
+function resultOf<Result>(response: JSONRPCResponse): Result {
+  if ('error' in response) throw new Refused(response.error);
+  // Of the shape that the request's method has: the service is ours.
+  return response.result as unknown as Result;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        reject(new Cancelled());
+      },
+      { once: true },
+    );
+  });
+}

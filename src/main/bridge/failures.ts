@@ -1,0 +1,97 @@
+/**
+ * What can become of a message that was passed on to the service, other than being answered.
+ *
+ * What matters is whether the service can have acted on it: `NotTaken` says that it cannot, and the message may be sent
+ * again whatever it was; `Broken` that nobody knows. `Refused` is an answer: it is told to the client.
+ */
+import { SdkError, SdkHttpError } from '@modelcontextprotocol/client';
+import { NotSent } from './http-fetch.ts';
+
+/** Nobody acted on it: the service was not reached, was not ready, or did not know the session. */
+export class NotTaken extends Error {}
+
+/** It was sent, and its answer did not come. */
+export class Broken extends Error {}
+
+/** As JSON-RPC tells it. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The service, or the bridge, says no. */
+export class Refused extends Error {
+  readonly error: RpcError;
+
+  constructor(error: RpcError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** The client wants no answer any more. */
+export class Cancelled extends Error {}
+
+/** Codes of ours, in the range that JSON-RPC leaves to servers. */
+export const codes = {
+  /** The service is away. */
+  unavailable: -32050,
+  /** The service does not let this bridge in. */
+  refused: -32051,
+  /** The connection broke, and the call may have been carried out. */
+  unknownOutcome: -32052,
+  invalidRequest: -32600,
+  internal: -32603,
+} as const;
+
+/** The fate of a message whose sending failed. */
+export function failureOf(error: unknown): NotTaken | Broken | Refused {
+  if (error instanceof NotTaken || error instanceof Broken || error instanceof Refused) return error;
+  if (error instanceof NotSent) return new NotTaken(error.message, { cause: error });
+  if (error instanceof SdkHttpError) return failureOfStatus(error);
+  if (error instanceof SdkError)
+    return new Refused({ code: codes.refused, message: 'what answers is not Corollary: see --url' });
+  const isOurs = error instanceof RangeError || error instanceof TypeError;
+  if (isOurs)
+    return new Refused({ code: codes.internal, message: `this message cannot be sent: ${error.message}` });
+  return new Broken(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+function failureOfStatus(error: SdkHttpError): NotTaken | Refused {
+  const answer = parsed(error.data.text);
+  const { error: told, detail, code } = answer;
+  if (isRpcError(told)) return new Refused(told);
+  const words = typeof detail === 'string' ? detail : `the service answered with status ${error.status}`;
+  if (code === 'NotReady' || code === 'SessionNotFound') return new NotTaken(words);
+  return new Refused({
+    code: codes.refused,
+    message: adviceFor(error.status, words),
+    data: { status: error.status, code },
+  });
+}
+
+function adviceFor(status: number, words: string): string {
+  if (status === 401)
+    return `Corollary wants a valid key: set COROLLARY_API_KEY for corollary-mcp (${words})`;
+  if (status === 403) return `Corollary does not allow this: ${words}`;
+  return `Corollary refused the message: ${words}`;
+}
+
+/** The JSON object in the body of a refusal; empty where it is none. */
+function parsed(text: unknown): Readonly<Record<string, unknown>> {
+  if (typeof text !== 'string') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+function isRpcError(value: unknown): value is RpcError {
+  if (typeof value !== 'object' || value === null) return false;
+  const { code, message } = value as Record<string, unknown>;
+  return typeof code === 'number' && typeof message === 'string';
+}
