@@ -108,7 +108,7 @@ function noAnswer({ args, text }: Given): string {
   const named: unknown[] = Array.isArray(args) ? args : [];
   const written = typeof text === 'string' ? (text.slice(0, maxLookedAt).match(/[^\s(),]+/g) ?? []) : [];
   const constant = [...named, ...written].find(
-    (word) => typeof word === 'string' && /^(?:[A-Z]\d?|_)$/.test(word),
+    (word): word is string => typeof word === 'string' && /^(?:[A-Z]\d?|_)$/.test(word),
   );
   if (constant === undefined)
     return `${said} If that is a surprise, see by predicates whether the name and the number of arguments are those in use.`;
