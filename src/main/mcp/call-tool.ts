@@ -47,11 +47,12 @@ async function attempt(
   tool: Tool,
   given: ToolArguments,
 ): Promise<CallToolResult> {
+  const asked = withoutBlanks(tool, given);
   try {
-    const fields = await settle(host, caller, tool, withoutBlanks(tool, given));
+    const fields = await settle(host, caller, tool, asked);
     return successResult(tool, fields, await perform(host, caller, tool.operation, fields));
   } catch (error) {
-    if (error instanceof EngineError) return errorResult(refusalText(tool, given, error));
+    if (error instanceof EngineError) return errorResult(refusalText(tool, asked, error));
     if (caller.signal.aborted) return errorResult('The call was cancelled.');
     host.logger.error(
       { err: error, requestId: caller.requestId, tool: tool.listing.name },

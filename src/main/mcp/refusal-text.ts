@@ -12,6 +12,8 @@ import type { Tool } from './tools.ts';
 type Given = Readonly<Record<string, unknown>>;
 
 const maxPlaces = 20;
+/** Characters of a place, which may be any name that a client made up, and of what is said of it. */
+const maxCharacters = 300;
 
 export function refusalText(tool: Tool, given: Given, error: EngineError): string {
   const errors = error.members.errors ?? [];
@@ -31,7 +33,7 @@ function placesOf(
 ): string[] {
   return errors.slice(0, maxPlaces).map(({ path, message }) => {
     const hint = hintOf(path);
-    return `- ${path === '' ? 'arguments' : path}: ${message}${hint === null ? '' : ` (${hint})`}`;
+    return `- ${path === '' ? 'arguments' : clip(path)}: ${clip(message)}${hint === null ? '' : ` (${hint})`}`;
   });
 }
 
@@ -98,4 +100,10 @@ function usage({ listing: { name, inputSchema } }: Tool): string {
   const fields = Object.keys(inputSchema['properties'] ?? {});
   if (fields.length === 0) return `${name} takes no arguments.`;
   return `Fields of ${name}: ${fields.map((field) => (required.has(field) ? field : `${field}?`)).join(', ')}.`;
+}
+
+function clip(text: string): string {
+  if (text.length <= maxCharacters) return text;
+  // A cut between the halves of a surrogate pair would not be text.
+  return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -1,6 +1,7 @@
 /** Calls as models make them that have not read the schema: each is told how to mend it, and what it is told works. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isWellFormed } from '../../engine/contract/language.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { mend } from './mend.ts';
 import { tools } from './tools.ts';
@@ -59,6 +60,7 @@ const plain: [tool: string, given: Given, meant: Given][] = [
   ['tell', { ...fact, metadata: '{"a": 1}' }, { ...fact, metadata: { a: 1 } }],
   ['tell', { ...fact, valid_until: '2099-01-01' }, { ...fact, validUntil: '2099-01-01' }],
   ['tell', { arguments: fact }, fact],
+  ['tell', { predicate: 'parent', args: 'alice, bob', scope: '', ttl: null, metadata: ' ' }, fact],
   ['ask', { query: 'parent(alice, ?x)' }, { text: 'parent(alice, ?x)' }],
   ['ask', { predicate: 'parent(alice, ?x)', args: [] }, question],
   ['ask', { ...question, truthVal: false }, { ...question, negated: true }],
@@ -139,6 +141,17 @@ describe('a wrong call whose meaning is not plain', () => {
     // The first words are the problem's code; what follows names the place once.
     expect(text).toMatch(/^(ValidationException|RuleException): /);
     expect(new Set(text.split('\n')).size).toBe(text.split('\n').length);
+  });
+
+  it('is told so in few words, whatever it made up', async () => {
+    const { isError, text } = await call('tell', {
+      ...fact,
+      ['😀'.repeat(100_000)]: 1,
+      [`a${'😀'.repeat(500)}`]: 1,
+    });
+    expect(isError).toBe(true);
+    expect(text.length).toBeLessThan(1500);
+    expect(isWellFormed(text)).toBe(true);
   });
 
   it('of a tool that there is not is told which there are', async () => {
