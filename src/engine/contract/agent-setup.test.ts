@@ -18,6 +18,24 @@ const odd: AgentPlace = {
   key: 'a key with $ and "',
 };
 
+/** Each means something to a shell, a format or a client, all by itself. */
+const tenantsOfNote = [
+  'a$HOME',
+  'a`id`',
+  'a\\',
+  'a!b',
+  '#a',
+  '~',
+  '*',
+  '=a',
+  '%PATH%',
+  "''",
+  '"""',
+  ':',
+  '--header',
+  '{a}',
+];
+
 const byBridge: readonly AgentProgram[] = ['claude-desktop', 'other-stdio'];
 const byAddress = agentPrograms.filter((program) => !byBridge.includes(program));
 
@@ -53,7 +71,10 @@ describe.each(agentPrograms)('the configuration of %s', (program) => {
         const { text, route } = configured(program, place);
         expect(routeOf(program, text, place.key)).toEqual(route);
       }),
-      { numRuns: 60, examples: [[usual], [odd]] },
+      {
+        numRuns: 50,
+        examples: [[usual], [odd], ...tenantsOfNote.map((tenant): [AgentPlace] => [{ ...usual, tenant }])],
+      },
     );
   });
 

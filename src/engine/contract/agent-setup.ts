@@ -254,7 +254,7 @@ function json(value: unknown): string {
  * shell, the ones of Windows included; else in single quotes.
  */
 function shellWord(text: string): string {
-  if (/^[\w./:@%+,-]+$/.test(text)) return text;
+  if (/^[\w./:@+,-]+$/.test(text)) return text;
   if (/^[\w./:@+,= -]+$/.test(text)) return `"${text}"`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
