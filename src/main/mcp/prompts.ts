@@ -8,7 +8,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller, parseAtom, renderAtom } from '../../engine/index.ts';
 import type { McpHost, OperationParts } from '../mcp-host.ts';
-import { toolTexts } from './tool-text.ts';
+import { count, toolTexts } from './tool-text.ts';
 
 type Given = Readonly<Record<string, string>>;
 
@@ -130,7 +130,7 @@ async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   const shown = predicates.toSorted((left, right) => right.facts - left.facts).slice(0, mostPredicates);
   const lines = shown.map(
     ({ name, arity, facts, rules, example }) =>
-      `- ${name}/${arity}: ${facts} facts, ${rules} rules${example === null ? '' : `, such as ${clip(example)}`}`,
+      `- ${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${example === null ? '' : `, such as ${clip(example)}`}`,
   );
   const more = predicates.length - shown.length;
   if (more > 0) lines.push(`- and ${more} more: see \`predicates\``);

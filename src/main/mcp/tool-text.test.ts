@@ -36,7 +36,7 @@ describe('the text beside an answer', () => {
     );
   });
 
-  it('has every step of a small proof, down to what is stored, and names a stored premise by its atom alone', () => {
+  it('has every step of a small proof, down to what is stored, and a rule that comes again once', () => {
     const recursive = 'a(?x, ?z) :- p(?x, ?y), a(?y, ?z)';
     const direct = 'a(?x, ?y) :- p(?x, ?y)';
     const proof = {
@@ -52,9 +52,9 @@ describe('the text beside an answer', () => {
     };
     expect(toolTexts.ask(answer(['a(a, d)'], { proof }), {}).split('\n')).toEqual([
       '1 answer:',
-      `a(a, d) by ${recursive} from p(a, b), a(b, d)`,
+      `a(a, d) by rule 1 (${recursive}) from p(a, b), a(b, d)`,
       'where',
-      `a(b, d) by ${recursive} from p(b, c), a(c, d)`,
+      `a(b, d) by rule 1 from p(b, c), a(c, d)`,
       `a(c, d) by ${direct} from p(c, d)`,
     ]);
   });

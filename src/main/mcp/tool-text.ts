@@ -6,7 +6,7 @@
  * since many clients show a model the text alone. It never says anything that does not follow from the call and the
  * structured content.
  */
-import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
+import type { ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { renderAtom } from '../../engine/index.ts';
 import type { ToolOperation } from './tools.ts';
@@ -91,17 +91,25 @@ function windowText(output: OperationOutput<'optimizeContext'>): string {
 function answerText(answer: OperationOutput<'ask'>, given: Given): string {
   const { results, truncated, proof } = answer;
   if (results.length === 0) return noAnswer(given);
-  const steps = new Map(proof?.steps.map((step) => [step.id, step]));
+  const steps: Steps = new Map(proof?.steps.map((step) => [step.id, step]));
   const roots = results.slice(0, maxLines).map((_, index) => steps.get(proof?.roots[index] ?? -1));
+  const inner = innerSteps(roots, steps);
+  const shown = inner.slice(0, maxLines);
+  const ruleOf = ruleNames([...roots, ...shown]);
   const lines = roots.map((root, index) => {
     const result = clip(results[index] ?? '');
-    return root === undefined ? result : `${result} ${because(root, steps)}`;
+    return root === undefined ? result : `${result} ${because(root, steps, ruleOf)}`;
   });
   const kept = [`${count(results.length, 'answer')}:`, ...lines, ...leftOut(results.length)];
-  kept.push(...innerSteps(roots, steps));
+  if (shown.length > 0) kept.push('where');
+  for (const step of shown) kept.push(`${clip(step.atom)} ${because(step, steps, ruleOf)}`);
+  if (inner.length > shown.length)
+    kept.push('… and more steps in the structured content; ask a premise to see its own.');
   if (truncated) kept.push('There are more answers: ask again with limit and offset.');
   return kept.join('\n');
 }
+
+type Steps = ReadonlyMap<number, ProofStep>;
 
 function noAnswer({ args, text }: Given): string {
   const said = 'No answer: it does not follow from the facts and rules.';
@@ -115,39 +123,48 @@ function noAnswer({ args, text }: Given): string {
   return `${said} ${constant} is a constant here: variables start with ?, as in ?${constant}.`;
 }
 
-/** How premises came about that were concluded themselves, each once, from the results down to what is stored. */
-function innerSteps(
-  roots: readonly (ProofStep | undefined)[],
-  steps: ReadonlyMap<number, ProofStep>,
-): string[] {
-  const lines: string[] = [];
-  const shown = new Set(roots.map((root) => root?.id));
-  const waiting = roots.flatMap((root) => root?.premises ?? []);
-  for (let at = 0; at < waiting.length && lines.length <= maxLines; at++) {
+/**
+ * Steps of premises that were concluded themselves, each once, from the results down to what is stored; no more than one
+ * over those that are shown.
+ */
+function innerSteps(roots: readonly (ProofStep | undefined)[], steps: Steps): ProofStep[] {
+  const found: ProofStep[] = [];
+  const seen = new Set(roots.map((root) => root?.id));
+  const waiting = roots.flatMap((root) => root?.premises.slice(0, maxLookedAt) ?? []);
+  for (let at = 0; at < waiting.length && found.length <= maxLines; at++) {
     const step = steps.get(waiting[at] ?? -1);
-    if (step === undefined || shown.has(step.id)) continue;
-    shown.add(step.id);
+    if (step === undefined || seen.has(step.id)) continue;
+    seen.add(step.id);
     if (step.kind !== 'rule' && step.kind !== 'aggregate') continue;
-    lines.push(`${clip(step.atom)} ${because(step, steps)}`);
+    found.push(step);
     waiting.push(...step.premises.slice(0, maxLookedAt));
   }
-  if (lines.length === 0) return [];
-  if (lines.length <= maxLines) return ['where', ...lines];
-  return [
-    'where',
-    ...lines.slice(0, maxLines),
-    '… and more steps in the structured content; ask a premise to see its own.',
-  ];
+  return found;
+}
+
+/** How a rule is named in the lines of these steps, in their order: one that comes again is written out once. */
+function ruleNames(shown: readonly (ProofStep | undefined)[]): (rule: string) => string {
+  const uses = new Map<string, number>();
+  for (const step of shown)
+    if (typeof step?.rule === 'string') uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  return (rule) => {
+    if ((uses.get(rule) ?? 0) < 2) return clip(rule);
+    const known = numbers.get(rule);
+    if (known !== undefined) return `rule ${known}`;
+    numbers.set(rule, numbers.size + 1);
+    return `rule ${numbers.size} (${clip(rule)})`;
+  };
 }
 
 /** How a result came about, in one line: the rule and what it was applied to. */
-function because(root: ProofStep, steps: ReadonlyMap<number, Proof['steps'][number]>): string {
-  if (root.kind === 'fact') return '(stored)';
-  const premises = root.premises.slice(0, maxPremises).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
-  if (root.premises.length > maxPremises) premises.push(`${root.premises.length - maxPremises} more`);
+function because(step: ProofStep, steps: Steps, ruleOf: (rule: string) => string): string {
+  if (step.kind === 'fact') return '(stored)';
+  const premises = step.premises.slice(0, maxPremises).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
+  if (step.premises.length > maxPremises) premises.push(`${step.premises.length - maxPremises} more`);
   const from = premises.length === 0 ? '' : ` from ${premises.join(', ')}`;
-  if (root.rule !== null) return `by ${clip(root.rule)}${from}`;
-  return from === '' ? `(${root.kind})` : from.trimStart();
+  if (step.rule !== null) return `by ${ruleOf(step.rule)}${from}`;
+  return from === '' ? `(${step.kind})` : from.trimStart();
 }
 
 function dependentLines(output: OperationOutput<'retractPattern'>): string[] {
@@ -167,7 +184,8 @@ function leftOut(total: number): string[] {
   return total > maxLines ? [`… and ${total - maxLines} more in the structured content.`] : [];
 }
 
-function count(number: number, noun: string, nouns = `${noun}s`): string {
+/** `1 fact`, `2 facts`. */
+export function count(number: number, noun: string, nouns = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
