@@ -135,8 +135,8 @@ export function plainFact(value: unknown): FactInput | null {
 }
 
 /** Facts that come together are mostly of one predicate and scope: the last good ones. */
-let knownPredicate = '';
-let knownScope = '';
+let knownPredicate: string | null = null;
+let knownScope: string | null = null;
 
 function isPlainPredicate(name: string): boolean {
   if (name === knownPredicate) return true;
