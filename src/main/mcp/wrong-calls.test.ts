@@ -1,7 +1,11 @@
 /** Calls as models make them that have not read the schema: each is told how to mend it, and what it is told works. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isWellFormed } from '../../engine/contract/language.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { validate } from '../../engine/contract/validation.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { mend } from './mend.ts';
 import { tools } from './tools.ts';
@@ -196,6 +200,64 @@ describe('mending', () => {
     ])
       expect(mend(tell, given)).toEqual({ call: null, hints: new Map() });
     expect(mend(tell, { constructor: 1, toString: 'x', valueOf: null }).call).toBeNull();
+  });
+
+  it('proposes only what the tool takes, whatever was given', () => {
+    const name = fc.constantFrom(
+      'args',
+      'predicate',
+      'text',
+      'head',
+      'body',
+      'goals',
+      'subject',
+      'object',
+      'query',
+      'negated',
+      'metadata',
+      'arguments',
+      'valueOf',
+      'limit',
+      'rule',
+    );
+    const text = fc.constantFrom(
+      'p(a, ?x)',
+      '-p(a).',
+      'a and b',
+      'if a then b',
+      'a(?x) <- b(?x)',
+      '["a"]',
+      '[',
+      '{',
+      'true',
+      '7',
+      '?',
+      '? x',
+      ' ',
+      '(',
+    );
+    const value = fc.oneof(
+      { weight: 4, arbitrary: text },
+      { weight: 2, arbitrary: fc.array(text, { maxLength: 3 }) },
+      fc.dictionary(name, text, { maxKeys: 2 }),
+      fc.jsonValue({ maxDepth: 2 }),
+    );
+    let proposed = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...tools.values()),
+        fc.dictionary(name, value, { maxKeys: 3 }),
+        (tool, given) => {
+          const { call } = mend(tool, given);
+          if (call === null) return;
+          proposed++;
+          const { body }: OperationSpec = operations[tool.operation];
+          expect(body !== undefined && validate(body, call).ok, JSON.stringify(call)).toBe(true);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+    expect(proposed).toBeGreaterThan(20);
   });
 
   it('leaves a call that is in order as it is', () => {
