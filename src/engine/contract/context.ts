@@ -42,17 +42,21 @@ export const maxFactsSchema = z.int().min(1).max(100_000);
 
 export const optimizeInputSchema = z
   .strictObject({
-    maxFacts: defaulted(maxFactsSchema, 100),
+    maxFacts: defaulted(maxFactsSchema, 100).describe('Facts at most'),
     maxChars: optional(z.int().min(1).max(100_000_000)).describe('Of all rendered atoms together'),
     goals: goalsSchema,
-    relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)),
+    relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)).describe(
+      'Shares of the room for groups of predicates',
+    ),
     ...scopeFields,
     predicates: predicatesSchema,
     sessionId: optional(sessionIdSchema).describe('The window becomes what /context/diff compares with'),
-    autoResolveContradictions: defaulted(z.boolean(), true),
-    maxFactsPerPredicate: optional(z.int().min(1).max(100_000)),
-    includeInferred: defaulted(z.boolean(), false),
-    explainOmitted: defaulted(z.boolean(), false),
+    autoResolveContradictions: defaulted(z.boolean(), true).describe(
+      'Of an atom that is true and false, the better',
+    ),
+    maxFactsPerPredicate: optional(z.int().min(1).max(100_000)).describe('Facts of one predicate at most'),
+    includeInferred: defaulted(z.boolean(), false).describe('Conclusions too, not only those of the goals'),
+    explainOmitted: defaulted(z.boolean(), false).describe('What was left out, and why'),
     timeoutMs: timeoutSchema.describe('For finding and proving; past it 422'),
   })
   .superRefine(oneScopeChoice)

@@ -97,7 +97,7 @@ export const factSchema = z.strictObject(factFields).superRefine(oneScopeChoice)
 export const factInputSchema = z
   .strictObject({
     ...factFields,
-    ifGeneration: optional(generationSchema).describe('409 if the fact changed since'),
+    ifGeneration: optional(generationSchema).describe('Refused if the fact changed since'),
   })
   .superRefine(oneScopeChoice);
 
@@ -135,8 +135,8 @@ export function plainFact(value: unknown): FactInput | null {
 }
 
 /** Facts that come together are mostly of one predicate and scope: the last good ones. */
-let knownPredicate = '';
-let knownScope = '';
+let knownPredicate: string | null = null;
+let knownScope: string | null = null;
 
 function isPlainPredicate(name: string): boolean {
   if (name === knownPredicate) return true;
@@ -181,9 +181,11 @@ const retractFields = {
   predicate: predicateSchema,
   ...scopeFields,
   truthVal: optional(z.boolean()).describe('Absent: both truth values'),
-  dryRun: defaulted(z.boolean(), false),
-  dependents: defaulted(z.enum(['known', 'all']), 'known'),
-  ifGeneration: optional(generationSchema),
+  dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
+  dependents: defaulted(z.enum(['known', 'all']), 'known').describe(
+    'all: derive every conclusion that falls, not only those that were asked for',
+  ),
+  ifGeneration: optional(generationSchema).describe('Refused if a fact that matches changed since'),
   timeoutMs: defaulted(z.int().min(1).max(600_000), 10_000).describe('Time for finding dependents'),
 };
 

@@ -44,7 +44,9 @@ export const scopeNameSchema = z
 
 /** `scope` and `unscoped` of every request that can name a scope. Both absent: scope null. */
 export const scopeFields = {
-  scope: optional(scopeNameSchema).describe('A scope; absent or null as the endpoint says'),
+  scope: optional(scopeNameSchema).describe(
+    'A named part of the knowledge; absent: all of it, where something is stored none',
+  ),
   unscoped: defaulted(z.boolean(), false).describe('true in place of scope: the facts without scope'),
 };
 
@@ -62,9 +64,11 @@ export function oneScopeChoice(
 }
 
 /** Absent: everything. */
-export const limitSchema = optional(z.int().min(1).max(100_000));
-export const offsetSchema = defaulted(z.int().min(0), 0);
-export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000);
+export const limitSchema = optional(z.int().min(1).max(100_000)).describe('Results at most; absent: all');
+export const offsetSchema = defaulted(z.int().min(0), 0).describe('Results to leave out before the first');
+export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000).describe(
+  'Milliseconds it may take',
+);
 
 /** A write counter of a database. */
 export const generationSchema = z.int().min(0);

@@ -21,7 +21,9 @@ export const askedForms = {
   predicate: optional(predicateSchema),
   args: optional(termsSchema),
   body: optional(bodySchema),
-  text: optional(z.string().min(1).max(100_000)).describe('A rule body in the grammar'),
+  text: optional(z.string().min(1).max(100_000)).describe(
+    'A question as text: atoms with commas for and, not, comparisons',
+  ),
   negated: defaulted(z.boolean(), false).describe('With predicate: ask for what is explicitly not so'),
 };
 
@@ -46,12 +48,14 @@ export const askInputSchema = z
   .strictObject({
     ...askedForms,
     ...scopeFields,
-    withProof: defaulted(z.boolean(), false),
-    allProofs: defaulted(z.boolean(), false),
+    withProof: defaulted(z.boolean(), false).describe('The proof too'),
+    allProofs: defaulted(z.boolean(), false).describe('In the proof, the other ways to each conclusion too'),
     limit: limitSchema,
     offset: offsetSchema,
     timeoutMs: timeoutSchema,
-    maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
+    maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations).describe(
+      'Steps it may take',
+    ),
   })
   .superRefine(oneScopeChoice)
   .superRefine(oneForm);

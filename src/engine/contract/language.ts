@@ -121,9 +121,9 @@ export const variableNameSchema = z
   });
 
 /** A constant: what `termSchema` takes, but no variable. */
-export const constantSchema = termSchema.refine((text) => !isVariable(text), {
-  message: 'a fact is ground: variables are not allowed here',
-});
+export const constantSchema = termSchema
+  .refine((text) => !isVariable(text), { message: 'a fact is ground: variables are not allowed here' })
+  .meta({ description: 'A constant', examples: ['alice', 3] });
 
 /** Any predicate, built-ins included (bodies). */
 export const anyPredicateSchema = z.string().superRefine((name, context) => {
@@ -145,8 +145,14 @@ export const predicateSchema = z
 export const maxArguments = 64;
 export const maxBodyLiterals = 256;
 
-export const termsSchema = z.array(termSchema).max(maxArguments, 'at most 64 arguments');
-export const constantsSchema = z.array(constantSchema).max(maxArguments, 'at most 64 arguments');
+export const termsSchema = z
+  .array(termSchema)
+  .max(maxArguments, 'at most 64 arguments')
+  .describe('In order; one that starts with ? is a variable');
+export const constantsSchema = z
+  .array(constantSchema)
+  .max(maxArguments, 'at most 64 arguments')
+  .describe('In order; constants alone');
 
 const absentFlag = z
   .boolean()
@@ -182,4 +188,7 @@ export const literalSchema: z.ZodType<Literal, unknown> = z.lazy(() =>
 export const bodySchema = z
   .array(literalSchema)
   .min(1, 'a body has at least one literal')
-  .max(maxBodyLiterals, 'a body has at most 256 literals');
+  .max(maxBodyLiterals, 'a body has at most 256 literals')
+  .describe(
+    'Literals {predicate, args, negated?, naf?} (naf: not), built-ins by their sign as predicate, or aggregates {aggregate, result, over, body}; text says the same more shortly',
+  );

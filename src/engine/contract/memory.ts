@@ -61,8 +61,8 @@ const maxFactsSchema = z.int().min(1).max(100_000);
 /** Body of POST /memory/context. */
 export const recallInputSchema = z
   .strictObject({
-    maxFacts: defaulted(maxFactsSchema, 100),
-    minSalience: defaulted(z.number().min(0).max(1), 0),
+    maxFacts: defaulted(maxFactsSchema, 100).describe('Facts at most'),
+    minSalience: defaulted(z.number().min(0).max(1), 0).describe('Facts below it are left out'),
     predicates: predicatesSchema,
     ...scopeFields,
     includeInferred: defaulted(z.boolean(), false).describe(
@@ -114,8 +114,8 @@ export const consolidateInputSchema = z
   .strictObject({
     ...scopeFields,
     predicates: predicatesSchema,
-    minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3),
-    dryRun: defaulted(z.boolean(), false),
+    minOccurrences: defaulted(z.int().min(2).max(1_000_000), 3).describe('Alike facts that make a summary'),
+    dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
   })
   .superRefine(oneScopeChoice);
 export type ConsolidateInput = z.output<typeof consolidateInputSchema>;
@@ -197,9 +197,9 @@ export type Restored = z.output<typeof restoredSchema>;
 
 export const decayInputSchema = z
   .strictObject({
-    threshold: defaulted(z.number().min(0).max(1), 0.05),
+    threshold: defaulted(z.number().min(0).max(1), 0.05).describe('Salience below which a fact goes'),
     ...scopeFields,
-    dryRun: defaulted(z.boolean(), false),
+    dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
   })
   .superRefine(oneScopeChoice);
 export type DecayInput = z.output<typeof decayInputSchema>;

@@ -26,11 +26,14 @@ export const operationTags = [
  */
 export type Role = 'public' | 'reader' | 'writer' | 'admin' | 'replica';
 
-/** How an operation appears as an MCP tool; `description` says when to use which, with an example. */
+/** How an operation appears as an MCP tool. */
 export interface ToolSpec {
   name: string;
   title: string;
+  /** What it does, and when to use which; the example stands behind it. */
   description: string;
+  /** Arguments of a call. */
+  example: Readonly<Record<string, unknown>>;
   destructive: boolean;
   idempotent: boolean;
 }

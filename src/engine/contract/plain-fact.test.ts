@@ -24,6 +24,12 @@ const value = fc.oneof(
   fc.anything(),
 );
 
+// Before anything else in this file: what was seen last must not be what nothing has been seen yet.
+it('an empty predicate or scope is for the schema to refuse, in the very first fact too', () => {
+  expect(plainFact({ predicate: 'p', args: [], scope: '' })).toBeNull();
+  expect(plainFact({ predicate: '', args: [] })).toBeNull();
+});
+
 it('a fact of predicate, texts, truth value and scope is what the schema makes of it, and every other one is left to the schema', () => {
   let taken = 0;
   fc.assert(

@@ -28,12 +28,12 @@ function oneForm(
 }
 
 const ruleFields = {
-  head: optional(headSchema),
+  head: optional(headSchema).describe('What is concluded'),
   body: optional(bodySchema),
-  text: optional(ruleTextSchema).describe('The rule in the grammar, in place of head and body'),
+  text: optional(ruleTextSchema).describe('The rule as text, in place of head and body'),
   ...scopeFields,
-  name: optional(z.string().max(256)),
-  description: optional(z.string().max(10_000)),
+  name: optional(z.string().max(256)).describe('For people'),
+  description: optional(z.string().max(10_000)).describe('For people'),
   enabled: optional(z.boolean()).describe(
     'Default true; a rule taught again stays disabled unless true is given',
   ),

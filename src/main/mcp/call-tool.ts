@@ -13,6 +13,7 @@ import type { McpHost } from '../mcp-host.ts';
 import { fitAnswer, requireFits } from './answer-size.ts';
 import { oneLine } from './client.ts';
 import { proofAppResult } from './proof-app.ts';
+import { refusalText } from './refusal-text.ts';
 import { toolTexts } from './tool-text.ts';
 import { type Tool, type ToolOperation, tools } from './tools.ts';
 
@@ -66,11 +67,12 @@ function unknownTool(name: string): Outcome {
 }
 
 async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArguments): Promise<Outcome> {
+  const asked = withoutBlanks(tool, given);
   try {
-    const fields = await settle(host, caller, tool, withoutBlanks(tool, given));
-    return successOutcome(tool, await perform(host, caller, tool.operation, fields));
+    const fields = await settle(host, caller, tool, asked);
+    return successOutcome(tool, fields, await perform(host, caller, tool.operation, fields));
   } catch (error) {
-    if (error instanceof EngineError) return errorOutcome(refusalText(tool, error));
+    if (error instanceof EngineError) return errorOutcome(refusalText(tool, asked, error));
     if (caller.signal.aborted) return errorOutcome('The call was cancelled.');
     host.logger.error(
       { err: error, requestId: caller.requestId, tool: tool.listing.name },
@@ -143,40 +145,21 @@ async function perform<Name extends ToolOperation | 'retract'>(
   return (await host.perform(operation, caller, { body: fields })) as OperationOutput<Name>;
 }
 
-function successOutcome(tool: Tool, output: unknown): Outcome {
+function successOutcome(tool: Tool, fields: ToolArguments, output: unknown): Outcome {
   const { operation } = tool;
   const content = operation === 'ask' ? fitAnswer(output as OperationOutput<'ask'>) : output;
   const isTried = typeof output === 'object' && output !== null && 'dryRun' in output;
   const isWritten = operations[operation].kind === 'write' && !isTried;
   const contentChars = requireFits(tool.listing.name, content, isWritten);
-  return { text: textOf(operation, content), content, contentChars };
+  return { text: textOf(operation, content, fields), content, contentChars };
 }
 
 /** The table's types tie each text to its operation's output; a lookup by a variable name loses that tie. */
-function textOf(operation: ToolOperation, output: unknown): string {
-  const text = toolTexts[operation] as (output: unknown) => string;
-  return text(output);
+function textOf(operation: ToolOperation, output: unknown, fields: ToolArguments): string {
+  const text = toolTexts[operation] as (output: unknown, fields: ToolArguments) => string;
+  return text(output, fields);
 }
 
 function errorOutcome(text: string): Outcome {
   return { text, content: null, contentChars: 0 };
-}
-
-/** What was refused and why, place by place, and which fields the tool takes where one was wrong. */
-function refusalText(tool: Tool, error: EngineError): string {
-  const places = (error.members.errors ?? [])
-    .slice(0, maxPlaces)
-    .map(({ path, message }) => `- ${path === '' ? 'arguments' : path}: ${message}`);
-  const lines = [`${error.code}: ${error.message}`, ...places];
-  if (error.code === 'ValidationException') lines.push(usage(tool));
-  return lines.join('\n');
-}
-
-const maxPlaces = 20;
-
-function usage({ listing: { name, inputSchema } }: Tool): string {
-  const required = new Set(Array.isArray(inputSchema['required']) ? inputSchema['required'] : []);
-  const fields = Object.keys(inputSchema['properties'] ?? {});
-  if (fields.length === 0) return `${name} takes no arguments.`;
-  return `Fields of ${name}: ${fields.map((field) => (required.has(field) ? field : `${field}?`)).join(', ')}.`;
 }

@@ -3,7 +3,9 @@
  *
  * Agents pay for every word of a schema, and many of their clients know only the plain part of JSON Schema. So
  * what the generator writes is cut down without changing what it accepts where it matters: an optional field is
- * shown as its type alone (`null` stays allowed, and counts as absent), and bounds that say nothing are left out.
+ * shown as its type alone (`null` stays allowed, and counts as absent), bounds that nobody meets are left out, and so are
+ * references, which many clients cannot follow: what is recursive is an object, and its field says which. An answer
+ * may get fields that are not there yet, so its schema does not close objects.
  */
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -16,7 +18,7 @@ export interface ObjectSchema {
 /** JSON Schema of a tool's arguments; `hidden` fields are accepted but not shown. Without a body: no arguments. */
 export function inputSchemaOf(body: OperationSpec['body'], hidden: readonly string[] = []): ObjectSchema {
   if (body === undefined) return { type: 'object', properties: {}, additionalProperties: false };
-  const schema = plain(jsonSchemaOf(body, 'input'), true);
+  const { $defs: _recursive, ...schema } = plain(jsonSchemaOf(body, 'input'), true);
   const properties = isSchema(schema['properties']) ? { ...schema['properties'] } : {};
   for (const field of hidden) delete properties[field];
   return { ...schema, type: 'object', properties };
@@ -53,22 +55,39 @@ const data: ReadonlySet<string> = new Set([
   'description',
 ]);
 
-function plain(schema: JsonSchema, dropNull: boolean): JsonSchema {
+/** Keywords that an agent has no use for. */
+const unused: ReadonlySet<string> = new Set([
+  'propertyNames',
+  'examples',
+  'maxItems',
+  'minLength',
+  'maxLength',
+]);
+
+function plain(schema: JsonSchema, isInput: boolean): JsonSchema {
+  if (isInput && '$ref' in schema) return { type: 'object' };
   const result: JsonSchema = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === 'propertyNames' || isEmptyBound(keyword, value)) continue;
+    if (unused.has(keyword) || isIdle(keyword, value, isInput)) continue;
     if (data.has(keyword)) result[keyword] = value;
-    else if (maps.has(keyword) && isSchema(value)) result[keyword] = plainMap(value, dropNull);
+    else if (keyword === 'items' && isSchema(value) && 'description' in schema)
+      result[keyword] = plain(withoutDescription(value), isInput);
+    else if (maps.has(keyword) && isSchema(value)) result[keyword] = plainMap(value, isInput);
     else if (Array.isArray(value))
-      result[keyword] = value.map((item) => (isSchema(item) ? plain(item, dropNull) : item));
-    else result[keyword] = isSchema(value) ? plain(value, dropNull) : value;
+      result[keyword] = value.map((item) => (isSchema(item) ? plain(item, isInput) : item));
+    else result[keyword] = isSchema(value) ? plain(value, isInput) : value;
   }
-  return dropNull ? withPlainOptions(result) : result;
+  return isInput ? withPlainOptions(result) : result;
 }
 
-function plainMap(map: JsonSchema, dropNull: boolean): JsonSchema {
+/** What the list says of its elements is enough. */
+function withoutDescription({ description: _, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}
+
+function plainMap(map: JsonSchema, isInput: boolean): JsonSchema {
   return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => [name, isSchema(value) ? plain(value, dropNull) : value]),
+    Object.entries(map).map(([name, value]) => [name, isSchema(value) ? plain(value, isInput) : value]),
   );
 }
 
@@ -78,7 +97,7 @@ function withPlainOptions(schema: JsonSchema): JsonSchema {
   const needed = new Set(Array.isArray(required) ? required : []);
   const entries = Object.entries(properties).map(([name, value]) => [
     name,
-    isSchema(value) && !needed.has(name) ? withoutNull(value) : value,
+    isSchema(value) && !needed.has(name) ? typesTogether(withoutNull(value)) : value,
   ]);
   return { ...schema, properties: Object.fromEntries(entries) };
 }
@@ -98,7 +117,18 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return options.length === 1 && isSchema(only) ? { ...only, ...rest } : { ...rest, anyOf: options };
 }
 
-function isEmptyBound(keyword: string, value: unknown): boolean {
-  if (keyword === 'maximum') return value === Number.MAX_SAFE_INTEGER;
-  return keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER;
+/** Alternatives that are types alone, as a list of types. */
+function typesTogether(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const isType = (option: unknown) => isSchema(option) && Object.keys(option).join() === 'type';
+  if (!Array.isArray(anyOf) || !anyOf.every(isType)) return schema;
+  return { ...rest, type: anyOf.flatMap(({ type }: JsonSchema) => type) };
+}
+
+/** Blank texts count as absent where that is allowed, and nobody means as much as the upper bounds. */
+function isIdle(keyword: string, value: unknown, isInput: boolean): boolean {
+  if (keyword === 'maximum' || keyword === 'minimum') return !isInput || Math.abs(Number(value)) >= 100_000;
+  return isInput
+    ? keyword === 'default' && value === false
+    : keyword === 'additionalProperties' && value === false;
 }

@@ -2,10 +2,11 @@
  * The short text that stands beside a tool's structured content.
  *
  * A model reads the text, a program the structured content: so the text says in a few lines what an agent has to
- * know to go on, is cut where lists and atoms get long, and says that it was cut. It never says anything that the
- * structured content does not.
+ * know to go on, is cut where lists and atoms get long, and says that it was cut. It holds the whole of a small proof,
+ * since many clients show a model the text alone. It never says anything that does not follow from the call and the
+ * structured content.
  */
-import type { Proof, ProofStep } from '../../engine/contract/inference.ts';
+import type { ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { renderAtom } from '../../engine/index.ts';
 import type { ToolOperation } from './tools.ts';
@@ -13,8 +14,12 @@ import type { ToolOperation } from './tools.ts';
 const maxLines = 20;
 const maxPremises = 8;
 const maxAtomCharacters = 240;
+/** Characters of a question, and premises of a step, that are looked at. */
+const maxLookedAt = 1000;
 
-type Texts = { readonly [Name in ToolOperation]: (output: OperationOutput<Name>) => string };
+/** The arguments of the call, as they were understood. */
+type Given = Readonly<Record<string, unknown>>;
+type Texts = { readonly [Name in ToolOperation]: (output: OperationOutput<Name>, given: Given) => string };
 
 /** Text of every tool's answer. */
 export const toolTexts: Texts = {
@@ -35,8 +40,11 @@ export const toolTexts: Texts = {
     });
     return [`${count(predicates.length, 'predicate')}:`, ...cutLines(lines)].join('\n');
   },
-  assertRule: ({ status, rule }) =>
-    `${status === 'unchanged' ? 'Already known, unchanged' : 'Learnt'}: ${clip(rule)}`,
+  assertRule: ({ status, rule }) => {
+    const said = `${status === 'unchanged' ? 'Already known, unchanged' : 'Learnt'}: ${clip(rule)}`;
+    if (/[\s(,]\?/.test(rule)) return said;
+    return `${said}\nNo variable stands in it, so it concludes this one atom only: variables start with ?, as in ?x.`;
+  },
   ask: answerText,
   recall: ({ facts, totalFacts, returned }) => {
     if (returned === 0) return 'Nothing is remembered that fits.';
@@ -80,27 +88,83 @@ function windowText(output: OperationOutput<'optimizeContext'>): string {
   return lines.join('\n');
 }
 
-function answerText(answer: OperationOutput<'ask'>): string {
+function answerText(answer: OperationOutput<'ask'>, given: Given): string {
   const { results, truncated, proof } = answer;
-  if (results.length === 0) return 'No answer: it does not follow from the facts and rules.';
-  const steps = new Map(proof?.steps.map((step) => [step.id, step]));
-  const lines = results.slice(0, maxLines).map((result, index) => {
-    const root = proof === undefined ? undefined : steps.get(proof.roots[index] ?? -1);
-    return `${clip(result)}${root === undefined ? '' : ` ${because(root, steps)}`}`;
+  if (results.length === 0) return noAnswer(given);
+  const steps: Steps = new Map(proof?.steps.map((step) => [step.id, step]));
+  const roots = results.slice(0, maxLines).map((_, index) => steps.get(proof?.roots[index] ?? -1));
+  const inner = innerSteps(roots, steps);
+  const shown = inner.slice(0, maxLines);
+  const ruleOf = ruleNames([...roots, ...shown]);
+  const lines = roots.map((root, index) => {
+    const result = clip(results[index] ?? '');
+    return root === undefined ? result : `${result} ${because(root, steps, ruleOf)}`;
   });
   const kept = [`${count(results.length, 'answer')}:`, ...lines, ...leftOut(results.length)];
+  if (shown.length > 0) kept.push('where');
+  for (const step of shown) kept.push(`${clip(step.atom)} ${because(step, steps, ruleOf)}`);
+  if (inner.length > shown.length)
+    kept.push('… and more steps in the structured content; ask a premise to see its own.');
   if (truncated) kept.push('There are more answers: ask again with limit and offset.');
   return kept.join('\n');
 }
 
+type Steps = ReadonlyMap<number, ProofStep>;
+
+function noAnswer({ args, text }: Given): string {
+  const said = 'No answer: it does not follow from the facts and rules.';
+  const named: unknown[] = Array.isArray(args) ? args : [];
+  const written = typeof text === 'string' ? (text.slice(0, maxLookedAt).match(/[^\s(),]+/g) ?? []) : [];
+  const constant = [...named, ...written].find(
+    (word): word is string => typeof word === 'string' && /^(?:[A-Z]\d?|_)$/.test(word),
+  );
+  if (constant === undefined)
+    return `${said} If that is a surprise, see by predicates whether the name and the number of arguments are those in use.`;
+  return `${said} ${constant} is a constant here: variables start with ?, as in ?${constant}.`;
+}
+
+/**
+ * Steps of premises that were concluded themselves, each once, from the results down to what is stored; no more than one
+ * over those that are shown.
+ */
+function innerSteps(roots: readonly (ProofStep | undefined)[], steps: Steps): ProofStep[] {
+  const found: ProofStep[] = [];
+  const seen = new Set(roots.map((root) => root?.id));
+  const waiting = roots.flatMap((root) => root?.premises.slice(0, maxLookedAt) ?? []);
+  for (let at = 0; at < waiting.length && found.length <= maxLines; at++) {
+    const step = steps.get(waiting[at] ?? -1);
+    if (step === undefined || seen.has(step.id)) continue;
+    seen.add(step.id);
+    if (step.kind !== 'rule' && step.kind !== 'aggregate') continue;
+    found.push(step);
+    waiting.push(...step.premises.slice(0, maxLookedAt));
+  }
+  return found;
+}
+
+/** How a rule is named in the lines of these steps, in their order: one that comes again is written out once. */
+function ruleNames(shown: readonly (ProofStep | undefined)[]): (rule: string) => string {
+  const uses = new Map<string, number>();
+  for (const step of shown)
+    if (typeof step?.rule === 'string') uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  return (rule) => {
+    if ((uses.get(rule) ?? 0) < 2) return clip(rule);
+    const known = numbers.get(rule);
+    if (known !== undefined) return `rule ${known}`;
+    numbers.set(rule, numbers.size + 1);
+    return `rule ${numbers.size} (${clip(rule)})`;
+  };
+}
+
 /** How a result came about, in one line: the rule and what it was applied to. */
-function because(root: ProofStep, steps: ReadonlyMap<number, Proof['steps'][number]>): string {
-  if (root.kind === 'fact') return '(stored)';
-  const premises = root.premises.slice(0, maxPremises).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
-  if (root.premises.length > maxPremises) premises.push(`${root.premises.length - maxPremises} more`);
+function because(step: ProofStep, steps: Steps, ruleOf: (rule: string) => string): string {
+  if (step.kind === 'fact') return '(stored)';
+  const premises = step.premises.slice(0, maxPremises).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
+  if (step.premises.length > maxPremises) premises.push(`${step.premises.length - maxPremises} more`);
   const from = premises.length === 0 ? '' : ` from ${premises.join(', ')}`;
-  if (root.rule !== null) return `by ${clip(root.rule)}${from}`;
-  return from === '' ? `(${root.kind})` : from.trimStart();
+  if (step.rule !== null) return `by ${ruleOf(step.rule)}${from}`;
+  return from === '' ? `(${step.kind})` : from.trimStart();
 }
 
 function dependentLines(output: OperationOutput<'retractPattern'>): string[] {
@@ -120,7 +184,8 @@ function leftOut(total: number): string[] {
   return total > maxLines ? [`… and ${total - maxLines} more in the structured content.`] : [];
 }
 
-function count(number: number, noun: string, nouns = `${noun}s`): string {
+/** `1 fact`, `2 facts`. */
+export function count(number: number, noun: string, nouns = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { validate } from '../../engine/contract/validation.ts';
 import { tools } from './tools.ts';
 
 const listings = [...tools.values()].map((tool) => tool.listing);
@@ -41,6 +42,7 @@ describe('the tools', () => {
         scope: { type: 'string', description: expect.any(String) },
         metadata: { type: 'object' },
         ttl: { type: 'integer', minimum: 1 },
+        validUntil: { type: ['integer', 'string'] },
       },
     });
     expect(inputSchema).toMatchObject({ properties: { metadata: { additionalProperties: {} } } });
@@ -49,6 +51,43 @@ describe('the tools', () => {
 
   it('leave out bounds that bound nothing', () => {
     expect(JSON.stringify(listings)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+  });
+
+  it('have descriptions that say when to use which, each with an example that is a call', () => {
+    for (const { operation, listing, example } of tools.values()) {
+      const spec: OperationSpec = operations[operation];
+      expect(listing.description).toMatch(/\b(use|look here|for what|before you|when)\b/i);
+      expect(listing.description).toContain(` Example: ${JSON.stringify(example)}`);
+      if (spec.body === undefined) expect(example).toEqual({});
+      else expect(validate(spec.body, example)).toMatchObject({ ok: true });
+    }
+    const others = {
+      tell: 'teach',
+      teach: 'tell',
+      ask: 'recall',
+      recall: 'ask',
+      context: 'ask',
+      cleanup: 'forget',
+    };
+    for (const [name, other] of Object.entries(others)) expect(listing(name).description).toContain(other);
+  });
+
+  it('describe every field that they take', () => {
+    for (const { name, inputSchema } of listings)
+      for (const [field, schema] of Object.entries(inputSchema['properties'] ?? {}))
+        expect(schema, `${name}.${field}`).toMatchObject({ description: expect.stringMatching(/\w{3}/) });
+  });
+
+  it('have schemas in the plain part of JSON Schema, without references', () => {
+    expect(JSON.stringify(listings.map(({ inputSchema }) => inputSchema))).not.toMatch(
+      /"\$ref"|"\$defs"|"anyOf"/,
+    );
+  });
+
+  it('cost an agent that lists them little', () => {
+    const shown = listings.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    expect(JSON.stringify(shown).length).toBeLessThan(13_500);
+    expect(JSON.stringify(listings).length).toBeLessThan(28_000);
   });
 
   it('do not ask whether an answer should have its proof: it has', () => {

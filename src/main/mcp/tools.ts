@@ -18,6 +18,8 @@ export interface Tool {
   readonly operation: ToolOperation;
   /** Fields that may be left out: a blank string in one of them, or null, counts as absent. */
   readonly optionalFields: ReadonlySet<string>;
+  /** Arguments of a call, as the description shows them. */
+  readonly example: ToolSpec['example'];
   /** As `tools/list` answers it. */
   readonly listing: {
     name: string;
@@ -49,10 +51,11 @@ function toolOf(operation: ToolOperation): Tool {
   return {
     operation,
     optionalFields: optionalFieldsOf(spec.body),
+    example: spec.tool.example,
     listing: {
       name: spec.tool.name,
       title: spec.tool.title,
-      description: spec.tool.description,
+      description: `${spec.tool.description} Example: ${JSON.stringify(spec.tool.example)}`,
       inputSchema: inputSchemaOf(spec.body, hiddenFields[operation]),
       outputSchema: outputSchemaOf(spec.output),
       annotations: {

@@ -33,7 +33,12 @@ export const contextOperations = {
       title: 'Choose a context window',
       description:
         'The facts to read for a task, within a budget: give goals, and the answers come with every premise of their proofs, then related facts, then the most salient. ' +
-        'Example: {"goals": [{"predicate": "grandparent", "args": ["alice", "?who"]}], "maxFacts": 25, "maxChars": 2000}.',
+        'For one question use ask.',
+      example: {
+        goals: [{ predicate: 'grandparent', args: ['alice', '?who'] }],
+        maxFacts: 25,
+        maxChars: 2000,
+      },
       destructive: false,
       idempotent: true,
     },

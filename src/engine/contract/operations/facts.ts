@@ -38,9 +38,10 @@ export const factOperations = {
       name: 'tell',
       title: 'Tell a fact',
       description:
-        'Store one ground fact. Use it for what you have learnt and want to keep; telling the same fact twice changes nothing. ' +
-        'For a rule use teach. Example: {"predicate": "parent", "args": ["alice", "bob"]}; truthVal false says that it is explicitly not so; ' +
-        'ttl, validFrom and validUntil bound when it holds.',
+        'Store one fact that you have learnt and want to keep. The predicate is the name of a relation, args are what stands in it, in order. ' +
+        'Look at predicates first and use the names that are there. Telling the same fact again changes nothing; several facts are several calls. ' +
+        'What is known not to be so is told with truthVal: false; ttl, validFrom and validUntil bound when it holds. For what holds in general use teach.',
+      example: { predicate: 'parent', args: ['alice', 'bob'] },
       destructive: false,
       idempotent: true,
     },
@@ -94,9 +95,10 @@ export const factOperations = {
       name: 'forget',
       title: 'Forget facts',
       description:
-        'Retract the stored facts that match a pattern; conclusions that depended on them no longer hold and are listed as dependents. ' +
-        'Constants match themselves, arguments that start with ? match anything. ' +
-        'Example: {"predicate": "parent", "args": ["alice", "?child"]}. Use dryRun: true to see what would go.',
+        'Retract the stored facts that match a pattern, when they are no longer so: constants match themselves, arguments that start with ? match anything. ' +
+        'Conclusions that depended on them no longer hold and are listed as dependents. Facts alone can be forgotten, conclusions and rules cannot. ' +
+        'Use dryRun: true to see what would go.',
+      example: { predicate: 'parent', args: ['alice', '?child'] },
       destructive: true,
       idempotent: true,
     },
@@ -170,8 +172,9 @@ export const factOperations = {
       name: 'predicates',
       title: 'List predicates',
       description:
-        'The vocabulary in use: every predicate with its arity, how many facts and rules it has, and an example. ' +
-        'Look here first, so that you tell and ask in words that are already there.',
+        'The vocabulary in use: every predicate with its number of arguments, how many facts and rules it has, and an example. ' +
+        'Look here first, so that you tell and ask in words that are already there, and when an answer is empty that should not be.',
+      example: {},
       destructive: false,
       idempotent: true,
     },

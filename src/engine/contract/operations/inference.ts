@@ -29,9 +29,10 @@ export const inferenceOperations = {
       name: 'ask',
       title: 'Ask a question',
       description:
-        'Ask what follows from the facts and rules; the answer is complete and comes with its proof. Arguments that start with ? are what you want to know. ' +
-        'Example: {"predicate": "grandparent", "args": ["alice", "?who"]}, or a conjunction as text: {"text": "parent(?x, ?y), employed(?y)"}. ' +
-        'An empty result means that it does not follow.',
+        'Ask what follows from the facts and rules, before you answer from memory. The answer is complete and comes with its proof; an empty one means that it does not follow. ' +
+        'Give predicate and args, where arguments that start with ? are what you want to know, or a conjunction as text, ' +
+        'such as {"text": "parent(?x, ?y), not employed(?y)"}. For an overview of what is known use recall.',
+      example: { predicate: 'grandparent', args: ['alice', '?who'] },
       destructive: false,
       idempotent: true,
     },

@@ -44,7 +44,8 @@ export const memoryOperations = {
       title: 'Recall what is most present',
       description:
         'The stored facts of highest salience: used often or lately. Use it at the start of a session, or to see what is known about some predicates; ' +
-        'for a certain question use ask, for facts chosen for a goal use context. Example: {"maxFacts": 20, "predicates": ["prefers", "works_on"]}.',
+        'for a certain question use ask, for facts chosen for a goal use context. There is no search by words.',
+      example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,
       idempotent: true,
     },
@@ -76,8 +77,8 @@ export const memoryOperations = {
       title: 'Consolidate episodes',
       description:
         'Put one summary with a count in the place of many facts that differ in one argument only, such as visits on many days. ' +
-        'Nothing is lost: a summary can be restored. Use dryRun: true first and show what would go. ' +
-        'Example: {"predicates": ["visited"], "minOccurrences": 5, "dryRun": true}.',
+        'Nothing is lost: a summary can be restored. Use it when memory is to be tidied up, with dryRun: true first, and show what would go.',
+      example: { predicates: ['visited'], minOccurrences: 5, dryRun: true },
       destructive: true,
       idempotent: true,
     },
@@ -109,7 +110,8 @@ export const memoryOperations = {
       title: 'Evict faded facts',
       description:
         'Retract the facts whose validity has ended and those of a salience below the threshold, but for pinned ones. It cannot be undone: ' +
-        'use dryRun: true first, which lists what would go. Example: {"threshold": 0.05, "dryRun": true}.',
+        'use it when asked to, with dryRun: true first, which lists what would go. For single facts use forget.',
+      example: { threshold: 0.05, dryRun: true },
       destructive: true,
       idempotent: false,
     },

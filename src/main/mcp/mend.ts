@@ -1,0 +1,435 @@
+/**
+ * How a refused call was perhaps meant.
+ *
+ * A model that guesses a tool's fields guesses alike each time: `arguments` for `args`, a list as its JSON text, a whole
+ * atom as the predicate. What was meant is then plain, and is shown as a call to make; it is never made instead of the one
+ * that came, since a guess must not change knowledge. Only what validates is proposed, and of small calls only.
+ */
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { validate } from '../../engine/contract/validation.ts';
+import { EngineError, parseAtom, parseRule, renderAtom } from '../../engine/index.ts';
+import type { Tool } from './tools.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+export interface Mended {
+  /** Arguments that the tool takes; null: what was meant is not plain. */
+  readonly call: Given | null;
+  /** By field as it was given: what to do about it, as the end of a sentence. */
+  readonly hints: ReadonlyMap<string, string>;
+}
+
+/** Bounds of what is looked at: a longer call has no plain meaning, and must cost nothing. */
+const mostFields = 24;
+const mostCharacters = 2000;
+
+/** What a call that was refused was perhaps meant to be. */
+export function mend(tool: Tool, given: Given): Mended {
+  const hints = new Map<string, string>();
+  if (Object.keys(given).length > mostFields || sizeOf(given) > mostCharacters) return { call: null, hints };
+  const mending: Mending = { tool, known: propertiesOf(tool), fields: new Map(Object.entries(given)), hints };
+  unwrap(mending);
+  pairIntoArgs(mending);
+  rename(mending);
+  takeApart(mending);
+  joinRule(mending);
+  respell(mending);
+  splitPredicate(mending);
+  toItsType(mending);
+  const call = Object.fromEntries(mending.fields);
+  const spec: OperationSpec = operations[tool.operation];
+  const isCall =
+    hints.size > 0 &&
+    spec.body !== undefined &&
+    validate(spec.body, call).ok &&
+    isReadable(tool, call['text']);
+  return { call: isCall ? call : null, hints };
+}
+
+interface Mending {
+  readonly tool: Tool;
+  readonly known: ReadonlyMap<string, JsonType>;
+  readonly fields: Map<string, unknown>;
+  readonly hints: Map<string, string>;
+}
+
+type JsonType = 'array' | 'boolean' | 'number' | 'object' | 'other';
+
+function propertiesOf({ listing }: Tool): Map<string, JsonType> {
+  const properties = Object.entries((listing.inputSchema['properties'] ?? {}) as Record<string, unknown>);
+  return new Map(
+    properties.map(([name, schema]) => {
+      const type = (schema as { type?: unknown }).type;
+      if (type === 'integer') return [name, 'number'];
+      const isNamed = type === 'array' || type === 'boolean' || type === 'number' || type === 'object';
+      return [name, isNamed ? type : 'other'];
+    }),
+  );
+}
+
+/** Characters of texts and the number of values, counted no further than is of interest. */
+function sizeOf(value: unknown): number {
+  let size = 0;
+  for (const waiting = [value]; waiting.length > 0 && size <= mostCharacters; ) {
+    const part = waiting.pop();
+    size += typeof part === 'string' ? part.length : 1;
+    if (typeof part !== 'object' || part === null) continue;
+    const parts: unknown[] = Object.values(part);
+    size += parts.length;
+    if (size <= mostCharacters) waiting.push(...parts);
+  }
+  return size;
+}
+
+/** `{"arguments": {...}}`: the call within a call. */
+function unwrap({ known, fields, hints }: Mending): void {
+  const [only, ...others] = fields;
+  if (only === undefined || others.length > 0 || known.has(only[0]) || !isObject(only[1])) return;
+  hints.set(only[0], 'give what stands in it directly');
+  fields.clear();
+  for (const [name, value] of Object.entries(only[1])) fields.set(name, value);
+}
+
+const pairs = [
+  ['subject', 'object'],
+  ['subj', 'obj'],
+  ['from', 'to'],
+  ['arg1', 'arg2'],
+  ['arg0', 'arg1'],
+  ['s', 'o'],
+] as const;
+
+/** `subject` and `object`, as triples have them. */
+function pairIntoArgs({ known, fields, hints }: Mending): void {
+  if (!known.has('args')) return;
+  for (const [first, second] of pairs) {
+    if (!fields.has(first) && !fields.has(second)) continue;
+    const hint = 'what stands in the relation goes, in its order, into args';
+    const args = [first, second].filter((name) => fields.has(name)).map((name) => fields.get(name));
+    for (const name of [first, second]) if (fields.delete(name)) hints.set(name, hint);
+    if (!fields.has('args')) fields.set('args', args);
+    return;
+  }
+}
+
+/** What else fields are called, spelt small and without marks: by name, the fields that may be meant, best first. */
+const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    argument: ['args'],
+    arguments: ['args'],
+    params: ['args'],
+    parameters: ['args'],
+    terms: ['args'],
+    values: ['args'],
+    relation: ['predicate'],
+    relationship: ['predicate'],
+    pred: ['predicate'],
+    functor: ['predicate'],
+    predicate: ['predicates'],
+    truth: ['truthVal'],
+    truthvalue: ['truthVal'],
+    istrue: ['truthVal'],
+    query: ['text', 'goals'],
+    question: ['text', 'goals'],
+    goal: ['goals', 'text'],
+    conjunction: ['text'],
+    rule: ['text'],
+    clause: ['text'],
+    statement: ['text'],
+    conclusion: ['head'],
+    consequent: ['head'],
+    conditions: ['body'],
+    condition: ['body'],
+    premises: ['body'],
+    antecedent: ['body'],
+    if: ['body'],
+    limit: ['maxFacts'],
+    max: ['maxFacts', 'limit'],
+    count: ['maxFacts', 'limit'],
+    topk: ['maxFacts', 'limit'],
+    maxresults: ['maxFacts', 'limit'],
+    maxfacts: ['limit'],
+    expires: ['validUntil'],
+    expiresat: ['validUntil'],
+    until: ['validUntil'],
+    preview: ['dryRun'],
+  }),
+);
+
+/** Fields that take the opposite of what was given. */
+const opposites: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    negated: 'truthVal',
+    negative: 'truthVal',
+    truthval: 'negated',
+    istrue: 'negated',
+  }),
+);
+
+/** Fields of metadata that are often given beside it. */
+const ofMetadata: ReadonlySet<string> = new Set(['source', 'confidence', 'importance']);
+
+function rename({ tool, known, fields, hints }: Mending): void {
+  for (const [name, value] of fields) {
+    if (known.has(name)) continue;
+    const plain = plainName(name);
+    const opposite = opposites.get(plain);
+    const others = otherNames.get(plain) ?? [];
+    const target =
+      [...known.keys()].find((field) => plainName(field) === plain) ??
+      others.find((field) => known.has(field)) ??
+      (opposite !== undefined && known.has(opposite) ? opposite : undefined) ??
+      nearest(plain, [...known.keys()]);
+    if (target === undefined || !couldBe(tool, target, value)) {
+      if (known.has('metadata') && ofMetadata.has(plain)) intoMetadata(fields, hints, name, value);
+      continue;
+    }
+    const isOpposite = target === opposite && !others.includes(target);
+    const hint = isOpposite ? `say ${target}: ${String(!isTrue(value))}` : `the field is called ${target}`;
+    hints.set(name, hint);
+    fields.delete(name);
+    if (!fields.has(target)) fields.set(target, isOpposite ? !isTrue(value) : value);
+  }
+}
+
+/** A sentence is neither a text of the language nor a goal, whatever its field is called. */
+function couldBe(tool: Tool, target: string, value: unknown): boolean {
+  if (target === 'goals') return typeof value !== 'string' || atomOf(value) !== null;
+  return target !== 'text' || typeof value !== 'string' || isReadable(tool, respelled(value));
+}
+
+function intoMetadata(
+  fields: Map<string, unknown>,
+  hints: Map<string, string>,
+  name: string,
+  value: unknown,
+): void {
+  hints.set(name, 'it belongs into metadata');
+  fields.delete(name);
+  const metadata = fields.get('metadata');
+  fields.set('metadata', { ...(isObject(metadata) ? metadata : {}), [plainName(name)]: value });
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[_\-\s]/g, '');
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true';
+}
+
+/** The one field that is a slip of the pen away. */
+function nearest(name: string, fields: readonly string[]): string | undefined {
+  if (name.length < 4) return undefined;
+  const near = fields.filter((field) => distance(name, plainName(field)) <= (name.length < 6 ? 1 : 2));
+  return near.length === 1 ? near[0] : undefined;
+}
+
+/** Levenshtein's distance. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
+
+/** An atom as text where its parts are wanted. */
+function takeApart({ known, fields, hints }: Mending): void {
+  for (const name of ['fact', 'atom', 'text', 'statement', 'content', 'goal', 'query']) {
+    const atom = known.has(name) || !known.has('args') ? null : atomOf(fields.get(name));
+    if (atom === null) continue;
+    hints.set(name, 'give its predicate and its args');
+    fields.delete(name);
+    setAtom(known, fields, atom);
+  }
+  if (!known.has('goals')) return;
+  const given = fields.get('goals');
+  const goals = Array.isArray(given) ? (given as unknown[]) : [given];
+  const atoms = goals.map((goal) => (typeof goal === 'string' ? goalOf(goal) : goal));
+  if (!goals.some((goal) => typeof goal === 'string') || atoms.includes(null)) return;
+  for (const place of ['goals', ...goals.map((_, index) => `goals.${index}`)])
+    hints.set(place, 'a goal is an object of predicate and args');
+  fields.set('goals', atoms);
+}
+
+function goalOf(text: string): object | null {
+  const atom = atomOf(text);
+  if (atom === null) return null;
+  const { predicate, args, negated } = atom;
+  return { predicate, args, ...(negated ? { negated } : {}) };
+}
+
+/** A body, or a head and a body, some of it as text, to one text. */
+function joinRule({ known, fields, hints }: Mending): void {
+  if (!known.has('body') || !fields.has('body') || known.has('head') !== fields.has('head')) return;
+  const [head, body] = [fields.get('head'), fields.get('body')];
+  const conditions = Array.isArray(body) ? (body as unknown[]) : [body];
+  const given = known.has('head') ? [head, ...conditions] : conditions;
+  if (!given.some((part) => typeof part === 'string')) return;
+  const parts = given.map((part) => (typeof part === 'string' ? withoutStop(part) : rendered(part)));
+  if (parts.includes(null)) return;
+  for (const place of ['head', 'body', ...conditions.map((_, index) => `body.${index}`)])
+    hints.set(place, known.has('head') ? 'give the whole rule as text' : 'give it as text');
+  fields.delete('head');
+  fields.delete('body');
+  fields.set('text', known.has('head') ? `${parts[0]} :- ${parts.slice(1).join(', ')}` : parts.join(', '));
+}
+
+/** An atom given as an object, as text; null where it is none. */
+function rendered(part: unknown): string | null {
+  if (!isObject(part)) return null;
+  const { predicate, args, negated, naf } = part;
+  if (typeof predicate !== 'string' || !isListOfTexts(args)) return null;
+  return `${naf === true ? 'not ' : ''}${renderAtom({ predicate, args, negated: negated === true })}`;
+}
+
+/** Other notations of a rule or a question. */
+function respell({ tool, known, fields, hints }: Mending): void {
+  const text = fields.get('text');
+  if (!known.has('text') || typeof text !== 'string' || isReadable(tool, text)) return;
+  const meant = respelled(text);
+  if (!isReadable(tool, meant)) return;
+  const isRule = tool.listing.name === 'teach';
+  hints.set('text', isRule ? 'a rule is head :- body, with commas for and' : 'atoms, with commas for and');
+  fields.set('text', meant);
+}
+
+function respelled(text: string): string {
+  const [, condition, conclusion] = /^\s*if\s(.*)\sthen\s(.*)$/is.exec(text) ?? [];
+  const turned =
+    condition === undefined || conclusion === undefined ? text : `${withoutStop(conclusion)} :- ${condition}`;
+  return turned
+    .replace(/^\s*\?-/, '')
+    .replace(/\s(?:<-|<=|⇐|←|if)\s/, ' :- ')
+    .replaceAll(/\s+and\s+|\s*(?:&&?|∧)\s*/gi, ', ')
+    .replaceAll(/\\\+\s*|¬\s*/g, 'not ')
+    .trim();
+}
+
+/** Whether the text is what the tool reads; where it has none there is nothing to read. */
+function isReadable({ listing: { name } }: Tool, text: unknown): boolean {
+  if (typeof text !== 'string') return true;
+  return !isRefused(() => parseRule(name === 'teach' ? text : `asked() :- ${text}`));
+}
+
+function isRefused(read: () => unknown): boolean {
+  try {
+    read();
+    return false;
+  } catch (error) {
+    if (error instanceof EngineError) return true;
+    throw error;
+  }
+}
+
+/** `parent(alice, bob)` as the predicate. */
+function splitPredicate({ known, fields, hints }: Mending): void {
+  const predicate = fields.get('predicate');
+  if (!known.has('predicate') || typeof predicate !== 'string') return;
+  const given = fields.get('args');
+  const isBare = !predicate.includes('(');
+  const atom = /^-|[(]/.test(predicate) ? atomOf(isBare ? `${predicate}()` : predicate) : null;
+  if (atom !== null) {
+    hints.set(
+      'predicate',
+      isBare
+        ? 'what is explicitly not so is said by a field'
+        : 'it is the name alone, and what stands in the parentheses goes into args',
+    );
+    if (isBare || (Array.isArray(given) && given.length > 0)) atom.args = given as string[];
+    setAtom(known, fields, atom);
+  } else if (/\s/.test(predicate.trim()) && !/[(),{};"'`]/.test(predicate)) {
+    hints.set('predicate', 'join its words with _');
+    fields.set('predicate', predicate.trim().replaceAll(/\s+/g, '_'));
+  }
+}
+
+type ParsedAtom = ReturnType<typeof parseAtom>;
+
+function setAtom(known: Mending['known'], fields: Map<string, unknown>, atom: ParsedAtom): void {
+  fields.set('predicate', atom.predicate);
+  fields.set('args', atom.args);
+  if (atom.negated && known.has('truthVal')) fields.set('truthVal', false);
+  else if (atom.negated) fields.set('negated', true);
+}
+
+function atomOf(text: unknown): ParsedAtom | null {
+  if (typeof text !== 'string') return null;
+  const said = withoutStop(text.trim().replace(/^\?-\s*/, ''));
+  return isRefused(() => parseAtom(said)) ? null : parseAtom(said);
+}
+
+function withoutStop(text: string): string {
+  return text.trim().replace(/\.$/, '');
+}
+
+/** Values as their text, a single one in place of a list, and a list with names. */
+function toItsType({ known, fields, hints }: Mending): void {
+  for (const [name, value] of fields) {
+    const type = known.get(name);
+    const meant = type === undefined ? null : typed(name, type, value);
+    if (meant === null) continue;
+    fields.set(name, meant.value);
+    hints.set(name, meant.hint);
+  }
+}
+
+function typed(name: string, type: JsonType, value: unknown): { value: unknown; hint: string } | null {
+  if (name === 'args' && Array.isArray(value)) return variablesMended(value);
+  if (type === 'array' && isObject(value)) {
+    if (name === 'args')
+      return { value: Object.values(value), hint: 'it is a list in the order of the places, without names' };
+    return { value: [value], hint: 'it is a list, of one too' };
+  }
+  if (typeof value !== 'string') return null;
+  if (type === 'boolean' && /^(true|false)$/i.test(value))
+    return { value: isTrue(value.toLowerCase()), hint: 'without quotes' };
+  if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value)))
+    return { value: Number(value), hint: name === 'ttl' ? 'milliseconds, without quotes' : 'without quotes' };
+  const data = type === 'array' || type === 'object' ? jsonOf(value) : null;
+  if (type === 'array' && Array.isArray(data))
+    return { value: data, hint: 'give the list itself, not its text' };
+  if (type === 'object' && isObject(data))
+    return { value: data, hint: 'give the object itself, not its text' };
+  if (type === 'object' && name === 'metadata') return { value: { source: value }, hint: 'it is an object' };
+  const isNames = name === 'args' || name === 'predicates';
+  if (type === 'array' && isNames && data === null)
+    return { value: value.split(',').map((part) => part.trim()), hint: 'it is a list' };
+  return null;
+}
+
+/** `?`, and names with marks in them. */
+function variablesMended(args: readonly unknown[]): { value: unknown; hint: string } | null {
+  const isOdd = (arg: unknown): arg is string => typeof arg === 'string' && /^\?(?!\w+$)[\w\s.-]*$/.test(arg);
+  if (!args.some(isOdd)) return null;
+  const named = args.map((arg, index) =>
+    isOdd(arg) ? `?${arg.slice(1).trim().replaceAll(/\W+/g, '_') || `x${index}`}` : arg,
+  );
+  return { value: named, hint: 'a variable has a name without spaces' };
+}
+
+/** What a text that looks like JSON says, or null. */
+function jsonOf(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}

@@ -1,0 +1,109 @@
+/**
+ * What an agent is told of a call that was refused: what is wrong, place by place, and how to mend it.
+ *
+ * The last lines are the call that was perhaps meant (`mend.ts`), or else the fields and an example: a model does what it
+ * reads last.
+ */
+import type { ProblemDetail } from '../../engine/contract/problems.ts';
+import type { EngineError } from '../../engine/index.ts';
+import { mend } from './mend.ts';
+import type { Tool } from './tools.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+const maxPlaces = 20;
+/** Characters of a place, which may be any name that a client made up, and of what is said of it. */
+const maxCharacters = 300;
+
+export function refusalText(tool: Tool, given: Given, error: EngineError): string {
+  const errors = error.members.errors ?? [];
+  if (error.code !== 'ValidationException')
+    return [`${error.code}: ${error.message}`, ...placesOf(errors)].join('\n');
+  const { call, hints } = mend(tool, given);
+  const places = placesOf(errors, (path) => hints.get(path) ?? advice(tool, given, path));
+  const first = places.length === 0 ? error.message : `${tool.listing.name} was not carried out`;
+  const last =
+    call === null ? `Example: ${JSON.stringify(tool.example)}` : `Perhaps you mean: ${JSON.stringify(call)}`;
+  return [`${error.code}: ${first}`, ...places, usage(tool), last].join('\n');
+}
+
+function placesOf(
+  errors: readonly ProblemDetail[],
+  hintOf: (path: string) => string | null = () => null,
+): string[] {
+  return errors.slice(0, maxPlaces).map(({ path, message }) => {
+    const hint = hintOf(path);
+    return `- ${path === '' ? 'arguments' : clip(path)}: ${clip(message)}${hint === null ? '' : ` (${hint})`}`;
+  });
+}
+
+/** What to do about a place where what was meant cannot be known, as the end of a sentence. */
+function advice({ listing: { name } }: Tool, given: Given, path: string): string | null {
+  const [field = '', place] = path.split('.');
+  const value = Object.hasOwn(given, field) ? given[field] : undefined;
+  switch (field) {
+    case 'args':
+      return argsAdvice(name, value, place);
+    case 'predicate':
+      return typeof value === 'string' && value.startsWith('?')
+        ? 'a predicate is no variable: the tool predicates lists those there are'
+        : null;
+    case 'validFrom':
+    case 'validUntil':
+      return 'such as "2030-12-31" or "2030-12-31T18:00:00Z"';
+    case 'facts':
+      return name === 'tell' ? 'one fact a call' : null;
+    case 'text':
+    case 'question':
+    case 'query':
+    case 'topic':
+    case 'search':
+      return textAdvice(name);
+    case 'id':
+      return 'a fact is named by predicate and args';
+    default:
+      return null;
+  }
+}
+
+function argsAdvice(name: string, args: unknown, place: string | undefined): string | null {
+  const value: unknown = Array.isArray(args) && place !== undefined ? args[Number(place)] : undefined;
+  if (typeof value === 'string' && value.startsWith('?'))
+    return name === 'tell'
+      ? 'tell says one thing of what has a name; what holds of everything is a rule, for teach'
+      : null;
+  if (Array.isArray(value) || (typeof value === 'object' && value !== null))
+    return 'each part is an argument of its own, or a fact of its own';
+  if (place !== undefined && value === null)
+    return name === 'tell' ? 'what is not known is not told' : 'for what is not known give a variable, ?x';
+  return name === 'forget' && args === undefined
+    ? 'with a variable in each place all facts of the predicate go: ["?a", "?b"]'
+    : null;
+}
+
+function textAdvice(name: string): string | null {
+  switch (name) {
+    case 'teach':
+      return 'one rule a call, head :- body, with commas for and; a fact is for tell';
+    case 'ask':
+      return 'text is atoms with commas for and, such as parent(alice, ?x); sentences are not understood';
+    case 'recall':
+    case 'context':
+      return 'there is no search by words: name predicates, or ask';
+    default:
+      return null;
+  }
+}
+
+function usage({ listing: { name, inputSchema } }: Tool): string {
+  const required = new Set(Array.isArray(inputSchema['required']) ? inputSchema['required'] : []);
+  const fields = Object.keys(inputSchema['properties'] ?? {});
+  if (fields.length === 0) return `${name} takes no arguments.`;
+  return `Fields of ${name}: ${fields.map((field) => (required.has(field) ? field : `${field}?`)).join(', ')}.`;
+}
+
+function clip(text: string): string {
+  if (text.length <= maxCharacters) return text;
+  // A cut between the halves of a surrogate pair would not be text.
+  return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,106 @@
+/** The nine tools, each called by the example that its description gives, beside the operation that it is. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { tools } from './tools.ts';
+
+const headers = { 'X-Tenant-ID': 'right-calls' };
+const sameAs = {
+  tell: '/tell',
+  ask: '/ask',
+  teach: '/teach',
+  forget: '/retract/pattern',
+  recall: '/memory/context',
+  context: '/context/optimize',
+  compress: '/memory/consolidate',
+  cleanup: '/memory/decay',
+  predicates: '/predicates',
+} as const;
+
+let service: ServiceUnderTest;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+  client = new Client({ name: 'agent', version: '1' });
+  const url = new URL('/mcp', service.address);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  for (const args of [
+    ['alice', 'bob'],
+    ['bob', 'carol'],
+  ])
+    await client.callTool({ name: 'tell', arguments: { predicate: 'parent', args } });
+  for (let day = 1; day <= 6; day++)
+    await client.callTool({
+      name: 'tell',
+      arguments: { predicate: 'visited', args: ['rome', `2026-01-0${day}`] },
+    });
+});
+afterAll(async () => {
+  await client.close();
+  await service.close();
+});
+
+/** Without what differs between two calls of the same. */
+function comparable(answer: unknown): unknown {
+  const passing = new Set([
+    'elapsedMs',
+    'generatedAt',
+    'windowId',
+    'salience',
+    'minSalience',
+    'maxSalience',
+    'generation',
+  ]);
+  return JSON.parse(
+    JSON.stringify(answer, (key, value: unknown) => (passing.has(key) ? undefined : value)),
+  ) as unknown;
+}
+
+it('the tools are the nine of the contract, each the operation that the contract names for it', () => {
+  const of = Object.fromEntries(
+    [...tools].map(([name, { operation }]) => {
+      const { path, aliases = [] }: OperationSpec = operations[operation];
+      return [name, [path, ...aliases]];
+    }),
+  );
+  expect(Object.keys(of).toSorted()).toEqual(Object.keys(sameAs).toSorted());
+  for (const [name, path] of Object.entries(sameAs)) expect(of[name]).toContain(path);
+});
+
+describe.each(Object.entries(sameAs))('%s', (name, path) => {
+  const tool = tools.get(name);
+  const example = tool?.example ?? {};
+
+  it('answers its example with structured content of its output schema, beside a short text', async () => {
+    // Once before, so that what is said twice is the same twice.
+    await client.callTool({ name, arguments: example });
+    const result = await client.callTool({ name, arguments: example });
+    expect(result.isError ?? false).toBe(false);
+    const matches = new Ajv2020({ strict: false }).compile(tool?.listing.outputSchema ?? false);
+    expect(matches(result.structuredContent), JSON.stringify(matches.errors)).toBe(true);
+    const [content, ...others] = result.content;
+    expect(others).toEqual([]);
+    expect(content).toMatchObject({ type: 'text', text: expect.stringMatching(/\S/) });
+    expect(JSON.stringify(content).length).toBeLessThan(2000);
+
+    const isRead = name === 'predicates';
+    const body = isRead ? undefined : { ...example, ...(name === 'ask' ? { withProof: true } : {}) };
+    const { status, body: answer } = await service.call(isRead ? 'GET' : 'POST', path, body, { headers });
+    expect(status).toBe(200);
+    expect(comparable(result.structuredContent)).toEqual(comparable(answer));
+  });
+});
+
+it('a fact that is told again is unchanged, and raises no generation', async () => {
+  const fact = { name: 'tell', arguments: { predicate: 'told', args: ['again', 1] } };
+  const first = await client.callTool(fact);
+  const second = await client.callTool(fact);
+  expect(first.structuredContent).toMatchObject({ status: 'asserted' });
+  expect(second.structuredContent).toEqual(
+    Object.assign({}, first.structuredContent, { status: 'unchanged' }),
+  );
+});

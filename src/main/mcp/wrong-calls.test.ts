@@ -1,0 +1,271 @@
+/** Calls as models make them that have not read the schema: each is told how to mend it, and what it is told works. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isWellFormed } from '../../engine/contract/language.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { validate } from '../../engine/contract/validation.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { mend } from './mend.ts';
+import { tools } from './tools.ts';
+
+type Given = Record<string, unknown>;
+
+let service: ServiceUnderTest;
+let client: Client;
+let tenants = 0;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest();
+});
+beforeEach(async () => {
+  client = new Client({ name: 'model', version: '1' });
+  const requestInit = { headers: { 'X-Tenant-ID': `models-${++tenants}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', service.address), { requestInit }));
+});
+afterEach(() => client.close());
+afterAll(() => service.close());
+
+async function call(name: string, given: Given): Promise<{ isError: boolean; text: string }> {
+  const result = await client.callTool({ name, arguments: given });
+  const [content] = result.content;
+  if (content?.type !== 'text') throw new Error('a text was expected');
+  return { isError: result.isError === true, text: content.text };
+}
+
+const fact = { predicate: 'parent', args: ['alice', 'bob'] };
+const question = { predicate: 'parent', args: ['alice', '?x'] };
+const rule = { text: 'ancestor(?x, ?y) :- parent(?x, ?y)' };
+
+/** What a model says, and what it is told to say instead. */
+const plain: [tool: string, given: Given, meant: Given][] = [
+  ['ask', { subject: 'alice', predicate: 'parent', object: '?x' }, question],
+  ['tell', { subject: 'alice', predicate: 'parent', object: 'bob' }, fact],
+  ['tell', { from: 'alice', relation: 'parent', to: 'bob' }, fact],
+  ['tell', { fact: 'parent(alice, bob)' }, fact],
+  ['tell', { text: 'parent(alice, bob).' }, fact],
+  ['tell', { statement: '-parent(alice, bob).' }, { ...fact, truthVal: false }],
+  ['tell', { predicate: 'parent(alice, bob)' }, fact],
+  ['tell', { predicate: 'parent(alice, bob)', args: [] }, fact],
+  ['tell', { predicate: '-parent', args: ['alice', 'bob'] }, { ...fact, truthVal: false }],
+  ['tell', { predicate: 'parent', arguments: ['alice', 'bob'] }, fact],
+  ['tell', { predicate: 'parent', args: '["alice", "bob"]' }, fact],
+  ['tell', { predicate: 'parent', args: 'alice, bob' }, fact],
+  ['tell', { predicate: 'parent', args: { parent: 'alice', child: 'bob' } }, fact],
+  ['tell', { predicate: 'is parent of', args: ['a', 'b'] }, { predicate: 'is_parent_of', args: ['a', 'b'] }],
+  ['tell', { ...fact, truthVal: 'false' }, { ...fact, truthVal: false }],
+  ['tell', { ...fact, truth_val: false }, { ...fact, truthVal: false }],
+  ['tell', { ...fact, truth: false }, { ...fact, truthVal: false }],
+  ['tell', { ...fact, negated: true }, { ...fact, truthVal: false }],
+  ['tell', { ...fact, ttl: '60000' }, { ...fact, ttl: 60_000 }],
+  ['tell', { ...fact, metadata: 'the chat' }, { ...fact, metadata: { source: 'the chat' } }],
+  ['tell', { ...fact, source: 'the chat' }, { ...fact, metadata: { source: 'the chat' } }],
+  ['tell', { ...fact, metadata: '{"a": 1}' }, { ...fact, metadata: { a: 1 } }],
+  ['tell', { ...fact, valid_until: '2099-01-01' }, { ...fact, validUntil: '2099-01-01' }],
+  ['tell', { arguments: fact }, fact],
+  ['tell', { predicate: 'parent', args: 'alice, bob', scope: '', ttl: null, metadata: ' ' }, fact],
+  ['ask', { query: 'parent(alice, ?x)' }, { text: 'parent(alice, ?x)' }],
+  ['ask', { predicate: 'parent(alice, ?x)', args: [] }, question],
+  ['ask', { ...question, truthVal: false }, { ...question, negated: true }],
+  ['ask', { ...question, limit: '5' }, { ...question, limit: 5 }],
+  ['ask', { ...question, maxFacts: 5 }, { ...question, limit: 5 }],
+  ['ask', { predicate: 'parent', args: ['alice', '?'] }, { predicate: 'parent', args: ['alice', '?x1'] }],
+  ['ask', { predicate: 'parent', args: ['?the child'] }, { predicate: 'parent', args: ['?the_child'] }],
+  ['ask', { text: '?- parent(alice, ?x)' }, { text: 'parent(alice, ?x)' }],
+  ['ask', { text: 'parent(?x, ?y) and -at(?y)' }, { text: 'parent(?x, ?y), -at(?y)' }],
+  ['ask', { body: ['parent(?x, ?y)', 'not at(?y)'] }, { text: 'parent(?x, ?y), not at(?y)' }],
+  ['teach', { rule: rule.text }, rule],
+  ['teach', { rule: 'ancestor(?x, ?y) <- parent(?x, ?y)' }, rule],
+  ['teach', { text: 'if parent(?x, ?y) then ancestor(?x, ?y).' }, rule],
+  ['teach', { head: 'ancestor(?x, ?y)', body: 'parent(?x, ?y)' }, rule],
+  ['teach', { head: { predicate: 'ancestor', args: ['?x', '?y'] }, body: ['parent(?x, ?y)'] }, rule],
+  ['teach', { conditions: ['parent(?x, ?y)'], conclusion: 'ancestor(?x, ?y)' }, rule],
+  ['forget', { query: 'parent(alice, ?x)' }, question],
+  ['forget', { ...fact, dry_run: 'true' }, { ...fact, dryRun: true }],
+  ['recall', { predicate: 'parent' }, { predicates: ['parent'] }],
+  ['recall', { predicates: 'parent, at' }, { predicates: ['parent', 'at'] }],
+  ['recall', { limit: '10' }, { maxFacts: 10 }],
+  ['context', { goal: 'parent(alice, ?x)' }, { goals: [question] }],
+  ['context', { goals: ['parent(alice, ?x)'] }, { goals: [question] }],
+  ['context', { goals: question }, { goals: [question] }],
+  ['compress', { predicate: 'visited' }, { predicates: ['visited'] }],
+  ['cleanup', { treshold: '0.05', dryRun: 'true' }, { threshold: 0.05, dryRun: true }],
+];
+
+describe('a wrong call whose meaning is plain', () => {
+  it.each(plain)(
+    'is answered with the call that was meant, which works: %s %j',
+    async (name, given, meant) => {
+      const { isError, text } = await call(name, given);
+      expect(isError).toBe(true);
+      const said = /^Perhaps you mean: (.*)$/m.exec(text)?.[1] ?? 'null';
+      expect(JSON.parse(said)).toEqual(meant);
+      expect(await call(name, meant)).toMatchObject({ isError: false });
+    },
+  );
+
+  it('is not carried out as it was meant: a guess changes nothing', async () => {
+    await call('tell', { fact: 'parent(alice, bob)' });
+    expect((await call('predicates', {})).text).not.toContain('parent/2');
+  });
+});
+
+/** What cannot be known, and what is said in place of it. */
+const unclear: [tool: string, given: Given, advice: string][] = [
+  ['tell', {}, 'predicate: is required'],
+  ['tell', { predicate: 'parent', args: ['alice', '?x'] }, 'a rule, for teach'],
+  ['tell', { predicate: 'parent', args: ['alice', ['bob', 'carol']] }, 'an argument of its own'],
+  ['tell', { predicate: 'parent', args: ['alice', null] }, 'what is not known is not told'],
+  ['tell', { ...fact, validUntil: 'next week' }, '"2030-12-31"'],
+  ['tell', { facts: [fact] }, 'one fact a call'],
+  ['ask', { question: 'Who are the children of alice?' }, 'sentences are not understood'],
+  ['ask', { text: 'Who are the children of alice?' }, 'sentences are not understood'],
+  ['ask', { predicate: '?p', args: ['alice'] }, 'predicates lists those there are'],
+  ['ask', { predicate: 'parent' }, 'give args beside predicate'],
+  ['ask', { predicate: 'parent', args: ['alice', null] }, 'give a variable'],
+  ['teach', { text: 'parent(alice, bob)' }, 'a fact is for tell'],
+  ['teach', { text: 'a(?x) :- b(?x). c(?x) :- d(?x).' }, 'one rule a call'],
+  ['teach', { text: 'a(?x) :- b(?y)' }, 'nothing binds ?x'],
+  ['teach', { text: 'p(?x) :- q(?x), not p(?x)' }, 'p/1 depends on not'],
+  ['forget', { predicate: 'parent' }, '["?a", "?b"]'],
+  ['forget', { id: 'f1-0' }, 'named by predicate and args'],
+  ['recall', { query: 'the family' }, 'no search by words'],
+  ['context', { query: 'the family' }, 'no search by words'],
+  ['cleanup', { threshold: 5 }, '<=1'],
+  ['predicates', { filter: 'par' }, 'predicates takes no arguments'],
+];
+
+describe('a wrong call whose meaning is not plain', () => {
+  it.each(unclear)('is told what to do: %s %j', async (name, given, advice) => {
+    const { isError, text } = await call(name, given);
+    expect(isError).toBe(true);
+    expect(text).toContain(advice);
+    expect(text).not.toContain('Perhaps you mean');
+    // The first words are the problem's code; what follows names the place once.
+    expect(text).toMatch(/^(ValidationException|RuleException): /);
+    expect(new Set(text.split('\n')).size).toBe(text.split('\n').length);
+  });
+
+  it('is told so in few words, whatever it made up', async () => {
+    const { isError, text } = await call('tell', {
+      ...fact,
+      ['😀'.repeat(100_000)]: 1,
+      [`a${'😀'.repeat(500)}`]: 1,
+    });
+    expect(isError).toBe(true);
+    expect(text.length).toBeLessThan(1500);
+    expect(isWellFormed(text)).toBe(true);
+  });
+
+  it('of a tool that there is not is told which there are', async () => {
+    expect(await call('query', fact)).toEqual({
+      isError: true,
+      text: `There is no tool "query". Tools: ${[...tools.keys()].join(', ')}.`,
+    });
+  });
+});
+
+describe('a variable in the notation of another language', () => {
+  it('is pointed out where nothing follows, since it is a constant here', async () => {
+    await call('tell', fact);
+    for (const given of [{ predicate: 'parent', args: ['alice', 'X'] }, { text: 'parent(alice, X)' }])
+      expect((await call('ask', given)).text).toContain(
+        'X is a constant here: variables start with ?, as in ?X',
+      );
+    expect((await call('ask', { predicate: 'parnet', args: ['alice', '?x'] })).text).toContain(
+      'whether the name and the number of arguments are those in use',
+    );
+  });
+
+  it('is pointed out in a rule that has no other', async () => {
+    expect((await call('teach', { text: 'old(X) :- born(X, 1900)' })).text).toContain(
+      'No variable stands in it',
+    );
+    expect((await call('teach', rule)).text).not.toContain('No variable');
+  });
+});
+
+describe('mending', () => {
+  const tell = tools.get('tell');
+  if (tell === undefined) throw new Error('there is a tool tell');
+
+  it('looks at no call that is long, deep or odd', () => {
+    const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as unknown;
+    for (const given of [
+      { fact: `p(${'a'.repeat(100_000)})` },
+      { predicate: 'p', args: Array.from({ length: 100_000 }, () => '["a"]') },
+      { predicate: 'p', args: deep },
+      Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field${index}`, 'x'])),
+    ])
+      expect(mend(tell, given)).toEqual({ call: null, hints: new Map() });
+    expect(mend(tell, { constructor: 1, toString: 'x', valueOf: null }).call).toBeNull();
+  });
+
+  it('proposes only what the tool takes, whatever was given', () => {
+    const name = fc.constantFrom(
+      'args',
+      'predicate',
+      'text',
+      'head',
+      'body',
+      'goals',
+      'subject',
+      'object',
+      'query',
+      'negated',
+      'metadata',
+      'arguments',
+      'valueOf',
+      'limit',
+      'rule',
+    );
+    const text = fc.constantFrom(
+      'p(a, ?x)',
+      '-p(a).',
+      'a and b',
+      'if a then b',
+      'a(?x) <- b(?x)',
+      '["a"]',
+      '[',
+      '{',
+      'true',
+      '7',
+      '?',
+      '? x',
+      ' ',
+      '(',
+    );
+    const value = fc.oneof(
+      { weight: 4, arbitrary: text },
+      { weight: 2, arbitrary: fc.array(text, { maxLength: 3 }) },
+      fc.dictionary(name, text, { maxKeys: 2 }),
+      fc.jsonValue({ maxDepth: 2 }),
+    );
+    let proposed = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...tools.values()),
+        fc.dictionary(name, value, { maxKeys: 3 }),
+        (tool, given) => {
+          const { call } = mend(tool, given);
+          if (call === null) return;
+          proposed++;
+          const { body }: OperationSpec = operations[tool.operation];
+          expect(body !== undefined && validate(body, call).ok, JSON.stringify(call)).toBe(true);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+    expect(proposed).toBeGreaterThan(20);
+  });
+
+  it('leaves a call that is in order as it is', () => {
+    for (const tool of tools.values())
+      expect(mend(tool, tool.example)).toEqual({ call: null, hints: new Map() });
+  });
+
+  it('proposes nothing that keeps a field it does not know', () => {
+    expect(mend(tell, { ...fact, metadata: '{"a": 1}', colour: 'red' }).call).toBeNull();
+  });
+});
