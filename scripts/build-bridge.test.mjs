@@ -3,10 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../src/engine/contract/operations.ts';
 import { createBridgeTest } from '../src/main/bridge/test-bridge.ts';
 import { writeEndpoint } from '../src/main/endpoint-file.ts';
 import { startServiceUnderTest } from '../src/main/service-under-test.ts';
-import { buildProgram } from './build-bridge.mjs';
+import { buildProgram, manifest } from './build-bridge.mjs';
 
 // Outside of the project there are no packages: what runs here needs nothing but Node.
 const folder = mkdtempSync(join(tmpdir(), 'corollary-bridge-'));
@@ -77,6 +78,11 @@ describe('the built bridge', () => {
     expect(execFileSync(process.execPath, [file, '--help'], { encoding: 'utf8' })).toContain(
       'COROLLARY_API_KEY',
     );
+  });
+
+  it('is in a bundle that names the tools that there are', () => {
+    const named = Object.values(operations).flatMap((spec) => ('tool' in spec ? [spec.tool.name] : []));
+    expect(new Set(manifest().tools.map(({ name }) => name))).toEqual(new Set(named));
   });
 
   it('says what is wrong with its command line and exits with 2, its standard output untouched', () => {
