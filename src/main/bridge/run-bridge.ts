@@ -28,7 +28,7 @@ export interface BridgeSurroundings {
 }
 
 /** How long what was answered last may take to be read by the client. */
-const flushMs = 1000;
+const flushMs = 500;
 
 /** Resolves when the client has gone, or `told` has aborted, and the session has ended. */
 export async function runBridge(given: BridgeArguments, surroundings: BridgeSurroundings): Promise<void> {
