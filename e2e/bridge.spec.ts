@@ -216,7 +216,7 @@ test.describe('in front of a service that stays', () => {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     bridge.stdin.write(`${JSON.stringify(initialize)}\n`);
-    for (let id = 1; id <= 500; id++)
+    for (let id = 1; id <= 200; id++)
       bridge.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list' })}\n`);
     await expect.poll(() => bridge.stdout.readableLength).toBeGreaterThan(0);
     bridge.kill('SIGTERM');

@@ -92,7 +92,7 @@ async function quietly(work) {
 }
 
 /** What the bundle says of itself. */
-function manifest() {
+export function manifest() {
   /** @type {{version: string, description: string, license: string}} */
   const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {

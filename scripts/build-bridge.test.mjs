@@ -3,10 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../src/engine/contract/operations.ts';
 import { createBridgeTest } from '../src/main/bridge/test-bridge.ts';
 import { writeEndpoint } from '../src/main/endpoint-file.ts';
 import { startServiceUnderTest } from '../src/main/service-under-test.ts';
-import { buildProgram } from './build-bridge.mjs';
+import { buildProgram, manifest } from './build-bridge.mjs';
 
 // Outside of the project there are no packages: what runs here needs nothing but Node.
 const folder = mkdtempSync(join(tmpdir(), 'corollary-bridge-'));
@@ -61,6 +62,14 @@ function programOf(text) {
 
 const place = { database: 'default', tenant: 'default', key: 'right' };
 
+/**
+ * Processes take their time on a machine that is busy.
+ * @param {() => unknown} look
+ */
+function eventually(look) {
+  return expect.poll(look, { timeout: 15_000 });
+}
+
 describe('the built bridge', () => {
   it('is one file that runs where no package is installed', () => {
     expect(readdirSync(join(folder, 'bridge'))).toEqual(['corollary-mcp.js']);
@@ -69,6 +78,11 @@ describe('the built bridge', () => {
     expect(execFileSync(process.execPath, [file, '--help'], { encoding: 'utf8' })).toContain(
       'COROLLARY_API_KEY',
     );
+  });
+
+  it('is in a bundle that names the tools that there are', () => {
+    const named = Object.values(operations).flatMap((spec) => ('tool' in spec ? [spec.tool.name] : []));
+    expect(new Set(manifest().tools.map(({ name }) => name))).toEqual(new Set(named));
   });
 
   it('says what is wrong with its command line and exits with 2, its standard output untouched', () => {
@@ -141,8 +155,11 @@ describe('the test of the bridge', () => {
     const test = bridgeTest({ bridge: programOf(stubborn) });
     const gone = new AbortController();
     const begun = [1, 2, 3, 4].map(() => test({ ...caller, signal: gone.signal }, place));
-    await expect(test(caller, place)).rejects.toMatchObject({ code: 'RateLimited' });
-    await expect.poll(() => started()).toHaveLength(4);
+    await expect(test(caller, place)).rejects.toMatchObject({
+      code: 'RateLimited',
+      members: { retryAfterSeconds: 2 },
+    });
+    await eventually(() => started()).toHaveLength(4);
     gone.abort(new Error('gone'));
     for (const each of await Promise.allSettled(begun)) expect(each.status).toBe('rejected');
     for (const pid of started()) expect(() => process.kill(pid, 0)).toThrow('ESRCH');

@@ -98,6 +98,11 @@ function methods(received: readonly JSONRPCMessage[]): string[] {
   return received.flatMap((message) => ('method' in message ? [message.method] : []));
 }
 
+/** Processes and services take their time on a machine that is busy. */
+function eventually<Seen>(look: () => Seen) {
+  return expect.poll(look, { timeout: 15_000 });
+}
+
 describe('what the bridge passes on', () => {
   it('is what the service itself answers: tools, resources, prompts and completion', async () => {
     const bridge = startBridge();
@@ -152,9 +157,9 @@ describe('what the bridge passes on', () => {
     await call(client, 'tell', { predicate: 'fresh', args: ['a'] });
     await updated;
     await listening.close();
-    await expect
-      .poll(async () => (await service.call<string>('GET', '/metrics')).body)
-      .toMatch(/^service_mcp_sse_subscribers 0$/m);
+    await eventually(async () => (await service.call<string>('GET', '/metrics')).body).toMatch(
+      /^service_mcp_sse_subscribers 0$/m,
+    );
     expect((await call(client, 'ask', { predicate: 'fresh', args: ['?x'] })).structuredContent).toMatchObject(
       {
         results: ['fresh(a)'],
@@ -168,7 +173,7 @@ describe('what the bridge passes on', () => {
     await bridge.transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     await bridge.transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     await bridge.transport.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    await expect.poll(() => bridge.received.length).toBe(2);
+    await eventually(() => bridge.received.length).toBe(2);
     expect(bridge.received).toMatchObject([
       { id: 1, error: { code: -32600 } },
       { id: 1, error: { code: -32051, message: expect.stringContaining('Mcp-Session-Id') as string } },
@@ -190,18 +195,16 @@ describe('a service that is away', () => {
     const ask = (id: string) =>
       bridge.transport.send({ jsonrpc: '2.0', id, method: 'initialize', params: opening });
     await ask('first');
-    await expect
-      .poll(() => bridge.received)
-      .toMatchObject([
-        {
-          id: 'first',
-          error: { code: -32050, message: expect.stringContaining('Start Corollary') as string },
-        },
-      ]);
+    await eventually(() => bridge.received).toMatchObject([
+      {
+        id: 'first',
+        error: { code: -32050, message: expect.stringContaining('Start Corollary') as string },
+      },
+    ]);
     await bridge.come(service.address);
-    await expect.poll(() => bridge.said).toContainEqual(`connected to ${service.address}`);
+    await eventually(() => bridge.said).toContainEqual(`connected to ${service.address}`);
     await ask('again');
-    await expect.poll(() => bridge.received.at(-1)).toMatchObject({ id: 'again', result: {} });
+    await eventually(() => bridge.received.at(-1)).toMatchObject({ id: 'again', result: {} });
   });
 
   it('comes back elsewhere: a new session, subscriptions renewed, and the client told that lists may have changed', async () => {
@@ -216,17 +219,15 @@ describe('a service that is away', () => {
     bridge.received.length = 0;
     await first.close();
     await bridge.come(service.address);
-    await expect
-      .poll(() => methods(bridge.received))
-      .toEqual([
-        'notifications/tools/list_changed',
-        'notifications/prompts/list_changed',
-        'notifications/resources/list_changed',
-        'notifications/resources/updated',
-      ]);
+    await eventually(() => methods(bridge.received)).toEqual([
+      'notifications/tools/list_changed',
+      'notifications/prompts/list_changed',
+      'notifications/resources/list_changed',
+      'notifications/resources/updated',
+    ]);
     bridge.received.length = 0;
     await call(client, 'tell', { predicate: 'elsewhere', args: [files] });
-    await expect.poll(() => methods(bridge.received)).toContain('notifications/resources/updated');
+    await eventually(() => methods(bridge.received)).toContain('notifications/resources/updated');
   });
 
   it('is listened to again without a session: acknowledged once, and told that all may have changed', async () => {
@@ -247,12 +248,14 @@ describe('a service that is away', () => {
     } as const;
     await bridge.transport.send(listen);
     const acknowledged = 'notifications/subscriptions/acknowledged';
-    await expect.poll(() => methods(bridge.received)).toEqual([acknowledged]);
+    await eventually(() => methods(bridge.received)).toEqual([acknowledged]);
     await first.close();
     await bridge.come(service.address);
-    await expect
-      .poll(() => methods(bridge.received))
-      .toEqual([acknowledged, 'notifications/resources/list_changed', 'notifications/resources/updated']);
+    await eventually(() => methods(bridge.received)).toEqual([
+      acknowledged,
+      'notifications/resources/list_changed',
+      'notifications/resources/updated',
+    ]);
     expect(bridge.received.at(-1)).toMatchObject({
       params: { uri: 'kb://rules', _meta: { [SUBSCRIPTION_ID_META_KEY]: 9 } },
     });
@@ -384,12 +387,12 @@ describe('a call whose connection breaks', () => {
     breaking.fates = ['hang'];
     const cancelling = new AbortController();
     const called = client.callTool({ name: 'reads', arguments: {} }, { signal: cancelling.signal });
-    await expect.poll(() => breaking.calls).toEqual(['reads']);
+    await eventually(() => breaking.calls).toEqual(['reads']);
     const before = bridge.received.length;
     breaking.aborted.length = 0;
     cancelling.abort();
     await expect(called).rejects.toThrow(/abort/i);
-    await expect.poll(() => breaking.aborted).toEqual(['reads']);
+    await eventually(() => breaking.aborted).toEqual(['reads']);
     expect(breaking.cancelled.length).toBe(1);
     await client.ping();
     expect(bridge.received.slice(before).filter((message) => 'error' in message)).toEqual([]);
@@ -401,7 +404,7 @@ describe('a call whose connection breaks', () => {
     await client.callTool({ name: 'reads', arguments: {} }, { onprogress: (each) => progress.push(each) });
     expect(progress).toEqual([{ progress: 1, total: 2 }]);
     breaking.tell({ jsonrpc: '2.0', id: 'of the service', method: 'ping' });
-    await expect.poll(() => breaking.answers).toEqual([{ jsonrpc: '2.0', id: 'of the service', result: {} }]);
+    await eventually(() => breaking.answers).toEqual([{ jsonrpc: '2.0', id: 'of the service', result: {} }]);
   });
 });
 
@@ -412,10 +415,10 @@ describe('a session', () => {
     await bridge.come(await breaking.start());
     endings.push(() => breaking.stop());
     const client = await connect(bridge.transport);
-    await expect.poll(() => breaking.streams).toBe(1);
+    await eventually(() => breaking.streams).toBe(1);
     bridge.received.length = 0;
     breaking.cutStreams();
-    await expect.poll(() => methods(bridge.received)).toEqual(['notifications/tools/list_changed']);
+    await eventually(() => methods(bridge.received)).toEqual(['notifications/tools/list_changed']);
     expect([breaking.streams, breaking.sessions]).toEqual([1, 1]);
     await client.ping();
   });

@@ -35,6 +35,11 @@ async function failing(path: string, signal: AbortSignal | null = null): Promise
   return null;
 }
 
+/** Processes and services take their time on a machine that is busy. */
+function eventually<Seen>(look: () => Seen) {
+  return expect.poll(look, { timeout: 15_000 });
+}
+
 describe('fetch over the HTTP client of Node', () => {
   it('sends and answers what fetch does', async () => {
     const answer = await http.fetch(`${url}/echo`, { method: 'POST', body: 'grün', headers: { a: 'b' } });
@@ -61,7 +66,7 @@ describe('fetch over the HTTP client of Node', () => {
     closed = 0;
     const headers = { accept: 'text/event-stream' };
     await (await http.fetch(`${url}/echo`, { headers })).text();
-    await expect.poll(() => closed).toBe(1);
+    await eventually(() => closed).toBe(1);
     await expect(http.fetch('http://127.0.0.1:9/', { headers })).rejects.toThrow('ECONNREFUSED');
     expect(closed).toBe(2);
     await (await http.fetch(`${url}/echo`)).text();

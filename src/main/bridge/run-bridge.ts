@@ -28,7 +28,7 @@ export interface BridgeSurroundings {
 }
 
 /** How long what was answered last may take to be read by the client. */
-const flushMs = 1000;
+const flushMs = 500;
 
 /** Resolves when the client has gone, or `told` has aborted, and the session has ended. */
 export async function runBridge(given: BridgeArguments, surroundings: BridgeSurroundings): Promise<void> {
@@ -76,8 +76,9 @@ export async function runBridge(given: BridgeArguments, surroundings: BridgeSurr
   await aborted(AbortSignal.any([gone, clientEnded.signal]));
   // Who only closed its side may still be reading: what it asked is answered first.
   await Promise.race([bridge.drained(), aborted(gone), aborted(AbortSignal.timeout(given.waitMs))]);
-  await connection.close();
+  // A look that is under way ends with its connection.
   looking.close();
+  await connection.close();
   await lines.flushed(flushMs);
 }
 

@@ -47,6 +47,11 @@ function starter(file: string | null, environment: Record<string, string> = {}):
   });
 }
 
+/** Processes and services take their time on a machine that is busy. */
+function eventually<Seen>(look: () => Seen) {
+  return expect.poll(look, { timeout: 15_000 });
+}
+
 describe('starting the service', () => {
   it('starts the one beside the bridge on this machine alone, with the data folder of the user, and none of our secrets', async () => {
     const environment = {
@@ -57,7 +62,7 @@ describe('starting the service', () => {
       HOST: '0.0.0.0',
     };
     await starter(program('service.cjs', ''), environment).start();
-    await expect.poll(() => notes().length).toBe(1);
+    await eventually(() => notes().length).toBe(1);
     const [{ env, args } = { env: {}, args: [] }] = notes();
     expect(args).toEqual(['serve']);
     expect(env).toMatchObject({ HOST: '127.0.0.1', COROLLARY_ENDPOINT_FILE: join(folder, 'endpoint.json') });
@@ -75,7 +80,7 @@ describe('starting the service', () => {
       lacks: [],
     });
     await starter(program('service.cjs', '')).start();
-    await expect.poll(() => notes().length).toBe(1);
+    await eventually(() => notes().length).toBe(1);
     expect(notes()[0]).toMatchObject({
       args: ['serve', 'as-before'],
       env: { STORAGE_DIR: '/elsewhere', PORT: '9399', HOST: '127.0.0.1' },
@@ -95,7 +100,7 @@ describe('starting the service', () => {
     expect(without.why).toContain('API_KEY');
     expect(notes()).toEqual([]);
     await starter(null, { API_KEY: 'k' }).start();
-    await expect.poll(() => notes().length).toBe(1);
+    await eventually(() => notes().length).toBe(1);
     expect(notes()[0]?.env['API_KEY']).toBe('k');
   });
 
@@ -112,28 +117,26 @@ describe('starting the service', () => {
     );
     const failing = starter(file);
     await failing.start();
-    await expect.poll(() => failing.why).toBe('Corollary could not be started: Corollary cannot start.');
+    await eventually(() => failing.why).toBe('Corollary could not be started: Corollary cannot start.');
     await failing.start();
     now = 29_000;
     await failing.start();
     expect(notes().length).toBe(1);
     now = 31_000;
     await failing.start();
-    await expect.poll(() => notes().length).toBe(2);
+    await eventually(() => notes().length).toBe(2);
   });
 
   it('starts it on another port where its own is taken by another program', async () => {
     const file = program('taken.cjs', "process.exit(process.env.PORT === '0' ? 0 : 4);");
     const other = starter(file);
     await other.start();
-    await expect.poll(() => notes().length).toBe(1);
-    await expect
-      .poll(async () => {
-        now += 3000;
-        await other.start();
-        return notes().length;
-      })
-      .toBe(2);
+    await eventually(() => notes().length).toBe(1);
+    await eventually(async () => {
+      now += 3000;
+      await other.start();
+      return notes().length;
+    }).toBe(2);
     expect(notes()[1]?.env['PORT']).toBe('0');
   });
 });

@@ -29,7 +29,9 @@ export function createBridgeTest(
   let underWay = 0;
   return async (caller, input) => {
     if (underWay >= maxAtOnce)
-      throw new EngineError('RateLimited', `${underWay} bridges are being tested: wait for their answers`);
+      throw new EngineError('RateLimited', `${underWay} bridges are being tested: try again in 2 s`, {
+        retryAfterSeconds: 2,
+      });
     underWay++;
     try {
       return await test(parts, input, signalOf(caller));

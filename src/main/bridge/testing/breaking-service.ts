@@ -114,8 +114,8 @@ export class BreakingService {
       return void send(404, { code: 'SessionNotFound', detail: 'gone' });
     }
     if (fate === 'progress') {
-      const { progressToken } = message.params?.['_meta'] as { progressToken: unknown };
-      const params = { progressToken, progress: 1, total: 2 };
+      const meta = message.params?.['_meta'] as { progressToken: unknown } | undefined;
+      const params = { progressToken: meta?.progressToken, progress: 1, total: 2 };
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventOf({ jsonrpc: '2.0', method: 'notifications/progress', params }));
       return void response.end(eventOf({ jsonrpc: '2.0', id: message.id, result: { content: [] } }));
