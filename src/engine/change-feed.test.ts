@@ -149,3 +149,38 @@ test('a listener is called in the same turn, until it stops', () => {
   feed.publish(change('2.0'));
   expect(seen).toEqual(['1.0']);
 });
+
+const call = (id: string, tenant = 't'): Change => change(id, { kind: 'mcp.call', tenant });
+const of = (tenant: string) => (each: Change) => each.tenant === tenant;
+
+test('changes and calls are told again in the order in which they were told', async () => {
+  const feed = new ChangeFeed();
+  for (const id of ['1.0', '1.1', '2.0']) feed.publish(id === '1.1' ? call(id) : change(id));
+  feed.publish(call('2.1'));
+  expect(await reader(feed, '1.0').take(3)).toEqual(['1.1', '2.0', '2.1']);
+  expect(await reader(feed, '1.1').take(2)).toEqual(['2.0', '2.1']);
+});
+
+test('many calls cost nobody the changes it missed, in another tenant nor where it was told of some', async () => {
+  const feed = new ChangeFeed();
+  for (const tenant of ['t', 'u']) for (const id of ['1.0', '2.0']) feed.publish(change(id, { tenant }));
+  for (let index = 0; index < 25_000; index++) feed.publish(call(`3.${index}`, 'u'));
+  expect(await reader(feed, '1.0', of('t')).take(1)).toEqual(['2.0']);
+  expect(await reader(feed, '3.20000', of('u')).take(1)).toEqual(['3.20001']);
+  feed.publish(change('4.0', { tenant: 'u' }));
+  const late = reader(feed, '3.24999', of('u'));
+  expect(await late.take(1)).toEqual(['4.0']);
+});
+
+test('where calls that it missed are forgotten, or may be, a subscriber begins with a reset', async () => {
+  const feed = new ChangeFeed();
+  for (const tenant of ['t', 'u']) feed.publish(change('1.0', { tenant }));
+  feed.publish(call('1.1', 't'));
+  for (let index = 0; index < 20_000; index++) feed.publish(call(`2.${index}`, 'u'));
+  for (const tenant of ['t', 'u']) expect(await reader(feed, '1.0', of(tenant)).take(1)).toEqual(['reset']);
+  // Of more tenants than it keeps in mind, it knows only that something was forgotten.
+  const wide = new ChangeFeed();
+  wide.publish(change('1.0'));
+  for (let index = 0; index < 20_001; index++) wide.publish(call(`1.${index}`, `tenant ${index}`));
+  expect(await reader(wide, '1.0').take(1)).toEqual(['reset']);
+});

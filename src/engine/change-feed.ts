@@ -3,18 +3,25 @@ import type { Change } from './engine.ts';
 /**
  * The changes of all databases as they happen, and the last of them for who comes back.
  *
- * A subscriber who falls behind is told to start again rather than held in memory without end.
+ * What changed is remembered apart from which tools were called, so that many calls cost nobody the changes. Who comes back
+ * gets all that concerns them since, in the order of telling, or a `reset`: never a part. A subscriber who falls behind is
+ * told to start again rather than held in memory without end.
  */
 const remembered = 10_000;
 const mostWaiting = 10_000;
 
+/** Spaces of which it is known what was forgotten. */
+const mostSpaces = 1000;
+
 export class ChangeFeed {
-  #recent: Change[] = [];
+  readonly #changes = new Memory();
+  readonly #calls = new Memory();
+  #told = 0;
   readonly #listeners = new Set<(change: Change) => void>();
 
   publish(change: Change): void {
-    this.#recent.push(change);
-    if (this.#recent.length > 2 * remembered) this.#recent = this.#recent.slice(-remembered);
+    const memory = change.kind === 'mcp.call' ? this.#calls : this.#changes;
+    memory.add({ at: this.#told++, change });
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -24,8 +31,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Changes that `concerns` takes, from this call on or after `lastId`. Where that one is no longer remembered the
-   * first is `reset`. Ends when the signal aborts or the reader leaves.
+   * Changes that `concerns` takes, from this call on or after `lastId`. Where that one, or one after it, is no longer
+   * remembered the first is `reset`. Ends when the signal aborts or the reader leaves.
    */
   stream(
     concerns: (change: Change) => boolean,
@@ -33,7 +40,7 @@ export class ChangeFeed {
     reset: () => Change,
     signal: AbortSignal,
   ): AsyncIterableIterator<Change> {
-    const missed = lastId === null ? [] : this.#after(lastId, concerns, reset);
+    const missed = lastId === null ? [] : (this.#after(lastId, concerns) ?? [reset()]);
     const subscription = new Subscription(missed, reset, signal);
     if (!signal.aborted)
       subscription.onEnd = this.subscribe((change) => {
@@ -42,10 +49,54 @@ export class ChangeFeed {
     return subscription;
   }
 
-  #after(lastId: string, concerns: (change: Change) => boolean, reset: () => Change): Change[] {
-    const mine = this.#recent.filter(concerns);
-    const at = mine.findLastIndex((change) => change.id === lastId);
-    return at < 0 ? [reset()] : mine.slice(at + 1);
+  /** null: they are not all remembered. */
+  #after(lastId: string, concerns: (change: Change) => boolean): Change[] | null {
+    const memories = [this.#changes, this.#calls];
+    const mine = memories
+      .flatMap((memory) => memory.kept.filter(({ change }) => concerns(change)))
+      .toSorted((left, right) => left.at - right.at);
+    const index = mine.findLastIndex(({ change }) => change.id === lastId);
+    const last = mine[index];
+    if (last === undefined || memories.some((memory) => memory.hasForgotten(last.at, concerns))) return null;
+    return mine.slice(index + 1).map(({ change }) => change);
+  }
+}
+
+/** A change, and the how manieth it was. */
+interface Told {
+  readonly at: number;
+  readonly change: Change;
+}
+
+/** The last of what was told, and of each space the last that was forgotten. */
+class Memory {
+  kept: Told[] = [];
+  /** By space, the one that forgot last at the end. */
+  readonly #forgotten = new Map<string, Told>();
+  /** The last that was forgotten of spaces that are not among them. */
+  #forgottenElsewhere = -1;
+
+  add(told: Told): void {
+    this.kept.push(told);
+    if (this.kept.length <= 2 * remembered) return;
+    const gone = this.kept.slice(0, -remembered);
+    this.kept = this.kept.slice(-remembered);
+    for (const each of gone) {
+      const space = `${each.change.database} ${each.change.tenant ?? ''}`;
+      this.#forgotten.delete(space);
+      this.#forgotten.set(space, each);
+    }
+    for (const [space, { at }] of this.#forgotten) {
+      if (this.#forgotten.size <= mostSpaces) break;
+      this.#forgotten.delete(space);
+      this.#forgottenElsewhere = Math.max(this.#forgottenElsewhere, at);
+    }
+  }
+
+  /** True where one after `at` that concerns the reader is, or may be, forgotten. */
+  hasForgotten(at: number, concerns: (change: Change) => boolean): boolean {
+    if (this.#forgottenElsewhere > at) return true;
+    return [...this.#forgotten.values()].some((each) => each.at > at && concerns(each.change));
   }
 }
 

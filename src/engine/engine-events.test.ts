@@ -178,3 +178,52 @@ test('counters count facts asserted and retracted since the start, and those sto
   await forget('p(a)');
   expect(engine.counters()).toMatchObject({ factsAsserted: 3, factsRetracted: 1, facts: 2, rulesFired: 0 });
 });
+
+test('a tool call is told with the id of the call, by a number that is given to nothing else', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  await session.tell('p(a)');
+  session.engine.tellOfToolCall({ ...session.caller, requestId: 'who called' }, '7');
+  session.engine.tellOfToolCall(session.caller, '8');
+  await session.tell('p(b)');
+  const told = await take(changes, 4);
+  expect(shown(told)).toEqual([
+    '1.0 fact.asserted p(a)',
+    '1.1 mcp.call',
+    '1.2 mcp.call',
+    '2.0 fact.asserted p(b)',
+  ]);
+  expect(told[1]).toMatchObject({
+    tenant: 'tenant',
+    data: { id: '7', generation: 1, requestId: 'who called' },
+  });
+});
+
+test('a tool call in a tenant or database that does not exist makes neither', async () => {
+  const { engine, caller } = await openSession();
+  const before = engine.figures();
+  const heard: string[] = [];
+  const stop = engine.subscribe(({ id, kind }) => heard.push(`${id} ${kind}`));
+  engine.tellOfToolCall({ ...caller, tenant: 'nobody' }, '1');
+  engine.tellOfToolCall({ ...caller, database: 'nowhere' }, '2');
+  stop();
+  expect(heard).toEqual([expect.stringMatching(/^0\.\d+ mcp\.call$/)]);
+  expect(engine.figures()).toMatchObject({ tenants: before.tenants, databases: before.databases });
+});
+
+test('no two events of a database have one id, also where it was deleted and made anew', async () => {
+  const { engine, caller, as } = await openSession();
+  const ids: string[] = [];
+  const stop = engine.subscribe(({ id, database }) => database === 'second' && ids.push(id));
+  const second = as({ database: 'second' });
+  for (let round = 1; round <= 3; round++) {
+    await engine.createDatabase(caller, 'second');
+    engine.tellOfToolCall(second.caller, `${round}`);
+    await second.tell('p(a)');
+    engine.tellOfToolCall(second.caller, `${round}`);
+    await engine.deleteDatabase(caller, 'second');
+  }
+  stop();
+  expect(ids.length).toBeGreaterThan(9);
+  expect(new Set(ids).size).toBe(ids.length);
+});

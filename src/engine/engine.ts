@@ -282,6 +282,11 @@ export interface Engine {
    * too far behind gets a `reset` and loses what it missed.
    */
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change>;
+  /**
+   * Tells subscribers of the caller's database and tenant that an agent called a tool there; `id` names the call. Nothing
+   * is written, and a database or tenant that does not exist is not made.
+   */
+  tellOfToolCall(caller: Caller, id: string): void;
   /** Calls `listener` synchronously for every change of every database; returns the way to stop. */
   subscribe(listener: (change: Change) => void): () => void;
   /** State of the log: `failed` while writes are refused. */

@@ -571,6 +571,10 @@ export class KnowledgeEngine implements Engine {
     return this.#live.changes(caller, lastEventId);
   }
 
+  tellOfToolCall(caller: Caller, id: string): void {
+    this.#live.publishToolCall(caller, id);
+  }
+
   subscribe(listener: (change: Change) => void): () => void {
     return this.#live.subscribe(listener);
   }

@@ -18,6 +18,7 @@ import {
   type Origin,
   resetChange,
   ToldGeneration,
+  toolCallOf,
   withdrawalsOf,
 } from './publish.ts';
 import type { Limits, Pause } from './solve/evaluation.ts';
@@ -264,6 +265,15 @@ export class LiveState implements LaneWatcher {
     for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
+  /** Told beside the changes, and no change: nothing is written, and a tenant that does not exist still does not. */
+  publishToolCall({ database: name, tenant, requestId }: Caller, id: string): void {
+    const database = this.#parts.state.databases.get(name);
+    // It may have been deleted while the call ran.
+    if (database === undefined) return;
+    const told = present(this.#told.get(database), 'a database is told of from when it is made');
+    this.#feed.publish(toolCallOf(tenant, id, { told, time: this.showTime(), requestId }));
+  }
+
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
     this.refuseClosed();
     const { database: name, tenant } = caller;
@@ -378,7 +388,8 @@ export class LiveState implements LaneWatcher {
     const { database, generation } = report;
     let told = this.#told.get(database);
     if (told?.generation !== generation) {
-      told = new ToldGeneration(database.name, generation);
+      // A database that is made anew begins with the generation in which the one before it was deleted.
+      told = new ToldGeneration(database.name, generation, told === undefined ? time : 0);
       this.#told.set(database, told);
     }
     const origin = { told, time, requestId };

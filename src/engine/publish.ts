@@ -79,6 +79,11 @@ export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, o
   return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
 }
 
+/** An agent called a tool in this tenant; `id` is the call's. */
+export function toolCallOf(tenant: string, id: string, origin: Origin): Change {
+  return change('mcp.call', tenant, origin, { id });
+}
+
 function change(
   kind: ChangeKind,
   tenant: string | null,

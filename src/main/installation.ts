@@ -13,6 +13,9 @@ export interface Installation {
   /** The built workbench; may be missing in a checkout that was not built. */
   readonly workbenchFolder: string;
   readonly samplesFolder: string;
+  /** The bridge that speaks MCP on standard input and output, and the bundle it is in; null where they are not built. */
+  readonly bridgeFile: string | null;
+  readonly bundleFile: string | null;
 }
 
 /** Fails where the program was copied away from its package.json. */
@@ -25,11 +28,17 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
         version,
         workbenchFolder: join(folder, 'out', 'renderer'),
         samplesFolder: join(folder, 'resources', 'samples'),
+        bridgeFile: built(join(folder, 'out', 'bridge', 'corollary-mcp.js')),
+        bundleFile: built(join(folder, 'out', 'corollary.mcpb')),
       };
     const parent = dirname(folder);
     if (parent === folder) throw new Error(`no package.json of corollary above ${from}`);
     folder = parent;
   }
+}
+
+function built(file: string): string | null {
+  return existsSync(file) ? file : null;
 }
 
 function productVersion(file: string): string | null {

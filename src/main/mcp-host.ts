@@ -7,6 +7,7 @@
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Caller, Change } from '../engine/index.ts';
+import type { AgentClient } from '../engine/contract/agents.ts';
 import type { OperationName } from '../engine/contract/operations.ts';
 
 /** The database and tenant that a connection was opened for. */
@@ -15,13 +16,22 @@ export interface Binding {
   readonly tenant: string;
 }
 
-/** One finished tool call, for metrics and the log of calls. Carries no argument's value. */
+/** One finished tool call, for metrics, the service's log and the log of calls. */
 export interface ToolCall {
-  readonly requestId: string;
+  /** Who called, where, as which client, by which request. */
+  readonly caller: Caller;
+  /** As it was called, cut where it is long. */
   readonly tool: string;
-  readonly client: string | null;
+  /** False: there is no tool of this name. */
+  readonly isKnown: boolean;
+  /** As they came, of any size. */
+  readonly arguments: Readonly<Record<string, unknown>>;
   readonly outcome: 'ok' | 'error';
   readonly elapsedMs: number;
+  /** What the agent was given to read. */
+  readonly text: string;
+  /** UTF-16 code units of that and of the structured content, as JSON. */
+  readonly resultChars: number;
 }
 
 /** Query and body of an operation as they came; what it does not take is left out. */
@@ -50,6 +60,8 @@ export interface McpHost {
   /** False once the credential was revoked, has expired, or does not cover what the connection was opened for. */
   holds(credential: string | null, binding: Binding): boolean;
   onToolCall(call: ToolCall): void;
+  /** Called once, with what gives the clients that are connected at the time. */
+  listClients(connected: () => readonly AgentClient[]): void;
   /** Called with +1 and -1 as SSE streams open and close. */
   onSubscribers(change: 1 | -1): void;
 }

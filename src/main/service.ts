@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { constrainedMemory } from 'node:process';
 import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
+import type { AgentSetup, BridgeTested } from '../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
 import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
@@ -28,6 +29,7 @@ import { removeEndpoint, writeEndpoint } from './endpoint-file.ts';
 import type { Activity } from './http/activity.ts';
 import { createHttpApp, type HttpApp } from './http/app.ts';
 import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './http/caller.ts';
+import { bundlePath } from './http/files.ts';
 import type { ServicePhase } from './http/host.ts';
 import { isLoopbackAddress } from './http/origin.ts';
 import { findInstallation } from './installation.ts';
@@ -36,7 +38,7 @@ import { createLanguage } from './llm/create-language.ts';
 import { createLanguageModel, type ProviderCall } from './llm/create-language-model.ts';
 import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
-import { agents } from './mcp/agents.ts';
+import { KnownAgents } from './mcp/agents.ts';
 import { mountMcp } from './mcp/mount.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -111,7 +113,7 @@ class RunningService implements Service, ServiceState {
   readonly #metrics: Metrics;
   readonly authentication: Authentication;
   readonly language: Language;
-  readonly agents = agents;
+  readonly agents: KnownAgents;
   readonly #hasLanguageModel: boolean;
   readonly #dispatcher: Dispatcher;
   readonly #keystorePollMs: number;
@@ -167,6 +169,11 @@ class RunningService implements Service, ServiceState {
       model,
       isEnabled: config.extractionEnabled,
     });
+    this.agents = new KnownAgents({
+      tell: (caller, id) => this.engine.tellOfToolCall(caller, id),
+      place: () => this.#agentPlace(),
+      testBridge: bridgeNotBuilt,
+    });
     this.#dispatcher = createDispatcher(createHandlers(this), {
       checkOutputs,
       onCall: (name, input, elapsedMs) => {
@@ -215,6 +222,7 @@ class RunningService implements Service, ServiceState {
         metrics: this.#metrics,
         workbenchFolder: this.#installation.workbenchFolder,
         samplesFolder: this.#installation.samplesFolder,
+        bundleFile: this.#installation.bundleFile,
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
         remembers: (caller) => this.engine.remembers(caller),
@@ -340,6 +348,16 @@ class RunningService implements Service, ServiceState {
     );
   }
 
+  /** What a client that is set up on this machine needs of where the service runs. */
+  #agentPlace(): Pick<AgentSetup, 'address' | 'bridge' | 'bundle'> {
+    const { bridgeFile, bundleFile } = this.#installation;
+    return {
+      address: this.address,
+      bridge: bridgeFile === null ? null : { command: 'node', args: [bridgeFile] },
+      bundle: bundleFile === null ? null : bundlePath,
+    };
+  }
+
   #mcpHost(): McpHost {
     return {
       version: this.version,
@@ -370,13 +388,22 @@ class RunningService implements Service, ServiceState {
       },
       onChange: (listener) => this.engine.subscribe(listener),
       holds: (credential, binding) => this.authentication.holds({ credential, ...binding }),
-      onToolCall: ({ requestId, tool, client, outcome, elapsedMs }) => {
-        this.#metrics.toolCallDone(tool, outcome, elapsedMs);
+      onToolCall: (call) => {
+        const { caller, tool, isKnown, outcome, elapsedMs } = call;
+        const { requestId, client } = caller;
+        if (isKnown) this.#metrics.toolCallDone(tool, outcome, elapsedMs);
         this.#log.info({ requestId, tool, client, outcome, elapsedMs: Math.round(elapsedMs) }, 'tool call');
+        this.agents.called(call);
       },
+      listClients: (connected) => this.agents.listFrom(connected),
       onSubscribers: (change) => this.#metrics.mcpSubscribers(change),
     };
   }
+}
+
+/** There is no bridge yet that could be started. */
+function bridgeNotBuilt(): Promise<BridgeTested> {
+  throw new EngineError('NotReady', 'the bridge is not built');
 }
 
 /** True for calls that draw conclusions because a client asked for them. */

@@ -49,7 +49,11 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     leaveBodiesUnread(scope);
     addOperationRoutes(scope, host, guard, activity);
     addDescription(scope, host, guard);
-    await addFiles(scope, { workbench: host.workbenchFolder, samples: host.samplesFolder });
+    await addFiles(scope, {
+      workbench: host.workbenchFolder,
+      samples: host.samplesFolder,
+      bundle: host.bundleFile,
+    });
     addDocs(scope);
   });
   for (const mount of mounts)

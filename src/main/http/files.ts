@@ -6,7 +6,7 @@
  * workbench load nothing but from the service itself; Monaco and Mantine put styles into the page at run time.
  */
 import { readdirSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
@@ -25,11 +25,14 @@ export const contentPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Where the bundle of the MCP bridge is, if it was built. */
+export const bundlePath = '/corollary.mcpb';
+
 const forGood = 'public, max-age=31536000, immutable';
 
 export async function addFiles(
   app: FastifyInstance,
-  folders: { workbench: string; samples: string },
+  folders: { workbench: string; samples: string; bundle: string | null },
 ): Promise<void> {
   await app.register(fastifyStatic, { root: folders.samples, serve: false });
   const files = filesIn(folders.workbench);
@@ -39,6 +42,20 @@ export async function addFiles(
   else app.get('/', { config: { isStatic: true } }, (_request, reply) => sayNotBuilt(reply));
   for (const file of filesIn(folders.samples))
     addFile(app, folders.samples, file, `/samples/${file}`, 'no-store');
+  if (folders.bundle !== null) addBundle(app, folders.bundle);
+}
+
+/** The bundle of the MCP bridge, to be downloaded and opened by the program that installs it. */
+function addBundle(app: FastifyInstance, file: string): void {
+  app.get(bundlePath, { config: { isStatic: true } }, (_request, reply) =>
+    reply
+      .headers({
+        'cache-control': 'no-store',
+        'content-disposition': `attachment; filename="${basename(file)}"`,
+        'content-type': 'application/octet-stream',
+      })
+      .sendFile(basename(file), dirname(file), { cacheControl: false, contentType: false }),
+  );
 }
 
 function addFile(app: FastifyInstance, folder: string, file: string, url: string, caching: string): void {

@@ -40,6 +40,8 @@ export interface HttpHost {
   /** The built workbench and the samples; a folder that is missing is said so, not an error. */
   readonly workbenchFolder: string;
   readonly samplesFolder: string;
+  /** The bundle of the MCP bridge; null: not built. */
+  readonly bundleFile: string | null;
   phase(): ServicePhase;
   hasDatabase(name: string): boolean;
   /** As `Engine.remembers`. */

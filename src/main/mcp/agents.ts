@@ -1,7 +1,12 @@
 /**
  * What the service knows of the agents that speak to it: its log of tool calls and its list of clients.
+ *
+ * Both hold what every tenant's agents did, so whoever asks is shown the databases and tenants of its credential alone.
+ * How a client is connected is its transport's business, which lists those it has; how the bridge is tried is another's.
  */
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type {
+  AgentClient,
   AgentSetup,
   BridgeTested,
   CallList,
@@ -9,11 +14,15 @@ import type {
   ListCallsQuery,
   TestBridgeInput,
 } from '../../engine/contract/agents.ts';
-import { type Caller, EngineError } from '../../engine/index.ts';
+import { type Caller, invalid } from '../../engine/index.ts';
+import type { Binding, ToolCall } from '../mcp-host.ts';
+import { CallLog } from './call-log.ts';
+import { ssePath, statelessRevision, streamablePath } from './revisions.ts';
+import { tools } from './tools.ts';
 
 export interface Agents {
   /** Those of databases and tenants that the caller's credential covers, newest first. */
-  calls(caller: Caller, query: ListCallsQuery): CallList;
+  calls(caller: Caller, query: ListCallsQuery): Promise<CallList>;
   /** Those of databases and tenants that the caller's credential covers, in the order of connecting. */
   clients(caller: Caller): ClientList;
   setup(): AgentSetup;
@@ -21,13 +30,66 @@ export interface Agents {
   testBridge(caller: Caller, input: TestBridgeInput): Promise<BridgeTested>;
 }
 
-function toBeWritten(): never {
-  throw new EngineError('NotReady', 'to be written');
+export interface AgentsParts {
+  /** Tells subscribers of a call that was noted, by its id. */
+  readonly tell: (caller: Caller, id: string) => void;
+  /** What of the setup depends on where the service runs. Read when somebody asks. */
+  readonly place: () => Pick<AgentSetup, 'address' | 'bridge' | 'bundle'>;
+  readonly testBridge: Agents['testBridge'];
 }
 
-export const agents: Agents = {
-  calls: toBeWritten,
-  clients: toBeWritten,
-  setup: toBeWritten,
-  testBridge: toBeWritten,
-};
+export class KnownAgents implements Agents {
+  readonly #parts: AgentsParts;
+  readonly #log = new CallLog();
+  #connected: () => readonly AgentClient[] = () => [];
+
+  constructor(parts: AgentsParts) {
+    this.#parts = parts;
+  }
+
+  /** Notes a call that has ended, then tells of it. */
+  called(call: ToolCall): void {
+    const id = this.#log.add(call, Date.now());
+    this.#parts.tell(call.caller, id);
+  }
+
+  /** The clients that are connected are those that `connected` gives. */
+  listFrom(connected: () => readonly AgentClient[]): void {
+    this.#connected = connected;
+  }
+
+  async calls(caller: Caller, { limit, before }: ListCallsQuery): Promise<CallList> {
+    const than = before === null ? null : numberOf(before);
+    return { calls: await this.#log.list((place) => isCovered(caller, place), limit, than) };
+  }
+
+  clients(caller: Caller): ClientList {
+    const clients = this.#connected().filter((client) => isCovered(caller, client));
+    return { clients: clients.toSorted((left, right) => Number(left.id) - Number(right.id)) };
+  }
+
+  setup(): AgentSetup {
+    return {
+      ...this.#parts.place(),
+      streamable: streamablePath,
+      sse: ssePath,
+      revisions: [statelessRevision, ...SUPPORTED_PROTOCOL_VERSIONS],
+      tools: [...tools.keys()],
+    };
+  }
+
+  testBridge(caller: Caller, input: TestBridgeInput): Promise<BridgeTested> {
+    return this.#parts.testBridge(caller, input);
+  }
+}
+
+/** The number of a call by its id. Refuses what is none. */
+function numberOf(id: string): number {
+  if (!/^\d{1,15}$/.test(id)) throw invalid('before', 'is no id of a call');
+  return Number(id);
+}
+
+function isCovered({ databases, tenants }: Caller, { database, tenant }: Binding): boolean {
+  const isAmong = (names: readonly string[], name: string) => names.length === 0 || names.includes(name);
+  return isAmong(databases, database) && isAmong(tenants, tenant);
+}

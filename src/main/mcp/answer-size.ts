@@ -25,15 +25,15 @@ export function fitAnswer(answer: Answer, limit = maxContentCharacters): Answer 
   return rest;
 }
 
-/** Refuses content that is too large and has no pages; where it tells of a write, saying that this was made. */
+/** The size of the content. Refuses what is too large and has no pages; where it tells of a write, saying that this was made. */
 export function requireFits(
   tool: string,
   content: unknown,
   isWritten: boolean,
   limit = maxContentCharacters,
-): void {
+): number {
   const size = JSON.stringify(content).length;
-  if (size <= limit) return;
+  if (size <= limit) return size;
   const done = isWritten ? 'the write was made, and is not to be repeated: ' : '';
   throw new EngineError(
     'PayloadTooLarge',

@@ -11,6 +11,7 @@ import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { fitAnswer, requireFits } from './answer-size.ts';
+import { oneLine } from './client.ts';
 import { toolTexts } from './tool-text.ts';
 import { type Tool, type ToolOperation, tools } from './tools.ts';
 
@@ -23,40 +24,53 @@ export async function callTool(
   name: string,
   given: ToolArguments,
 ): Promise<CallToolResult> {
-  const tool = tools.get(name);
-  if (tool === undefined)
-    return errorResult(
-      `There is no tool ${JSON.stringify(name.slice(0, 100))}. Tools: ${[...tools.keys()].join(', ')}.`,
-    );
   const started = performance.now();
-  const result = await attempt(host, caller, tool, given);
+  const tool = tools.get(name);
+  const { text, content, contentChars } =
+    tool === undefined ? unknownTool(name) : await attempt(host, caller, tool, given);
   host.onToolCall({
-    requestId: caller.requestId,
-    tool: name,
-    client: caller.client,
-    outcome: result.isError === true ? 'error' : 'ok',
+    caller,
+    tool: oneLine(name, maxToolName) ?? '',
+    isKnown: tool !== undefined,
+    arguments: given,
+    outcome: content === null ? 'error' : 'ok',
     elapsedMs: performance.now() - started,
+    text,
+    resultChars: text.length + contentChars,
   });
-  return result;
+  const said = [{ type: 'text' as const, text }];
+  return content === null ? { content: said, isError: true } : { content: said, structuredContent: content };
 }
 
-async function attempt(
-  host: McpHost,
-  caller: Caller,
-  tool: Tool,
-  given: ToolArguments,
-): Promise<CallToolResult> {
+/** Longest name of a tool that is repeated. */
+const maxToolName = 100;
+
+/** What the agent is given; without structured content it is an error. */
+interface Outcome {
+  readonly text: string;
+  readonly content: unknown;
+  /** UTF-16 code units of the content, as JSON. */
+  readonly contentChars: number;
+}
+
+function unknownTool(name: string): Outcome {
+  return errorOutcome(
+    `There is no tool ${JSON.stringify(name.slice(0, maxToolName))}. Tools: ${[...tools.keys()].join(', ')}.`,
+  );
+}
+
+async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArguments): Promise<Outcome> {
   try {
     const fields = await settle(host, caller, tool, withoutBlanks(tool, given));
-    return successResult(tool, await perform(host, caller, tool.operation, fields));
+    return successOutcome(tool, await perform(host, caller, tool.operation, fields));
   } catch (error) {
-    if (error instanceof EngineError) return errorResult(refusalText(tool, error));
-    if (caller.signal.aborted) return errorResult('The call was cancelled.');
+    if (error instanceof EngineError) return errorOutcome(refusalText(tool, error));
+    if (caller.signal.aborted) return errorOutcome('The call was cancelled.');
     host.logger.error(
       { err: error, requestId: caller.requestId, tool: tool.listing.name },
       'tool call failed',
     );
-    return errorResult(`Internal error. The service's log has more under request id ${caller.requestId}.`);
+    return errorOutcome(`Internal error. The service's log has more under request id ${caller.requestId}.`);
   }
 }
 
@@ -123,15 +137,13 @@ async function perform<Name extends ToolOperation | 'retract'>(
   return (await host.perform(operation, caller, { body: fields })) as OperationOutput<Name>;
 }
 
-function successResult(tool: Tool, output: unknown): CallToolResult {
+function successOutcome(tool: Tool, output: unknown): Outcome {
   const { operation } = tool;
   const content = operation === 'ask' ? fitAnswer(output as OperationOutput<'ask'>) : output;
   const isTried = typeof output === 'object' && output !== null && 'dryRun' in output;
-  requireFits(tool.listing.name, content, operations[operation].kind === 'write' && !isTried);
-  return {
-    content: [{ type: 'text', text: textOf(operation, content) }],
-    structuredContent: content,
-  };
+  const isWritten = operations[operation].kind === 'write' && !isTried;
+  const contentChars = requireFits(tool.listing.name, content, isWritten);
+  return { text: textOf(operation, content), content, contentChars };
 }
 
 /** The table's types tie each text to its operation's output; a lookup by a variable name loses that tie. */
@@ -140,8 +152,8 @@ function textOf(operation: ToolOperation, output: unknown): string {
   return text(output);
 }
 
-function errorResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }], isError: true };
+function errorOutcome(text: string): Outcome {
+  return { text, content: null, contentChars: 0 };
 }
 
 /** What was refused and why, place by place, and which fields the tool takes where one was wrong. */

@@ -10,8 +10,10 @@ import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
+import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
 import { Notices } from './notices.ts';
+import { ssePath, streamablePath } from './revisions.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
@@ -20,25 +22,32 @@ import { endSession, openStream, postMessage, type StreamableEndpoint } from './
 /** How often it is looked whether the credentials of open sessions still stand. */
 const lookMs = 250;
 
-export const streamablePath = '/mcp';
-export const ssePath = '/mcp/sse';
-
 /**
  * Mounts the routes. Sessions end, and their streams with them, when the app begins to close, and when their credential
  * does not stand any more.
  */
-export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLimits = defaultLimits): void {
+export function mountMcp(app: FastifyInstance, outer: McpHost, limits: SessionLimits = defaultLimits): void {
   const contexts = createContexts();
-  const notices = new Notices(host);
-  const stateless = new StatelessEndpoint({ host, contexts, notices });
+  const host: McpHost = {
+    ...outer,
+    onToolCall: (call) => {
+      contexts.getStore()?.agent.called();
+      outer.onToolCall(call);
+    },
+  };
+  const surroundings = { host, contexts, notices: new Notices(host), nextClientId: clientIds() };
+  const stateless = new StatelessEndpoint(surroundings);
   const streamable: StreamableEndpoint = {
+    ...surroundings,
     stateless,
-    host,
-    contexts,
-    notices,
     sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
   };
-  const sse: SseEndpoint = { host, contexts, notices, sessions: new Sessions<SSEServerTransport>(limits) };
+  const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
+  host.listClients(() => [
+    ...streamable.sessions.clients(),
+    ...sse.sessions.clients(),
+    ...stateless.clients(),
+  ]);
 
   for (const path of [streamablePath, ssePath]) {
     app.post(path, answering(postMessage, streamable));

@@ -16,6 +16,7 @@ import {
 import { assert, type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { callTool } from './call-tool.ts';
+import { type Agent, clientName } from './client.ts';
 import { complete } from './completion.ts';
 import { getPrompt, promptListing } from './prompts.ts';
 import { listResources, readResource, resourceTemplates } from './resources.ts';
@@ -26,6 +27,7 @@ export interface CallContext {
   readonly caller: Caller;
   /** Aborts when nobody is left to take the answer. */
   readonly gone: AbortSignal;
+  readonly agent: Agent;
 }
 
 export type CallContexts = AsyncLocalStorage<CallContext>;
@@ -35,9 +37,6 @@ const instructions =
   'and a proof of it. Call predicates first to learn the vocabulary, then ask. Tell what you learn as ground ' +
   'facts, teach what holds in general as rules. Arguments that start with ? are variables. An empty answer ' +
   'means that it does not follow; a false fact is told with truthVal: false and asked with negated: true.';
-
-/** Longest client name that is kept: it goes into metadata and logs. */
-const maxClientName = 256;
 
 /** What a session does beside answering. */
 export interface SessionHooks {
@@ -71,7 +70,7 @@ export function createServer(host: McpHost, contexts: CallContexts, hooks: Sessi
   ): Promise<Result> {
     const context = contexts.getStore();
     assert(context !== undefined, 'a message arrives with the context of its request');
-    const client = server.getClientVersion()?.name.slice(0, maxClientName) ?? null;
+    const client = clientName(server.getClientVersion()?.name);
     hooks.onCall(1);
     try {
       return await work({

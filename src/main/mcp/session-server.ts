@@ -13,6 +13,8 @@ export interface SessionSurroundings {
   readonly host: McpHost;
   readonly contexts: CallContexts;
   readonly notices: Notices;
+  /** The next id of a client in the list of those that are connected. */
+  readonly nextClientId: () => string;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
+import { ConnectedClient } from './client.ts';
 import { Session, Sessions } from './sessions.ts';
 
 const anybody: Caller = {
@@ -27,7 +28,14 @@ async function openIn(
   await sessions.makeRoom(opener, now);
   const [transport] = InMemoryTransport.createLinkedPair();
   const server = new Server({ name: 'test', version: '1' }, { capabilities: {} });
-  const session = new Session({ opener, transport, server, now });
+  const client = new ConnectedClient({
+    id,
+    transport: 'streamable-http',
+    binding: opener,
+    connectedAt: now,
+    info: () => server.getClientVersion(),
+  });
+  const session = new Session({ opener, transport, server, client, now });
   server.onclose = () => sessions.remove(id);
   await server.connect(transport);
   sessions.add(id, session);

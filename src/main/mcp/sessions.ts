@@ -6,8 +6,10 @@
  * its own opener where that has as many as one may; where none is idle, a new one is refused. How a session speaks is the business of its transport.
  */
 import type { Server, Transport } from '@modelcontextprotocol/server';
+import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
+import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
@@ -28,6 +30,8 @@ export interface SessionParts<Kind extends Transport> {
   readonly opener: Caller;
   readonly transport: Kind;
   readonly server: Server;
+  /** As it is listed. */
+  readonly client: ConnectedClient;
   readonly now: number;
   /** Bytes of answers that the client has not read yet, where the transport keeps them. */
   readonly unreadBytes?: () => number;
@@ -40,16 +44,18 @@ export class Session<Kind extends Transport = Transport> {
   readonly owner: string;
   readonly transport: Kind;
   readonly server: Server;
+  readonly client: ConnectedClient;
   readonly unreadBytes: () => number;
   #busy = 0;
   #lastUsed: number;
 
-  constructor({ opener, transport, server, now, unreadBytes = () => 0 }: SessionParts<Kind>) {
+  constructor({ opener, transport, server, client, now, unreadBytes = () => 0 }: SessionParts<Kind>) {
     this.binding = { database: opener.database, tenant: opener.tenant };
     this.credential = opener.credential;
     this.owner = ownerOf(opener);
     this.transport = transport;
     this.server = server;
+    this.client = client;
     this.unreadBytes = unreadBytes;
     this.#lastUsed = now;
   }
@@ -89,6 +95,10 @@ export class Sessions<Kind extends Transport> {
 
   get(id: string): Session<Kind> | undefined {
     return this.#open.get(id);
+  }
+
+  clients(): AgentClient[] {
+    return Array.from(this.#open.values(), ({ client }) => client.view());
   }
 
   add(id: string, session: Session<Kind>): void {

@@ -8,6 +8,7 @@
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
+import { ConnectedClient } from './client.ts';
 import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
@@ -29,7 +30,7 @@ export async function openSseSession(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { host, contexts, sessions } = endpoint;
+  const { host, contexts, sessions, nextClientId } = endpoint;
   const caller = host.callerOf(request);
   await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
@@ -40,6 +41,13 @@ export async function openSseSession(
     opener: caller,
     transport,
     server,
+    client: new ConnectedClient({
+      id: nextClientId(),
+      transport: 'sse',
+      binding: caller,
+      connectedAt: Date.now(),
+      info: () => server.getClientVersion(),
+    }),
     now: Date.now(),
     unreadBytes: () => reply.raw.writableLength,
   });
@@ -72,7 +80,7 @@ export async function postSseMessage(
     throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
   await handOver(host, request, reply, () =>
     // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.
-    contexts.run({ caller, gone: neverGone }, () =>
+    contexts.run({ caller, gone: neverGone, agent: session.client }, () =>
       session.transport.handlePostMessage(request.raw, reply.raw, message),
     ),
   );

@@ -5,15 +5,23 @@
  * that a change of one tenant is told to nobody else; a handler nobody listens to is dropped with its space's last
  * request. A stream ends when its credential does not stand any more.
  */
-import { type McpHttpHandler, classifyInboundRequest, createMcpHandler } from '@modelcontextprotocol/server';
+import {
+  CLIENT_INFO_META_KEY,
+  classifyInboundRequest,
+  createMcpHandler,
+  type McpHttpHandler,
+} from '@modelcontextprotocol/server';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
+import type { ClientInfo } from './client.ts';
 import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';
 import type { SessionSurroundings } from './session-server.ts';
 import { ownerOf } from './sessions.ts';
+import { StatelessClients, Visit } from './stateless-clients.ts';
 
 /** Requests that may be under way at once, of all clients together and of one; streams last. */
 const maxExchanges = 1000;
@@ -41,9 +49,17 @@ export class StatelessEndpoint {
   readonly #surroundings: SessionSurroundings;
   readonly #spaces = new Map<string, Space>();
   readonly #exchanges = new Set<Exchange>();
+  readonly #clients: StatelessClients;
 
   constructor(surroundings: SessionSurroundings) {
     this.#surroundings = surroundings;
+    this.#clients = new StatelessClients(surroundings.nextClientId);
+  }
+
+  /** Those that are answered, or were a while ago. */
+  clients(): AgentClient[] {
+    const { host } = this.#surroundings;
+    return this.#clients.list((caller) => host.holds(caller.credential, caller));
   }
 
   /** True where the message is one of a stateless revision, or claims to be one and is to be refused as such. */
@@ -65,14 +81,18 @@ export class StatelessEndpoint {
     this.#requireRoom(ownerOf(caller));
     const space = this.#spaceOf(caller);
     const exchange = { caller, space, uris: listenedTo(request.body), cutOff: () => reply.raw.destroy() };
+    const visit = this.#clients.visit(caller, clientInfoOf(request.body));
     this.#begin(exchange);
-    reply.raw.once('close', () => this.#end(exchange));
+    reply.raw.once('close', () => {
+      this.#end(exchange);
+      visit.end();
+    });
     const serve = toNodeHandler(space.handler, { onerror: sessionErrors(host, contexts) });
     // A request that was received has both.
     const { method = 'POST', url = '/' } = request.raw;
     const received = Object.assign(request.raw, { method, url });
     await handOver(host, request, reply, (gone) =>
-      contexts.run({ caller, gone }, () => serve(received, reply.raw, request.body)),
+      contexts.run({ caller, gone, agent: visit }, () => serve(received, reply.raw, request.body)),
     );
   }
 
@@ -131,7 +151,12 @@ export class StatelessEndpoint {
     const key = keyOf({ database, tenant });
     let space = this.#spaces.get(key);
     if (space === undefined) {
-      const handler = createMcpHandler(() => createServer(host, contexts), {
+      const makeServer = () => {
+        const agent = contexts.getStore()?.agent;
+        if (agent instanceof Visit) agent.accepted();
+        return createServer(host, contexts);
+      };
+      const handler = createMcpHandler(makeServer, {
         legacy: 'reject',
         maxSubscriptions: maxExchanges,
         keepAliveMs,
@@ -149,6 +174,19 @@ function keyOf({ database, tenant }: Binding): string {
 
 function headerAs<Name extends string>(name: Name, value: string | string[] | undefined) {
   return typeof value === 'string' ? ({ [name]: value } as Record<Name, string>) : {};
+}
+
+/** What the client of a message says of itself. */
+function clientInfoOf(message: unknown): ClientInfo {
+  const params = isRecord(message) ? message['params'] : null;
+  const meta = isRecord(params) ? params['_meta'] : null;
+  const info = isRecord(meta) ? meta[CLIENT_INFO_META_KEY] : null;
+  if (!isRecord(info)) return {};
+  const { name, version } = info;
+  return {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof version === 'string' ? { version } : {}),
+  };
 }
 
 /** The documents that a request to be told of changes names; null where the message is none. */

@@ -10,6 +10,7 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, invalid } from '../../engine/index.ts';
+import { ConnectedClient } from './client.ts';
 import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
@@ -46,7 +47,9 @@ export async function postMessage(
   }
   session.touch(Date.now());
   await handOver(host, request, reply, (gone) =>
-    contexts.run({ caller, gone }, () => session.transport.handleRequest(request.raw, reply.raw, message)),
+    contexts.run({ caller, gone, agent: session.client }, () =>
+      session.transport.handleRequest(request.raw, reply.raw, message),
+    ),
   );
   // Where the SDK refused to initialize, the session never got its name.
   if (session.transport.sessionId === undefined) await session.server.close();
@@ -67,7 +70,9 @@ export async function openStream(
     host.onSubscribers(-1);
   });
   await handOver(host, request, reply, (gone) =>
-    contexts.run({ caller, gone }, () => session.transport.handleRequest(request.raw, reply.raw)),
+    contexts.run({ caller, gone, agent: session.client }, () =>
+      session.transport.handleRequest(request.raw, reply.raw),
+    ),
   );
 }
 
@@ -79,12 +84,14 @@ export async function endSession(
 ): Promise<void> {
   const [session, caller] = requireSession(endpoint, request);
   await handOver(endpoint.host, request, reply, (gone) =>
-    endpoint.contexts.run({ caller, gone }, () => session.transport.handleRequest(request.raw, reply.raw)),
+    endpoint.contexts.run({ caller, gone, agent: session.client }, () =>
+      session.transport.handleRequest(request.raw, reply.raw),
+    ),
   );
 }
 
 async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
-  const { host, contexts, sessions } = endpoint;
+  const { host, contexts, sessions, nextClientId } = endpoint;
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
@@ -92,7 +99,15 @@ async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promis
   const { server, end } = createSessionServer(endpoint, caller, (change) =>
     session.occupy(change, Date.now()),
   );
-  const session = new Session({ opener: caller, transport, server, now: Date.now() });
+  const now = Date.now();
+  const client = new ConnectedClient({
+    id: nextClientId(),
+    transport: 'streamable-http',
+    binding: caller,
+    connectedAt: now,
+    info: () => server.getClientVersion(),
+  });
+  const session = new Session({ opener: caller, transport, server, client, now });
   server.onclose = () => {
     end();
     if (transport.sessionId !== undefined) sessions.remove(transport.sessionId);

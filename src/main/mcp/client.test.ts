@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { clientIds, clientName, clientVersion, ConnectedClient } from './client.ts';
+
+it("a client's name is one line of bounded length, whatever it says", () => {
+  expect(clientName('claude-code')).toBe('claude-code');
+  expect(clientName('Ein Name mit Ümläuten, 数 and 😀')).toBe('Ein Name mit Ümläuten, 数 and 😀');
+  expect(clientName(' a\nb\u0000\u001b[31mc\u2028d\u202ee ')).toBe('a b  [31mc d e');
+  expect(clientName('\ud800x\udc00')).toBe('x');
+  expect(clientName('😀'.repeat(9_000))).toBe('😀'.repeat(128));
+  expect(clientName(`a${'😀'.repeat(9_000)}`)).toBe(`a${'😀'.repeat(127)}`);
+  for (const nothing of [undefined, '', ' \n ', '\u0000']) expect(clientName(nothing)).toBeNull();
+  expect(clientVersion('9'.repeat(1000))).toBe('9'.repeat(64));
+});
+
+it('a client is listed with what it is known by and the tool calls it has made so far', () => {
+  const nextId = clientIds();
+  expect(nextId()).toBe('1');
+  let info: { name: string; version: string } | undefined;
+  const client = new ConnectedClient({
+    id: nextId(),
+    transport: 'sse',
+    binding: { database: 'd', tenant: 't' },
+    connectedAt: 7,
+    info: () => info,
+  });
+  const listed = { id: '2', transport: 'sse', database: 'd', tenant: 't', connectedAt: 7 };
+  expect(client.view()).toEqual({ ...listed, name: null, version: null, calls: 0 });
+  info = { name: 'agent', version: '1' };
+  client.called();
+  expect(client.view()).toEqual({ ...listed, name: 'agent', version: '1', calls: 1 });
+});

@@ -1,0 +1,86 @@
+/**
+ * The arguments of a call, cut to what a log keeps of them.
+ *
+ * Short ones stay as they are. Of long ones the long texts, lists and objects are cut to their beginnings, so that every
+ * field still shows something. What it costs depends on what is kept, never on what came.
+ */
+
+/** UTF-16 code units of arguments, written as JSON. */
+const mostCharacters = 1500;
+
+/** What is kept of what is too long. */
+const short = { text: 160, items: 20, fields: 40, key: 80 };
+const whole = { text: mostCharacters, items: mostCharacters, fields: mostCharacters, key: mostCharacters };
+
+export interface CutArguments {
+  readonly value: Record<string, unknown>;
+  readonly isCut: boolean;
+}
+
+export function cutArguments(given: Readonly<Record<string, unknown>>): CutArguments {
+  const all = new Cutting(whole);
+  const value = all.fieldsOf(given);
+  if (!all.isCut) return { value, isCut: false };
+  return { value: new Cutting(short).fieldsOf(given), isCut: true };
+}
+
+/** The beginning of a text, with `…` where it was cut; never half a character. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+class Cutting {
+  readonly #most: typeof whole;
+  #left = mostCharacters;
+  isCut = false;
+
+  constructor(most: typeof whole) {
+    this.#most = most;
+  }
+
+  fieldsOf(given: object): Record<string, unknown> {
+    const kept: [string, unknown][] = [];
+    this.#left -= 2;
+    for (const key in given) {
+      if (this.#isFull(kept.length >= this.#most.fields)) break;
+      kept.push([
+        this.#text(key, this.#most.key),
+        this.#value((given as Readonly<Record<string, unknown>>)[key]),
+      ]);
+    }
+    return Object.fromEntries(kept);
+  }
+
+  #value(value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(value, this.#most.text);
+    if (Array.isArray(value)) return this.#items(value);
+    if (typeof value === 'object' && value !== null) return this.fieldsOf(value);
+    this.#left -= String(value).length + 1;
+    return value;
+  }
+
+  #items(items: readonly unknown[]): unknown[] {
+    const kept: unknown[] = [];
+    this.#left -= 2;
+    for (const item of items) {
+      if (this.#isFull(kept.length >= this.#most.items)) break;
+      kept.push(this.#value(item));
+    }
+    return kept;
+  }
+
+  #text(text: string, most: number): string {
+    const kept = cutText(text, Math.min(most, Math.max(0, this.#left)));
+    if (kept.length !== text.length || text.length > most) this.isCut = true;
+    // As it is written: a control character takes six.
+    this.#left -= JSON.stringify(kept).length + 1;
+    return kept;
+  }
+
+  #isFull(isEnough: boolean): boolean {
+    if (!isEnough && this.#left > 0) return false;
+    this.isCut = true;
+    return true;
+  }
+}
