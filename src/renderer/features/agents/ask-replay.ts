@@ -22,8 +22,11 @@ function withoutBlanks(given: ToolCallRecord['arguments']): Record<string, unkno
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
 }
 
+/** What of a call says what it asked. */
+export type AskedCall = Pick<ToolCallRecord, 'tool' | 'arguments' | 'argumentsCut' | 'database' | 'tenant'>;
+
 /** The question of a call of `ask`; null for any other tool. */
-export function replayOf(call: ToolCallRecord): Replay | null {
+export function replayOf(call: AskedCall): Replay | null {
   if (call.tool !== 'ask') return null;
   if (call.argumentsCut)
     return { kind: 'none', reason: 'Its arguments were too long to be kept whole in the log.' };

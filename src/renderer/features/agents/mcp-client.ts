@@ -15,6 +15,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { newRequestId } from '../../api/client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
+import { clientName } from './client-name.ts';
 
 /** Whom to speak to, with what: `headers` are sent as they are. */
 export interface McpTarget {
@@ -30,8 +31,6 @@ export interface Handshake {
   readonly elapsedMs: number;
 }
 
-/** How this client names itself, in the log of calls too. */
-export const clientName = 'Corollary workbench';
 /** The revision without sessions. */
 const statelessRevision = '2026-07-28';
 /** Longer than the longest time that a tool takes: the one who waits cancels. */

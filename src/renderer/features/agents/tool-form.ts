@@ -5,7 +5,15 @@
  * cannot show as they are (unknown fields, texts of several lines in a list) are for the JSON beside it. Whether they are
  * good is the service's to say.
  */
-export type FieldKind = 'text' | 'long-text' | 'number' | 'number-or-text' | 'boolean' | 'choice' | 'texts' | 'json';
+export type FieldKind =
+  | 'text'
+  | 'long-text'
+  | 'number'
+  | 'number-or-text'
+  | 'boolean'
+  | 'choice'
+  | 'texts'
+  | 'json';
 
 export interface Field {
   readonly name: string;
@@ -72,11 +80,15 @@ export function fieldsOf(inputSchema: Schema): Field[] {
       kind: kindOf(schema),
       description: typeof description === 'string' ? description : null,
       isRequired: required.includes(name),
-      fallback: fallback === undefined ? null : typeof fallback === 'string' ? fallback : JSON.stringify(fallback),
+      fallback:
+        fallback === undefined ? null : typeof fallback === 'string' ? fallback : JSON.stringify(fallback),
       choices: isListOfTexts(schema['enum']) ? schema['enum'] : [],
     };
   });
-  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)];
+  return [
+    ...fields.filter(({ isRequired }) => isRequired),
+    ...fields.filter(({ isRequired }) => !isRequired),
+  ];
 }
 
 export interface ReadArguments {
@@ -137,7 +149,10 @@ function textOf({ kind }: Field, value: unknown): string {
 }
 
 /** The texts of a form that holds just these arguments; null where it cannot. */
-export function textsOf(fields: readonly Field[], given: Readonly<Record<string, unknown>>): FieldTexts | null {
+export function textsOf(
+  fields: readonly Field[],
+  given: Readonly<Record<string, unknown>>,
+): FieldTexts | null {
   const texts: Record<string, string> = {};
   for (const field of fields) {
     const value = given[field.name];
@@ -161,7 +176,9 @@ function isSameJson(one: unknown, other: unknown): boolean {
 }
 
 /** Arguments as JSON text read back; a problem where it is no JSON object. */
-export function readArgumentsText(text: string): { readonly given: Record<string, unknown> } | { readonly problem: string } {
+export function readArgumentsText(
+  text: string,
+): { readonly given: Record<string, unknown> } | { readonly problem: string } {
   if (text.trim() === '') return { given: {} };
   const read = readJson(text);
   if ('problem' in read) return read;
@@ -191,6 +208,8 @@ export function readDraft(text: string): TryDraft | null {
   if (read === null || 'problem' in read || !isSchema(read.value)) return null;
   const { form, texts, json } = read.value;
   if ((form !== 'fields' && form !== 'json') || !isSchema(texts) || typeof json !== 'string') return null;
-  const kept = Object.entries(texts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const kept = Object.entries(texts).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   return { form, texts: Object.fromEntries(kept), json };
 }
