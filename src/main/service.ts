@@ -402,8 +402,9 @@ class RunningService implements Service, ServiceState {
 }
 
 /** There is no bridge yet that could be started. */
-function bridgeNotBuilt(): Promise<BridgeTested> {
-  throw new EngineError('NotReady', 'the bridge is not built');
+async function bridgeNotBuilt(): Promise<BridgeTested> {
+  const nothing = { server: null, revision: null, tools: 0, elapsedMs: 0 };
+  return { isConnected: false, ...nothing, detail: 'the bridge is not built' };
 }
 
 /** True for calls that draw conclusions because a client asked for them. */

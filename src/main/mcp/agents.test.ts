@@ -165,6 +165,40 @@ describe.each(transports)('an agent over %s', (transport) => {
   });
 });
 
+it('twenty agents at once over every transport, fifty calls each: no answer is lost or mixed, nor a call in the log', async () => {
+  const tenant = freshTenant();
+  const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
+  const crowd = await Promise.all(
+    names.map((name, index) => connect(transports[index % 3] ?? 'sse', { tenant, name })),
+  );
+  const answers = await Promise.all(
+    crowd.map(async (agent, index) => {
+      const own: unknown[] = Array(50);
+      // Five at a time: each of its own connection, which later ones use again.
+      const lane = async (first: number): Promise<void> => {
+        for (let fact = first; fact < own.length; fact += 5)
+          own[fact] = await agent.call('tell', { predicate: 'told', args: [names[index], fact] });
+      };
+      await Promise.all([0, 1, 2, 3, 4].map(lane));
+      return own;
+    }),
+  );
+  for (const [index, own] of answers.entries())
+    for (const [fact, answer] of own.entries())
+      expect(answer).toMatchObject({
+        content: [{ text: `Stored: told(${names[index]}, ${fact})` }],
+        structuredContent: { status: 'asserted', atom: `told(${names[index]}, ${fact})` },
+      });
+  const logged = await callsOf(tenant);
+  const toldBy = (call: (typeof logged)[number]) => `${call.client} told ${String(call.arguments['args'])}`;
+  const expected = names.flatMap((name) =>
+    Array.from({ length: 50 }, (_, fact) => `${name} told ${name},${fact}`),
+  );
+  expect(logged.map(toldBy).toSorted()).toEqual(expected.toSorted());
+  const listed = (await clientsOf(tenant)).map((client) => `${client.name}: ${client.calls}`);
+  expect(listed.toSorted()).toEqual(names.map((name) => `${name}: 50`).toSorted());
+}, 60_000);
+
 it('a call that its client cancels is in the log as an error', async () => {
   const tenant = freshTenant();
   const headers = { ...asAdmin.headers, 'x-tenant-id': tenant };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientIds, clientName, clientVersion, ConnectedClient } from './client.ts';
+import { type ClientInfo, clientIds, clientName, clientVersion, ConnectedClient } from './client.ts';
 
 it("a client's name is one line of bounded length, whatever it says", () => {
   expect(clientName('claude-code')).toBe('claude-code');
@@ -15,17 +15,17 @@ it("a client's name is one line of bounded length, whatever it says", () => {
 it('a client is listed with what it is known by and the tool calls it has made so far', () => {
   const nextId = clientIds();
   expect(nextId()).toBe('1');
-  let info: { name: string; version: string } | undefined;
+  const said: { info?: ClientInfo } = {};
   const client = new ConnectedClient({
     id: nextId(),
     transport: 'sse',
     binding: { database: 'd', tenant: 't' },
     connectedAt: 7,
-    info: () => info,
+    info: () => said.info,
   });
   const listed = { id: '2', transport: 'sse', database: 'd', tenant: 't', connectedAt: 7 };
   expect(client.view()).toEqual({ ...listed, name: null, version: null, calls: 0 });
-  info = { name: 'agent', version: '1' };
+  said.info = { name: 'agent', version: '1' };
   client.called();
   expect(client.view()).toEqual({ ...listed, name: 'agent', version: '1', calls: 1 });
 });

@@ -59,12 +59,53 @@ function requireSame(request: FastifyRequest, header: string, name: string, boun
     throw invalid(name, `this session was opened for ${JSON.stringify(bound)}: open another session`);
 }
 
-/** The JSON-RPC message of a POST: one object, or an array of them. What is in it is checked by the SDK. */
+/**
+ * The JSON-RPC message of a POST: one object, or an array of them. What is in it is checked by the SDK, but for its
+ * size: refused with PayloadTooLarge and ValidationException.
+ */
 export function messageOf(request: FastifyRequest): object {
   const { body } = request;
   if (typeof body !== 'object' || body === null)
     throw invalid('', 'a JSON-RPC message is needed as the body');
+  if (!Array.isArray(body)) {
+    requireModest(body);
+    return body;
+  }
+  // Newer revisions have none; what looks at one later looks at every message several times.
+  if (body.length > mostInBatch) throw invalid('', `a batch has ${mostInBatch} messages at most`);
+  for (const message of body as unknown[]) requireModest(message);
   return body;
+}
+
+const mostInBatch = 100;
+
+/** UTF-16 code units of the parameters of what lasts as long as a session or a stream: the SDK keeps them with it. */
+const mostOfLasting: ReadonlyMap<unknown, number> = new Map([
+  ['initialize', 64 * 1024],
+  ['subscriptions/listen', 128 * 1024],
+]);
+
+/** Fields of an object that messages have; each is looked at a dozen times, by the SDK and by us. */
+const mostFields = 1000;
+
+function requireModest(message: unknown): void {
+  const { method, params } = fieldsOf(message, '');
+  const { arguments: given, _meta: meta } = fieldsOf(params, 'params');
+  fieldsOf(given, 'params.arguments');
+  fieldsOf(meta, 'params._meta');
+  const most = mostOfLasting.get(method);
+  if (most === undefined || (JSON.stringify(params) ?? '').length <= most) return;
+  throw new EngineError(
+    'PayloadTooLarge',
+    `${String(method)} takes ${most} characters of parameters at most`,
+  );
+}
+
+function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  if (Object.keys(value).length > mostFields)
+    throw invalid(path, `an object has ${mostFields} fields at most`);
+  return value as Readonly<Record<string, unknown>>;
 }
 
 /**

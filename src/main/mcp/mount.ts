@@ -15,7 +15,7 @@ import { createContexts } from './connection.ts';
 import { Notices } from './notices.ts';
 import { ssePath, streamablePath } from './revisions.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
-import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { messagesPath, mostUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
 
@@ -66,7 +66,9 @@ export function mountMcp(app: FastifyInstance, outer: McpHost, limits: SessionLi
   const isOver = ({ credential, binding }: Session): boolean => !host.holds(credential, binding);
   const watch = setInterval(() => {
     stateless.endRefused();
-    Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOver)]).catch(
+    const isOverOrStuck = (session: Session): boolean =>
+      isOver(session) || session.unreadBytes() > mostUnreadBytes;
+    Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOverOrStuck)]).catch(
       (error: unknown) => {
         host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
       },

@@ -4,9 +4,13 @@ import type { McpHost } from '../mcp-host.ts';
 import { sessionErrors } from './connection.ts';
 import type { Notices } from './notices.ts';
 import { type CallContexts, createServer } from './server.ts';
+import type { Session } from './sessions.ts';
 
 /** Documents of which one session can be told; more are forgotten, the oldest first. */
 const mostSubscriptions = 1000;
+
+/** Longer than any address of a document, whose predicate has 256 characters of nine each at most. */
+const longestUri = 4096;
 
 /** What the servers of all sessions share. */
 export interface SessionSurroundings {
@@ -19,19 +23,20 @@ export interface SessionSurroundings {
 
 /**
  * The server of one session, which tells its client what changed in the opener's space: the documents it subscribed to,
- * and the list of them. `onCall` brackets every request that does work; `end` is for when the session has closed.
+ * and the list of them. While the client reads nothing, what is to be told is gathered, each document once. `end` is for
+ * when the session has closed.
  */
 export function createSessionServer(
   { host, contexts, notices }: SessionSurroundings,
   opener: Caller,
-  onCall: (change: 1 | -1) => void,
+  session: () => Session,
 ): { server: Server; end: () => void } {
   const wanted = new Set<string>();
   const server = createServer(host, contexts, {
-    onCall,
+    onCall: (change) => session().occupy(change, Date.now()),
     onSubscription(uri, isWanted) {
       wanted.delete(uri);
-      if (isWanted) wanted.add(uri);
+      if (isWanted && uri.length <= longestUri) wanted.add(uri);
       for (const oldest of wanted)
         if (wanted.size > mostSubscriptions) wanted.delete(oldest);
         else break;
@@ -39,10 +44,32 @@ export function createSessionServer(
   });
   // Who has gone is told nothing any more.
   const undelivered = sessionErrors(host, contexts);
-  const end = notices.watch(opener, ({ uris, hasOthers }) => {
-    for (const uri of wanted)
-      if (uris === null || uris.has(uri)) server.sendResourceUpdated({ uri }).catch(undelivered);
+  const changed = new Set<string>();
+  let hasOthers = false;
+  const tell = (): void => {
+    for (const uri of changed) server.sendResourceUpdated({ uri }).catch(undelivered);
+    changed.clear();
     if (hasOthers) server.sendResourceListChanged().catch(undelivered);
+    hasOthers = false;
+  };
+  let isHeld = false;
+  const tellWhenRead = (): void => {
+    const stuck = session().stuckStream;
+    if (stuck === null) tell();
+    else if (!isHeld) {
+      isHeld = true;
+      const release = (): void => {
+        isHeld = false;
+        stuck.off('drain', release).off('close', release);
+        tellWhenRead();
+      };
+      stuck.on('drain', release).on('close', release);
+    }
+  };
+  const end = notices.watch(opener, (notice) => {
+    for (const uri of wanted) if (notice.uris === null || notice.uris.has(uri)) changed.add(uri);
+    hasOthers ||= notice.hasOthers;
+    tellWhenRead();
   });
   return { server, end };
 }

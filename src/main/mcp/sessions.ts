@@ -5,6 +5,7 @@
  * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it, one of
  * its own opener where that has as many as one may; where none is idle, a new one is refused. How a session speaks is the business of its transport.
  */
+import type { ServerResponse } from 'node:http';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
@@ -46,6 +47,7 @@ export class Session<Kind extends Transport = Transport> {
   readonly server: Server;
   readonly client: ConnectedClient;
   readonly unreadBytes: () => number;
+  readonly #streams = new Set<ServerResponse>();
   #busy = 0;
   #lastUsed: number;
 
@@ -69,6 +71,28 @@ export class Session<Kind extends Transport = Transport> {
   occupy(change: 1 | -1, now: number): void {
     this.#busy += change;
     this.#lastUsed = now;
+  }
+
+  /** It is in use while this stream is open. */
+  opened(stream: ServerResponse): void {
+    this.#streams.add(stream);
+    this.occupy(1, Date.now());
+    stream.once('close', () => {
+      this.#streams.delete(stream);
+      this.occupy(-1, Date.now());
+    });
+  }
+
+  /** A stream whose client does not read what it is sent; null: there is none. */
+  get stuckStream(): ServerResponse | null {
+    for (const stream of this.#streams) if (stream.writableNeedDrain) return stream;
+    return null;
+  }
+
+  /** Ends it with its calls and streams; of what a client has not read by then, it is sent nothing more. */
+  async end(): Promise<void> {
+    await this.server.close();
+    for (const stream of this.#streams) if (stream.writableLength > 0) stream.destroy();
   }
 
   touch(now: number): void {
@@ -117,7 +141,7 @@ export class Sessions<Kind extends Transport> {
   /** Ends those of which that is said, their calls and streams with them. */
   async endWhere(isOver: (session: Session<Kind>) => boolean): Promise<void> {
     const ended = [...this.#open.values()].filter(isOver);
-    await Promise.all(ended.map((session) => session.server.close()));
+    await Promise.all(ended.map((session) => session.end()));
   }
 
   /** Makes sure that one more of this opener fits. Refuses with RateLimited where all are in use. */
@@ -131,7 +155,7 @@ export class Sessions<Kind extends Transport> {
   }
 
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((session) => session.server.close()));
+    await Promise.all([...this.#open.values()].map((session) => session.end()));
   }
 }
 
@@ -145,7 +169,7 @@ async function makeRoomAmong(sessions: readonly Session[], whose: string, now: n
       'RateLimited',
       `${sessions.length} MCP sessions ${whose} are open and in use, as many as the service keeps: try again later`,
     );
-  await idlest.server.close();
+  await idlest.end();
 }
 
 /** Whose a session or a request is, as far as limits go. */

@@ -17,8 +17,10 @@ import { Session, type Sessions } from './sessions.ts';
 export const messagesPath = '/mcp/messages';
 
 const keepAliveMs = 15_000;
-/** Bytes of answers that may wait for a client to read them before its next message is refused. */
+/** Bytes of answers that may wait for a client to read them before its next message is refused ... */
 const maxUnreadBytes = 16 * 1024 * 1024;
+/** ... and before it is cut off, since calls that it made before are being answered. */
+export const mostUnreadBytes = 64 * 1024 * 1024;
 
 export interface SseEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SSEServerTransport>;
@@ -34,9 +36,7 @@ export async function openSseSession(
   const caller = host.callerOf(request);
   await sessions.makeRoom(caller, Date.now());
   const transport = new SSEServerTransport(messagesPath, reply.raw);
-  const { server, end } = createSessionServer(endpoint, caller, (change) =>
-    session.occupy(change, Date.now()),
-  );
+  const { server, end } = createSessionServer(endpoint, caller, () => session);
   const session = new Session({
     opener: caller,
     transport,
@@ -51,8 +51,11 @@ export async function openSseSession(
     now: Date.now(),
     unreadBytes: () => reply.raw.writableLength,
   });
-  const keepAlive = setInterval(() => reply.raw.write(': keepalive\n\n'), keepAliveMs).unref();
-  session.occupy(1, Date.now());
+  // Not to a client that reads nothing: it would never be silent for so long that it is cut off.
+  const keepAlive = setInterval(() => {
+    if (reply.raw.writableLength === 0) reply.raw.write(': keepalive\n\n');
+  }, keepAliveMs).unref();
+  session.opened(reply.raw);
   host.onSubscribers(1);
   sessions.add(transport.sessionId, session);
   reply.raw.once('close', () => {

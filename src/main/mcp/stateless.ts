@@ -42,6 +42,8 @@ interface Exchange {
   readonly space: Space;
   /** Documents of which a stream tells; null: it is no stream. */
   readonly uris: readonly string[] | null;
+  /** True for a stream whose client does not read what it is sent. */
+  isStuck(): boolean;
   cutOff(): void;
 }
 
@@ -80,7 +82,10 @@ export class StatelessEndpoint {
     const caller = host.callerOf(request);
     this.#requireRoom(ownerOf(caller));
     const space = this.#spaceOf(caller);
-    const exchange = { caller, space, uris: listenedTo(request.body), cutOff: () => reply.raw.destroy() };
+    const uris = listenedTo(request.body);
+    const { raw } = reply;
+    const isStuck = (): boolean => uris !== null && raw.writableNeedDrain;
+    const exchange = { caller, space, uris, isStuck, cutOff: () => raw.destroy() };
     const visit = this.#clients.visit(caller, clientInfoOf(request.body));
     this.#begin(exchange);
     reply.raw.once('close', () => {
@@ -124,6 +129,8 @@ export class StatelessEndpoint {
     if (uris === null) return;
     this.#surroundings.host.onSubscribers(1);
     space.end ??= this.#surroundings.notices.watch(caller, (notice) => {
+      // Who is told by the handler cannot be told later: one who does not read is behind already, and comes again.
+      for (const each of this.#exchanges) if (each.space === space && each.isStuck()) each.cutOff();
       const { notify } = space.handler;
       if (notice.hasOthers) notify.resourcesChanged();
       for (const uri of notice.uris ?? this.#urisOf(space)) notify.resourceUpdated(uri);
@@ -194,7 +201,8 @@ function listenedTo(message: unknown): readonly string[] | null {
   if (!isRecord(message) || message['method'] !== 'subscriptions/listen') return null;
   const params = isRecord(message['params']) ? message['params'] : {};
   const wanted = isRecord(params['notifications']) ? params['notifications']['resourceSubscriptions'] : null;
-  return Array.isArray(wanted) ? wanted.filter((uri) => typeof uri === 'string') : [];
+  if (!Array.isArray(wanted)) return [];
+  return wanted.filter((uri) => typeof uri === 'string');
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

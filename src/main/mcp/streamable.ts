@@ -63,12 +63,9 @@ export async function openStream(
 ): Promise<void> {
   const { host, contexts } = endpoint;
   const [session, caller] = requireSession(endpoint, request);
-  session.occupy(1, Date.now());
+  session.opened(reply.raw);
   host.onSubscribers(1);
-  reply.raw.once('close', () => {
-    session.occupy(-1, Date.now());
-    host.onSubscribers(-1);
-  });
+  reply.raw.once('close', () => host.onSubscribers(-1));
   await handOver(host, request, reply, (gone) =>
     contexts.run({ caller, gone, agent: session.client }, () =>
       session.transport.handleRequest(request.raw, reply.raw),
@@ -96,9 +93,7 @@ async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promis
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
   });
-  const { server, end } = createSessionServer(endpoint, caller, (change) =>
-    session.occupy(change, Date.now()),
-  );
+  const { server, end } = createSessionServer(endpoint, caller, () => session);
   const now = Date.now();
   const client = new ConnectedClient({
     id: nextClientId(),
