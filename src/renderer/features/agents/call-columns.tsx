@@ -2,7 +2,7 @@
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import type { Column } from '../../ui/data-grid.tsx';
-import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
+import { formatAmount, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import { argumentsLine, clientNameOf } from './call-log.ts';
 
@@ -48,7 +48,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 104,
+    width: 116,
     cell: ({ time }) => (
       <span className="number" title={formatTime(time)}>
         {clock.format(time)}
@@ -61,7 +61,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
     width: 130,
     cell: (call) => <span className={call.client === null ? 'dim' : ''}>{clientNameOf(call)}</span>,
   },
-  { id: 'tool', title: 'Tool', width: 88, cell: ({ tool }) => tool },
+  { id: 'tool', title: 'Tool', width: 98, cell: ({ tool }) => tool },
   {
     id: 'arguments',
     title: 'Arguments',
@@ -69,7 +69,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
     grow: 3,
     cell: (call) => <Line text={argumentsLine(call.arguments)} />,
   },
-  { id: 'outcome', title: 'Outcome', width: 82, cell: (call) => <Outcome {...call} /> },
+  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <Outcome {...call} /> },
   {
     id: 'result',
     title: 'Result',
@@ -86,10 +86,14 @@ const firstColumns: Column<ToolCallRecord>[] = [
   },
   {
     id: 'size',
-    title: 'Characters',
-    width: 88,
+    title: 'Size',
+    width: 72,
     align: 'end',
-    cell: ({ resultChars }) => <span className="number">{formatCount(resultChars)}</span>,
+    cell: ({ resultChars }) => (
+      <span className="number" title={formatAmount(resultChars, 'character')}>
+        {formatCount(resultChars)}
+      </span>
+    ),
   },
 ];
 

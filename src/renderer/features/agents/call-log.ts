@@ -162,13 +162,16 @@ function isListOfValues(value: unknown): value is (string | number | boolean)[] 
 /** Arguments in one line: the pattern as it is written, then what else was said. */
 export function argumentsLine(given: Readonly<Record<string, unknown>>): string {
   const { predicate, args, text, ...rest } = given;
-  const parts: string[] = [];
-  if (typeof predicate === 'string')
-    parts.push(isListOfValues(args) ? `${predicate}(${args.join(', ')})` : predicate);
-  if (args !== undefined && !(typeof predicate === 'string' && isListOfValues(args)))
-    parts.push(`args: ${JSON.stringify(args)}`);
-  if (text !== undefined) parts.push(typeof text === 'string' ? text : JSON.stringify(text));
-  for (const [name, value] of Object.entries(rest))
-    parts.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const isPattern = typeof predicate === 'string' && isListOfValues(args);
+  const parts = isPattern ? [`${predicate}(${args.join(', ')})`] : [];
+  if (typeof text === 'string') parts.push(text);
+  const others = {
+    ...(isPattern ? {} : { predicate, args }),
+    ...(typeof text === 'string' ? {} : { text }),
+    ...rest,
+  };
+  for (const [name, value] of Object.entries(others))
+    if (value !== undefined)
+      parts.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return parts.join(' · ').replaceAll(/\s+/g, ' ');
 }

@@ -40,7 +40,7 @@ function columnsOf(onCalls: (row: AgentClient) => void): Column<AgentClient>[] {
     {
       id: 'transport',
       title: 'Transport',
-      width: 136,
+      width: 156,
       cell: ({ transport }) => (
         <span title={transportWords[transport].hint}>
           <Tag>{transportWords[transport].title}</Tag>
@@ -69,7 +69,7 @@ function columnsOf(onCalls: (row: AgentClient) => void): Column<AgentClient>[] {
     {
       id: 'actions',
       title: 'Actions',
-      width: 74,
+      width: 84,
       cell: (row) => (
         <RowAction
           label={`Calls of ${nameOf(row)}`}
