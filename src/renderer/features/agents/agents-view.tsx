@@ -7,7 +7,7 @@
  */
 import { Tabs } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
-import { useCallback, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { useReason } from '../../api/rights.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
@@ -43,6 +43,39 @@ function Calls({ reason, ...props }: CallsPartProps & { reason: string | null })
     >
       {reason}
     </EmptyState>
+  );
+}
+
+interface PartsProps {
+  part: AgentPart;
+  /** undefined: the calls. */
+  onPart: (part: AgentPart | undefined) => void;
+  contentOf: (part: AgentPart) => ReactNode;
+}
+
+function Parts({ part, onPart, contentOf }: PartsProps) {
+  return (
+    <Tabs
+      className={styles.parts}
+      value={part}
+      onChange={(value) => {
+        const next = agentParts.find((one) => one === value);
+        onPart(next === 'calls' ? undefined : next);
+      }}
+    >
+      <Tabs.List>
+        {agentParts.map((one) => (
+          <Tabs.Tab key={one} value={one}>
+            {partWords[one]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {agentParts.map((one) => (
+        <Tabs.Panel key={one} value={one} className={styles.part ?? ''}>
+          {contentOf(one)}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }
 
@@ -95,27 +128,7 @@ export function AgentsView({ search, onSearch }: AgentsViewProps) {
     <PaneFrame scroll="own" label="Agents" title={<PaneTitle isWhole>Agents</PaneTitle>}>
       <div className={styles.stack}>
         <EndpointCard connected={clients.data?.length ?? null} onClients={() => patch({ part: 'clients' })} />
-        <Tabs
-          className={styles.parts}
-          value={part}
-          onChange={(value) => {
-            const next = agentParts.find((one) => one === value);
-            patch({ part: next === 'calls' ? undefined : next });
-          }}
-        >
-          <Tabs.List>
-            {agentParts.map((one) => (
-              <Tabs.Tab key={one} value={one}>
-                {partWords[one]}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-          {agentParts.map((one) => (
-            <Tabs.Panel key={one} value={one} className={styles.part ?? ''}>
-              {contentOf(one)}
-            </Tabs.Panel>
-          ))}
-        </Tabs>
+        <Parts part={part} onPart={(next) => patch({ part: next })} contentOf={contentOf} />
       </div>
     </PaneFrame>
   );

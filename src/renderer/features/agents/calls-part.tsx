@@ -14,7 +14,7 @@ import {
 } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
-import { failureOf } from '../../api/problem.ts';
+import { failureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { download } from '../../ui/download.ts';
@@ -123,7 +123,7 @@ function ExportMenu({ search, log, paused }: Pick<CallsPartProps, 'search' | 'lo
       download(callFileName(format, Date.now()), callFile(rows, format));
       notifyDone(`Exported ${formatAmount(rows.length, 'call')}`);
     } catch (error) {
-      notifyFailure(failureOf(error));
+      if (!isCancelled(error)) notifyFailure(failureOf(error));
     }
     setBusy(false);
   }
@@ -279,7 +279,7 @@ function NotCurrent({ log }: { log: CallLog }) {
   return (
     <Banner
       action={
-        <Button size="compact-xs" variant="default" onClick={log.retry}>
+        <Button size="compact-xs" variant="default" onClick={log.readOn}>
           Try again
         </Button>
       }
@@ -300,7 +300,7 @@ export function CallsPart(props: CallsPartProps) {
   const { held, failure } = log;
   const shown = useMemo(() => (held === null ? null : shownOf(held, paused, search)), [held, paused, search]);
   if (held === null || shown === null)
-    return failure === null ? <Loading /> : <PaneProblem failure={failure} onRetry={log.retry} />;
+    return failure === null ? <Loading /> : <PaneProblem failure={failure} onRetry={log.readOn} />;
   return (
     <div className={styles.stack}>
       <NotCurrent log={log} />

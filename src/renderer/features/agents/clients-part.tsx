@@ -1,7 +1,7 @@
 /** The clients that are connected, in the order of connecting; one that is chosen filters the log. */
 import { Button } from '@mantine/core';
 import { IconLock, IconPlugConnected } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { AgentClient } from '../../../engine/contract/agents.ts';
 import { Answered } from '../../api/answered.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -9,7 +9,7 @@ import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { RowAction } from '../../ui/row-action.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import type { AgentsSearch } from './agents-search.ts';
+import { type AgentsSearch, noFilter } from './agents-search.ts';
 import { clientNameOf } from './call-log.ts';
 import type { useAgentClients } from './use-agents.ts';
 
@@ -90,9 +90,12 @@ interface ClientsPartProps {
 
 function Rows({ rows, onSearch }: { rows: readonly AgentClient[]; onSearch: ClientsPartProps['onSearch'] }) {
   const [selected, setSelected] = useState<string | null>(null);
-  const onCalls = (row: AgentClient) =>
-    onSearch({ part: undefined, client: nameOf(row), tool: undefined, outcome: undefined, q: undefined });
-  const columns = useMemo(() => columnsOf(onCalls), [rows, onSearch]);
+  const onCalls = useCallback(
+    (row: AgentClient) => onSearch({ ...noFilter, part: undefined, client: nameOf(row) }),
+    [onSearch],
+  );
+  // Made anew with the rows, whose ages they tell.
+  const columns = columnsOf(onCalls);
   const place = rows.findIndex(({ id }) => id === selected);
   return (
     <DataGrid

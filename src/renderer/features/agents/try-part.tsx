@@ -17,13 +17,13 @@ import { useWhoAmI } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
-import { matchesKeys } from '../../ui/keys.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { isMac, Keys, Tag } from '../../ui/tags.tsx';
+import { Keys, Tag } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import { replayOf } from './ask-replay.ts';
 import { argumentsLine } from './call-log.ts';
@@ -251,6 +251,52 @@ function Outcome({ tool, run: { state, cancel } }: { tool: Tool; run: ReturnType
   return <ToolResult run={result.run} replay={replayHere(tool.name, result.given, space)} />;
 }
 
+/** The call of a tool, with what is asked before one that destroys. */
+function useCalling(tool: Tool) {
+  const target = useMcpTarget();
+  const run = useRun<Done>();
+  const [asked, setAsked] = useState<Given | null>(null);
+
+  function call(given: Given): void {
+    setAsked(null);
+    run.start(async (signal) => {
+      const { callTool } = await import('./mcp-client.ts');
+      const answered = await asSignedIn(() => callTool(target(), tool.name, given, signal), {
+        signal,
+        isWanted: true,
+      });
+      return { given, run: answered };
+    });
+  }
+
+  return {
+    run,
+    isRunning: run.state.runningSince !== null,
+    /** What waits for a word of its user; null: nothing does. */
+    asked,
+    call,
+    dismiss: () => setAsked(null),
+    start(given: Given): void {
+      if (tool.annotations?.destructiveHint === true && given['dryRun'] !== true) setAsked(given);
+      else call(given);
+    },
+  };
+}
+
+function Introduction({ tool }: { tool: Tool }) {
+  const reason = useToolReason(tool.name);
+  return (
+    <>
+      {reason !== null && <Banner>{reason} The call will be refused.</Banner>}
+      <div className={styles.head}>
+        <h2>{tool.title ?? tool.name}</h2>
+        <Annotations tool={tool} />
+      </div>
+      <p className={`dim ${styles.description}`}>{tool.description}</p>
+    </>
+  );
+}
+
 interface TriedToolProps {
   tool: Tool;
   from: ToolCallRecord | null;
@@ -261,28 +307,13 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
   const fields = useMemo(() => fieldsOf(tool.inputSchema), [tool]);
   const [draft, setDraft] = useTryDraft(tool, fields, from, onTaken);
   const { given, problems, problem } = givenOf(fields, draft);
-  const [confirmed, setConfirmed] = useState<Given | null>(null);
-  const target = useMcpTarget();
-  const run = useRun<Done>();
-  const reason = useToolReason(tool.name);
-
-  function call(wanted: Given): void {
-    setConfirmed(null);
-    run.start(async (signal) => {
-      const { callTool } = await import('./mcp-client.ts');
-      const answered = await asSignedIn(() => callTool(target(), tool.name, wanted, signal), {
-        signal,
-        isWanted: true,
-      });
-      return { given: wanted, run: answered };
-    });
-  }
+  const calling = useCalling(tool);
+  const { run, asked, isRunning } = calling;
 
   function onRun(): void {
-    if (given === null || run.state.runningSince !== null) return;
-    if (tool.annotations?.destructiveHint === true && given['dryRun'] !== true) setConfirmed(given);
-    else call(given);
+    if (given !== null && !isRunning && asked === null) calling.start(given);
   }
+  useSubmitKey(onRun);
 
   const form = (
     <form
@@ -291,25 +322,15 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
         event.preventDefault();
         onRun();
       }}
-      onKeyDown={(event) => {
-        if (!matchesKeys(event, 'Mod+Enter', isMac)) return;
-        event.preventDefault();
-        onRun();
-      }}
     >
-      {reason !== null && <Banner>{reason} The call will be refused.</Banner>}
-      <div className={styles.head}>
-        <h2>{tool.title ?? tool.name}</h2>
-        <Annotations tool={tool} />
-      </div>
-      <p className={`dim ${styles.description}`}>{tool.description}</p>
+      <Introduction tool={tool} />
       <Arguments fields={fields} draft={draft} onDraft={setDraft} problems={problems} problem={problem} />
       <div className={styles.runBar}>
         <Button
           type="submit"
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
           rightSection={<Keys keys="Mod+Enter" look="plain" />}
-          disabled={given === null || run.state.runningSince !== null}
+          disabled={given === null || isRunning}
         >
           Run
         </Button>
@@ -324,12 +345,12 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
   return (
     <>
       <Split id="agents-try" orientation="horizontal" label="Resize" panes={panes} />
-      {confirmed !== null && (
+      {asked !== null && (
         <ConfirmDialog
           tool={tool}
-          given={confirmed}
-          onRun={() => call(confirmed)}
-          onClose={() => setConfirmed(null)}
+          given={asked}
+          onRun={() => calling.call(asked)}
+          onClose={calling.dismiss}
         />
       )}
     </>
