@@ -256,9 +256,6 @@ test('nothing grave is found in Agents', async ({ page, service }) => {
   await open(page, service, '/agents');
   await rowsOf(page, 'Tool calls').first().click();
   await expectNothingGrave(page, 'the calls of agents');
-  await tab(page, 'Clients').click();
-  await expect(rowsOf(page, 'Connected clients').first()).toBeVisible();
-  await expectNothingGrave(page, 'the clients');
   await tab(page, 'Connect').click();
   await tab(page, 'Claude Code').click();
   await page.getByRole('button', { name: 'Test', exact: true }).click();
