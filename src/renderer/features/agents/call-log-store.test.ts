@@ -105,6 +105,9 @@ test('a service that is away leaves what was held, and the next reading takes th
   await settled();
   expect(log.store.getState()).toMatchObject({ failure: { code: 'Unreachable' } });
   expect(log.store.getState().held?.calls).toHaveLength(3);
+  // What is held can be saved, which says nothing of the service.
+  expect(await log.readAll()).toHaveLength(3);
+  expect(log.store.getState().failure).not.toBeNull();
   service.isAway = false;
   log.readOn();
   await settled();
