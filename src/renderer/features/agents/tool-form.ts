@@ -46,16 +46,21 @@ function typesOf(schema: Schema): readonly string[] | null {
 }
 
 const numbers: readonly string[] = ['number', 'integer'];
-/** A text longer than this gets room for several lines. */
+/** A text that may be longer than this gets room for several lines. */
 const longText = 2_000;
+/** What tools call a text in the grammar, which goes over lines. */
+const grammarField = 'text';
 
-function kindOf(schema: Schema): FieldKind {
+function kindOf(name: string, schema: Schema): FieldKind {
   if (isListOfTexts(schema['enum'])) return 'choice';
   const types = typesOf(schema);
   if (types === null) return 'json';
   const only = types.length === 1 ? types[0] : null;
   if (only === 'boolean') return 'boolean';
-  if (only === 'string') return Number(schema['maxLength'] ?? 0) > longText ? 'long-text' : 'text';
+  if (only === 'string') {
+    const isLong = name === grammarField || Number(schema['maxLength'] ?? 0) > longText;
+    return isLong ? 'long-text' : 'text';
+  }
   if (only === 'array') {
     const items = isSchema(schema['items']) ? typesOf(schema['items']) : null;
     return items?.includes('string') === true ? 'texts' : 'json';
@@ -77,7 +82,7 @@ export function fieldsOf(inputSchema: Schema): Field[] {
     const { description, default: fallback } = schema;
     return {
       name,
-      kind: kindOf(schema),
+      kind: kindOf(name, schema),
       description: typeof description === 'string' ? description : null,
       isRequired: required.includes(name),
       fallback:
