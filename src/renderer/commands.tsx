@@ -15,12 +15,14 @@ import {
   IconListSearch,
   IconLogin2,
   IconLogout2,
+  IconPlugConnected,
   IconRoute2,
   IconSettings,
   IconStack2,
   IconSunMoon,
   IconTable,
   IconTimeline,
+  IconTool,
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -30,6 +32,7 @@ import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
 import { useSignOut } from './api/use-sign-out.ts';
+import { agentsSearchOf } from './features/agents/agents-search.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
@@ -214,6 +217,39 @@ function useMemoryCommands(): Command[] {
   }, [navigate, last]);
 }
 
+/** Agents: what they call, how one is connected, every tool by hand. */
+function useAgentCommands(): Command[] {
+  const navigate = useNavigate();
+  const last = JSON.stringify(useLastSearch('/agents'));
+  return useMemo(() => {
+    const search = agentsSearchOf(JSON.parse(last) as Record<string, unknown>);
+    return [
+      {
+        id: 'go.agents',
+        title: 'Agents: who is connected and what they call',
+        group: 'Go to',
+        keys: 'Alt+7',
+        icon: <IconPlugConnected {...small} />,
+        run: () => void navigate({ to: '/agents', search }),
+      },
+      {
+        id: 'agents.connect',
+        title: 'Connect an agent…',
+        group: 'Agents',
+        icon: <IconPlugConnected {...small} />,
+        run: () => void navigate({ to: '/agents', search: { ...search, part: 'connect' } }),
+      },
+      {
+        id: 'agents.try',
+        title: 'Try a tool of agents…',
+        group: 'Agents',
+        icon: <IconTool {...small} />,
+        run: () => void navigate({ to: '/agents', search: { ...search, part: 'try' } }),
+      },
+    ];
+  }, [navigate, last]);
+}
+
 /** The tools that explain; they take up the question that was asked last. */
 function useExplainingCommands(): Command[] {
   const navigate = useNavigate();
@@ -381,6 +417,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const transfer = useTransferCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
+  const agents = useAgentCommands();
   const keys = useKeyCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
@@ -406,6 +443,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
       ...transfer,
       ...scopeTools,
       ...memory,
+      ...agents,
       ...keys,
       ...explaining,
       ...knowledge,
@@ -418,6 +456,7 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
     transfer,
     scopeTools,
     memory,
+    agents,
     keys,
     explaining,
     knowledge,

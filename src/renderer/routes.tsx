@@ -24,6 +24,7 @@ import { searchOf, type Space, spaceOf, spaceSearchOf } from './api/space.ts';
 import { useCommands } from './commands.tsx';
 import { AdminFrame } from './features/admin/admin-frame.tsx';
 import { adminSearchOf } from './features/admin/admin-search.ts';
+import { agentsSearchOf } from './features/agents/agents-search.ts';
 import { askSearchOf } from './features/ask/ask-search.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
@@ -48,6 +49,9 @@ const AdminView = lazy(async () => ({
 }));
 const DashboardView = lazy(async () => ({
   default: (await import('./features/admin/dashboard-view.tsx')).DashboardView,
+}));
+const AgentsView = lazy(async () => ({
+  default: (await import('./features/agents/agents-view.tsx')).AgentsView,
 }));
 const AskView = lazy(async () => ({ default: (await import('./features/ask/ask-view.tsx')).AskView }));
 const ContextView = lazy(async () => ({
@@ -399,6 +403,21 @@ const memoryRoute = createRoute({
   },
 });
 
+const agentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents',
+  validateSearch: agentsSearchOf,
+  component: function Agents() {
+    const search = agentsRoute.useSearch();
+    const navigate = agentsRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: next.part === search.part }),
+      [navigate, search.part],
+    );
+    return <AgentsView search={search} onSearch={onSearch} />;
+  },
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
@@ -434,6 +453,7 @@ export const router = createRouter({
     keysRoute,
     scopesRoute,
     memoryRoute,
+    agentsRoute,
     settingsRoute,
   ]),
   history: createHashHistory(),

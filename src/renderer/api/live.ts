@@ -13,8 +13,9 @@ import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
 import { ApiError } from './problem.ts';
 
-/** What can grow stale on its own. `answers`: every conclusion that is shown. */
-export const topics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
+const knowledgeTopics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
+/** What can grow stale on its own. `answers`: every conclusion that is shown; `agents`: what agents called. */
+export const topics = [...knowledgeTopics, 'agents'] as const;
 export type Topic = (typeof topics)[number];
 
 /** How long changes are gathered before views are told, in milliseconds. */
@@ -24,10 +25,10 @@ const concernedBy: Record<ChangeKind, readonly Topic[]> = {
   'fact.asserted': ['facts', 'predicates', 'answers', 'databases'],
   'fact.retracted': ['facts', 'predicates', 'answers', 'databases'],
   'conclusion.withdrawn': ['facts', 'predicates', 'answers'],
-  'rule.changed': topics,
-  'scope.changed': topics,
+  'rule.changed': knowledgeTopics,
+  'scope.changed': knowledgeTopics,
   'memory.evicted': ['facts', 'predicates', 'answers', 'databases'],
-  'mcp.call': [],
+  'mcp.call': ['agents'],
   reset: topics,
 };
 
@@ -55,6 +56,7 @@ const freshVersions: Readonly<Record<Topic, number>> = {
   rules: 0,
   answers: 0,
   databases: 0,
+  agents: 0,
 };
 
 export const useLive = create<LiveState>()(() => ({

@@ -40,9 +40,10 @@ describe('what changes concern', () => {
     expect(stale.has('rules')).toBe(false);
   });
 
-  test('a changed rule and a reset concern everything, a tool call nothing', () => {
+  test('a changed rule concerns all knowledge, a tool call the log of calls alone, a reset everything', () => {
     expect(topicsOf([{ kind: 'rule.changed' }]).size).toBe(5);
-    expect(topicsOf([{ kind: 'reset' }]).size).toBe(5);
-    expect(topicsOf([{ kind: 'mcp.call' }]).size).toBe(0);
+    expect(topicsOf([{ kind: 'rule.changed' }]).has('agents')).toBe(false);
+    expect([...topicsOf([{ kind: 'mcp.call' }])]).toEqual(['agents']);
+    expect(topicsOf([{ kind: 'reset' }]).size).toBe(6);
   });
 });

@@ -15,6 +15,7 @@ import {
   useEffect,
   useEffectEvent,
   useId,
+  useLayoutEffect,
   useRef,
   useState,
 } from 'react';
@@ -51,7 +52,7 @@ interface DataGridProps<Row> {
   editing?: { readonly row: number; readonly column: string; readonly editor: ReactNode } | null;
   /** A class of the row, for how it stands. */
   rowClass?: (row: Row) => string | undefined;
-  /** Rows put before the others: the cursor stays on its row when their number changes. */
+  /** Rows put before the others: the cursor and what is seen stay on their rows when their number changes. */
   leading?: number;
   /** Other keys, with the row they are for. */
   onKey?: (event: KeyboardEvent, index: number) => void;
@@ -227,6 +228,16 @@ function useRevealed(reveal: number | undefined, show: (row: number) => void): v
   }, [reveal]);
 }
 
+/** Keeps what is seen in its place when rows come before it. */
+function useSteadyView(leading: number, shiftBy: (rows: number) => void): void {
+  const seen = useRef(leading);
+  const onLeading = useEffectEvent(() => {
+    if (leading !== seen.current) shiftBy(leading - seen.current);
+    seen.current = leading;
+  });
+  useLayoutEffect(() => onLeading(), [leading]);
+}
+
 interface BodyRowsProps<Row> extends DataGridProps<Row> {
   rows: readonly { index: number; top: number }[];
   gridId: string;
@@ -306,6 +317,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const virtual = useVirtualRows({ count, rowHeight, scrollRef, headerHeight: rowHeight });
   const { template, minWidth } = layoutOf(columns);
   const active = placeOf(cursor, columns, count);
+  useSteadyView(props.leading ?? 0, virtual.shiftBy);
   useFocusBack((props.editing ?? null) !== null, scrollRef);
   useRevealed(props.reveal, (row) => {
     setCursor((before) => ({ ...before, row }));

@@ -1,5 +1,5 @@
 /** What a view says when it has nothing, when something failed, and when what it shows has grown old. */
-import { Button } from '@mantine/core';
+import { Button, Loader } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle, IconRefresh } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button.tsx';
@@ -54,6 +54,15 @@ export function PaneProblem(props: { failure: ShownFailure; onRetry?: () => void
   return (
     <div className={styles.inPane}>
       <ProblemNotice {...props} />
+    </div>
+  );
+}
+
+/** In place of what is on its way. */
+export function Loading() {
+  return (
+    <div className={`${styles.running} dim`} role="status">
+      <Loader size={16} aria-hidden /> Loading
     </div>
   );
 }

@@ -24,6 +24,8 @@ export interface VirtualRows {
   rows: { index: number; top: number }[];
   height: number;
   scrollToRow(index: number): void;
+  /** Keeps what is seen in its place where `rows` more stand before it; at the top one sees the first row. */
+  shiftBy(rows: number): void;
   /** Rows that fit into the view. */
   pageSize: number;
 }
@@ -71,6 +73,11 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
     if (target !== null) element.scrollTop = target / scaleRef.current;
   }
 
+  function shiftBy(rows: number): void {
+    const element = scrollRef.current;
+    if (element !== null && element.scrollTop > 0) element.scrollTop += (rows * rowHeight) / scaleRef.current;
+  }
+
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
 
   useEffect(() => {
@@ -96,6 +103,7 @@ export function useVirtualRows(options: VirtualRowsOptions): VirtualRows {
     rows: virtualizer.getVirtualItems().map((item) => ({ index: item.index, top: item.start + shift })),
     height: Math.min(total, greatestHeight),
     scrollToRow,
+    shiftBy,
     pageSize: Math.max(1, Math.floor((viewport - headerHeight) / rowHeight) - 1),
   };
 }

@@ -1,17 +1,17 @@
 /** How the window is chosen: goals, budget, filters, buckets, session. The window follows every change. */
 import { Button, Select, Switch, TagsInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
-import { useEffect, useEffectEvent, useId, useMemo, useState } from 'react';
+import { useEffect, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, type ScopeChoice, scopeKey, scopeLabel } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { FormProblems, FormSection, formStyles } from '../../ui/form-section.tsx';
-import { matchesKeys } from '../../ui/keys.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
-import { isMac, Keys } from '../../ui/tags.tsx';
+import { Keys } from '../../ui/tags.tsx';
+import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import { BarField } from './bar-field.tsx';
 import { BucketFields } from './bucket-fields.tsx';
 import { bucketsText, readBuckets } from './buckets.ts';
@@ -148,21 +148,6 @@ function useIsLong(since: number | null): boolean {
     return () => clearTimeout(timer);
   }, [since]);
   return since !== null && longSince === since;
-}
-
-/** Chooses again by Mod+Enter, wherever the focus is in the view; a dialog over it has keys of its own. */
-function useSubmitKey(onSubmit: () => void): void {
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    const isInDialog = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;
-    if (event.defaultPrevented || isInDialog || !matchesKeys(event, 'Mod+Enter', isMac)) return;
-    event.preventDefault();
-    onSubmit();
-  });
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => onKeyDown(event);
-    window.addEventListener('keydown', listener);
-    return () => window.removeEventListener('keydown', listener);
-  }, []);
 }
 
 interface FormPaneProps {

@@ -4,7 +4,7 @@
  * What is looked for and which key is being changed is said by the address. A key itself is shown once, by the dialog
  * that makes it, and is never a part of an address or of what is kept here.
  */
-import { Button, Loader, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { IconKey, IconPlus, IconSearch } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import type { KeyView } from '../../../engine/contract/authentication.ts';
@@ -12,7 +12,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { ChangeKeyDialog } from './change-key-dialog.tsx';
 import { keyColumns } from './key-columns.tsx';
@@ -27,14 +27,6 @@ import styles from './keys.module.css';
 interface KeysViewProps {
   search: KeysSearch;
   onSearch: (search: KeysSearch) => void;
-}
-
-function Loading() {
-  return (
-    <div className={styles.loading} role="status">
-      <Loader size={16} aria-hidden /> Loading
-    </div>
-  );
 }
 
 interface RowsProps {

@@ -4,6 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconStack3 } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { Consolidated } from '../../../engine/contract/memory.ts';
+import { Answered } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -13,7 +14,6 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { Answered } from './asked.tsx';
 import { AtomList } from './atom-list.tsx';
 import {
   greatestLeast,

@@ -12,6 +12,7 @@ import {
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
+import { Answered } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { failureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
@@ -23,7 +24,6 @@ import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/
 import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
-import { Answered } from './asked.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
 import { atomOf, importanceOf, isPinned, rememberedOf } from './remembered.ts';
 import { countOf, originOf } from './summaries.ts';

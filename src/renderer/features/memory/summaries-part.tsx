@@ -1,13 +1,13 @@
 /** The summaries that stand in the place of facts, and the way back to the facts. */
 import { Button } from '@mantine/core';
 import { IconRestore, IconStack3 } from '@tabler/icons-react';
+import { Answered } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { Meter } from '../../ui/tags.tsx';
-import { Answered } from './asked.tsx';
 import { atomOf, type Remembered } from './remembered.ts';
 import { countOf } from './summaries.ts';
 import { useSummaries } from './use-memory.ts';

@@ -4,6 +4,7 @@ import {
   IconDatabaseCog,
   IconFrame,
   IconListSearch,
+  IconPlugConnected,
   IconRoute2,
   IconSettings,
   IconStack2,
@@ -27,6 +28,7 @@ const tools: readonly Tool[] = [
   { to: '/context', title: 'Context', icon: <IconFrame size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/memory', title: 'Memory', icon: <IconBrain size={20} stroke={1.6} aria-hidden /> },
+  { to: '/agents', title: 'Agents', icon: <IconPlugConnected size={20} stroke={1.6} aria-hidden /> },
 ];
 
 function RailLink({ to, title, icon }: Tool) {

@@ -1,9 +1,7 @@
 /** In place of a list: it is on its way, it could not be had, or there is nothing in it. */
-import { Loader } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { failureOf } from '../../api/problem.ts';
-import { PaneProblem } from '../../ui/notices.tsx';
-import styles from './memory.module.css';
+import { Loading, PaneProblem } from '../ui/notices.tsx';
+import { failureOf } from './problem.ts';
 
 /** The part of a query's state that is shown. */
 interface Asked<Answer> {
@@ -21,11 +19,6 @@ interface AnsweredProps<Answer> {
 export function Answered<Answer>({ asked, children }: AnsweredProps<Answer>) {
   if (asked.error !== null)
     return <PaneProblem failure={failureOf(asked.error)} onRetry={() => void asked.refetch()} />;
-  if (asked.data === undefined)
-    return (
-      <div className={styles.loading} role="status">
-        <Loader size={16} aria-hidden /> Loading
-      </div>
-    );
+  if (asked.data === undefined) return <Loading />;
   return children(asked.data);
 }

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { type AskedCall, placeOf, replayOf } from './ask-replay.ts';
+
+function asked(given: Record<string, unknown>, part: Partial<AskedCall> = {}): AskedCall {
+  return {
+    tool: 'ask',
+    arguments: given,
+    argumentsCut: false,
+    database: 'default',
+    tenant: 'default',
+    ...part,
+  };
+}
+
+function questionOf(given: Record<string, unknown>): string | null {
+  const replay = replayOf(asked(given));
+  return replay?.kind === 'question' ? replay.question : null;
+}
+
+describe('replay into Ask', () => {
+  test('a pattern, a body and a text become the question that they ask', () => {
+    expect(questionOf({ predicate: 'parent', args: ['ada', '?who'] })).toBe('parent(ada, ?who)');
+    expect(questionOf({ predicate: 'age', args: ['a, b', 3], negated: true })).toBe('-age("a, b", 3)');
+    expect(questionOf({ text: 'p(?x), not q(?x)' })).toBe('p(?x), not q(?x)');
+    const body = [
+      { predicate: 'p', args: ['?x'] },
+      { predicate: 'q', args: ['?x'], naf: true },
+    ];
+    expect(questionOf({ body })).toBe('p(?x), not q(?x)');
+  });
+
+  test('blank texts count as absent, as they do for the tool', () => {
+    expect(questionOf({ predicate: 'p', args: ['?x'], text: '  ', scope: '', limit: 5 })).toBe('p(?x)');
+  });
+
+  test('the question is asked where it was asked', () => {
+    const here = replayOf(asked({ text: 'p(?x)', scope: 'plan' }, { database: 'shop', tenant: 'acme' }));
+    expect(here).toEqual({
+      kind: 'question',
+      question: 'p(?x)',
+      space: { database: 'shop', tenant: 'acme', scope: 'plan', unscoped: undefined },
+    });
+    const unscoped = replayOf(asked({ text: 'p(?x)', unscoped: true }));
+    expect(unscoped).toMatchObject({ space: { unscoped: 'true', database: undefined } });
+    expect(placeOf({ database: 'shop', tenant: 'default' })).toEqual({
+      database: 'shop',
+      tenant: undefined,
+      scope: undefined,
+      unscoped: undefined,
+    });
+  });
+
+  test('what is no question, or was cut, says so', () => {
+    expect(replayOf(asked({ predicate: 'p' }))).toMatchObject({ kind: 'none' });
+    expect(replayOf(asked({ wrong: 1 }))).toMatchObject({ kind: 'none' });
+    expect(replayOf(asked({ text: 'p(?x)' }, { argumentsCut: true }))).toMatchObject({ kind: 'none' });
+    expect(replayOf(asked({ predicate: 'p', args: ['a'] }, { tool: 'tell' }))).toBeNull();
+  });
+});

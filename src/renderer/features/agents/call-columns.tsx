@@ -1,0 +1,103 @@
+/** The columns of the log of calls. */
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
+import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
+import type { Column } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
+import { Tag } from '../../ui/tags.tsx';
+import { argumentsLine, clientNameOf } from './call-log.ts';
+
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+
+/** Longer lines are not seen whole in any window. */
+const mostShown = 400;
+
+export function Outcome({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
+  return outcome === 'ok' ? (
+    <Tag tone="good">
+      <IconCheck size={11} aria-hidden /> ok
+    </Tag>
+  ) : (
+    <Tag tone="bad">
+      <IconAlertTriangle size={11} aria-hidden /> error
+    </Tag>
+  );
+}
+
+function Line({ text }: { text: string }) {
+  const line = text.slice(0, mostShown);
+  return <span className="mono">{line}</span>;
+}
+
+const placeColumn: Column<ToolCallRecord> = {
+  id: 'place',
+  title: 'Place',
+  width: 130,
+  cell: ({ database, tenant }) => (
+    <span className="dim" title={`database ${database}, tenant ${tenant}`}>
+      {database} / {tenant}
+    </span>
+  ),
+};
+
+const firstColumns: Column<ToolCallRecord>[] = [
+  {
+    id: 'time',
+    title: 'Time',
+    width: 116,
+    cell: ({ time }) => (
+      <span className="number" title={formatTime(time)}>
+        {clock.format(time)}
+      </span>
+    ),
+  },
+  {
+    id: 'client',
+    title: 'Client',
+    width: 130,
+    cell: (call) => <span className={call.client === null ? 'dim' : ''}>{clientNameOf(call)}</span>,
+  },
+  { id: 'tool', title: 'Tool', width: 98, cell: ({ tool }) => tool },
+  {
+    id: 'arguments',
+    title: 'Arguments',
+    width: 180,
+    grow: 3,
+    cell: (call) => <Line text={argumentsLine(call.arguments)} />,
+  },
+  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <Outcome {...call} /> },
+  {
+    id: 'result',
+    title: 'Result',
+    width: 150,
+    grow: 3,
+    cell: ({ result }) => <Line text={result.replaceAll(/\s+/g, ' ')} />,
+  },
+  {
+    id: 'took',
+    title: 'Took',
+    width: 78,
+    align: 'end',
+    cell: ({ elapsedMs }) => <span className="number">{formatDuration(elapsedMs)}</span>,
+  },
+  {
+    id: 'size',
+    title: 'Size',
+    width: 72,
+    align: 'end',
+    cell: ({ resultChars }) => (
+      <span className="number" title={formatAmount(resultChars, 'character')}>
+        {formatCount(resultChars)}
+      </span>
+    ),
+  },
+];
+
+/** `hasPlaces`: calls of several databases or tenants stand among one another. */
+export function callColumns(hasPlaces: boolean): Column<ToolCallRecord>[] {
+  return hasPlaces ? [...firstColumns, placeColumn] : firstColumns;
+}

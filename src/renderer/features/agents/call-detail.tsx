@@ -1,0 +1,159 @@
+/** One tool call: what was asked for, what the agent was given, and the ways to do it again. */
+import { Button } from '@mantine/core';
+import { IconFilter, IconListSearch, IconTool } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { DetailPane } from '../../ui/detail-pane.tsx';
+import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
+import { Guarded } from '../../ui/guarded.tsx';
+import { EmptyState, Loading } from '../../ui/notices.tsx';
+import { Pairs } from '../../ui/pairs.tsx';
+import { Tag } from '../../ui/tags.tsx';
+import type { AgentsSearch } from './agents-search.ts';
+import { placeOf, replayOf } from './ask-replay.ts';
+import { Outcome } from './call-columns.tsx';
+import { clientNameOf } from './call-log.ts';
+import { TextBlock } from './text-block.tsx';
+import styles from './agents.module.css';
+
+interface CallDetailProps {
+  /** null: it is not among those that are held. */
+  call: ToolCallRecord | null;
+  /** It may yet come. */
+  isLooking: boolean;
+  onSearch: (part: Partial<AgentsSearch>) => void;
+  onClose: () => void;
+}
+
+function AskAgain({ call }: { call: ToolCallRecord }) {
+  const replay = useMemo(() => replayOf(call), [call]);
+  if (replay === null) return null;
+  const icon = <IconListSearch size={14} aria-hidden />;
+  if (replay.kind === 'none')
+    return (
+      <Guarded reason={replay.reason}>
+        <Button variant="default" leftSection={icon}>
+          Open in Ask
+        </Button>
+      </Guarded>
+    );
+  const search = { ...replay.space, question: replay.question };
+  return (
+    <Button leftSection={icon} renderRoot={(props) => <Link to="/ask" search={search} {...props} />}>
+      Open in Ask
+    </Button>
+  );
+}
+
+function TryAgain({ call }: { call: ToolCallRecord }) {
+  const button = (
+    <Button
+      variant="default"
+      leftSection={<IconTool size={14} aria-hidden />}
+      {...(call.argumentsCut
+        ? {}
+        : {
+            renderRoot: (props: object) => (
+              <Link
+                to="/agents"
+                search={{ ...placeOf(call), part: 'try', trying: call.tool, from: call.id }}
+                {...props}
+              />
+            ),
+          })}
+    >
+      Try it again
+    </Button>
+  );
+  return (
+    <Guarded reason={call.argumentsCut ? 'Its arguments were too long to be kept whole in the log.' : null}>
+      {button}
+    </Guarded>
+  );
+}
+
+function Actions({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
+  const icon = <IconFilter size={14} aria-hidden />;
+  return (
+    <div className={styles.actions}>
+      <AskAgain call={call} />
+      <TryAgain call={call} />
+      <Button variant="default" leftSection={icon} onClick={() => onSearch({ client: clientNameOf(call) })}>
+        This client
+      </Button>
+      <Button variant="default" leftSection={icon} onClick={() => onSearch({ tool: call.tool })}>
+        This tool
+      </Button>
+    </div>
+  );
+}
+
+function Ids({ call }: { call: ToolCallRecord }) {
+  const row = (name: string, value: ReactNode) => (
+    <>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </>
+  );
+  return (
+    <Pairs>
+      {row('When', formatTime(call.time))}
+      {row('Took', formatDuration(call.elapsedMs))}
+      {row('Result', `${formatCount(call.resultChars)} characters`)}
+      {row('Database', <span className="mono">{call.database}</span>)}
+      {row('Tenant', <span className="mono">{call.tenant}</span>)}
+      {row('Call', <span className="mono">{call.id}</span>)}
+      {row(
+        'Request',
+        <span className={styles.copied}>
+          <code className="mono">{call.requestId}</code>
+          <CopyButton text={call.requestId} label="Copy the request id" />
+        </span>,
+      )}
+    </Pairs>
+  );
+}
+
+function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
+  return (
+    <div className={styles.detail}>
+      <div className={styles.head}>
+        <strong>{call.tool}</strong>
+        <Outcome outcome={call.outcome} />
+        <span className="dim">by {clientNameOf(call)}</span>
+      </div>
+      <Actions call={call} onSearch={onSearch} />
+      <Ids call={call} />
+      <TextBlock
+        title="Arguments"
+        text={JSON.stringify(call.arguments, null, 2)}
+        label="Copy the arguments"
+        note={call.argumentsCut && <Tag tone="warn">cut</Tag>}
+      />
+      <TextBlock
+        title="Result, as the agent was given it"
+        text={call.result}
+        label="Copy the result"
+        note={null}
+      />
+    </div>
+  );
+}
+
+export function CallDetail({ call, isLooking, onSearch, onClose }: CallDetailProps) {
+  return (
+    <DetailPane title="Call" onClose={onClose}>
+      {call !== null ? (
+        <Content call={call} onSearch={onSearch} />
+      ) : isLooking ? (
+        <Loading />
+      ) : (
+        <EmptyState title="This call is not remembered">
+          The service keeps the last 10,000 calls, until it is stopped.
+        </EmptyState>
+      )}
+    </DetailPane>
+  );
+}

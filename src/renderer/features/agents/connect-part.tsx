@@ -1,0 +1,262 @@
+/**
+ * Connecting an agent: its program, the place it is to work in, the key it is given; what is to be written where; and a
+ * test that makes the very handshake that the program would make.
+ *
+ * A key that is typed here is kept for as long as the part is shown, and is no part of an address.
+ */
+import { Anchor, Autocomplete, Button, PasswordInput, Tabs } from '@mantine/core';
+import { IconDownload, IconPlugConnected } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import {
+  type AgentConfiguration,
+  type AgentPlace,
+  type AgentProgram,
+  agentPrograms,
+  configurationOf,
+} from '../../../engine/contract/agent-setup.ts';
+import type { AgentSetup } from '../../../engine/contract/agents.ts';
+import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
+import { Answered } from '../../api/answered.tsx';
+import { typedKey } from '../../api/key-text.ts';
+import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { EmptyState } from '../../ui/notices.tsx';
+import type { AgentsSearch } from './agents-search.ts';
+import { ConnectionTest } from './connection-test.tsx';
+import { useAgentSetup } from './use-agents.ts';
+import styles from './agents.module.css';
+
+/** The place as it is typed. */
+interface TypedPlace {
+  readonly database: string;
+  readonly tenant: string;
+  readonly key: string;
+}
+
+interface Problems {
+  readonly database: string | null;
+  readonly tenant: string | null;
+  readonly key: string | null;
+}
+
+function firstProblem(read: {
+  error?: { issues: readonly { message: string }[] } | undefined;
+}): string | null {
+  return read.error?.issues[0]?.message ?? null;
+}
+
+function problemsOf({ database, tenant, key }: TypedPlace): Problems {
+  const typed = typedKey(key);
+  return {
+    database: firstProblem(databaseNameSchema.safeParse(database)),
+    tenant: firstProblem(tenantNameSchema.safeParse(tenant)),
+    key: typed.kind === 'problem' ? typed.problem : null,
+  };
+}
+
+function placeOf({ database, tenant, key }: TypedPlace, setup: AgentSetup): AgentPlace {
+  const typed = typedKey(key);
+  return {
+    address: setup.address,
+    database,
+    tenant,
+    key: typed.kind === 'key' ? typed.key : null,
+    bridge: setup.bridge,
+  };
+}
+
+/** What the program is called, which does not depend on what there is. */
+function titleOf(program: AgentProgram): string {
+  const anywhere = { address: 'http://127.0.0.1', database: 'default', tenant: 'default', key: null };
+  return configurationOf(program, { ...anywhere, bridge: { command: '', args: [] } })?.title ?? program;
+}
+
+interface PlaceFieldsProps {
+  typed: TypedPlace;
+  problems: Problems;
+  onTyped: (typed: TypedPlace) => void;
+}
+
+function KeyField({ typed, problems, onTyped }: PlaceFieldsProps) {
+  const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
+  if (!isAsked) return <p className={`dim ${styles.noKey}`}>The service asks for no key.</p>;
+  return (
+    <PasswordInput
+      w={260}
+      label="Key"
+      description={
+        <>
+          Of the agent, with no more rights than it needs.{' '}
+          <Anchor
+            size="xs"
+            renderRoot={(props) => <Link to="/admin/keys" search={{ make: 'true' }} {...props} />}
+          >
+            Make a key
+          </Anchor>
+        </>
+      }
+      autoComplete="off"
+      error={problems.key}
+      value={typed.key}
+      onChange={(event) => onTyped({ ...typed, key: event.currentTarget.value })}
+    />
+  );
+}
+
+function PlaceFields(props: PlaceFieldsProps) {
+  const { typed, problems, onTyped } = props;
+  const databases = useDatabases().data ?? [];
+  const isThere = databases.some(({ name }) => name === typed.database);
+  const tenants = useTenants(isThere ? typed.database : null).data ?? [];
+  return (
+    <div className={styles.place}>
+      <Autocomplete
+        w={170}
+        label="Database"
+        description="Where the agent works"
+        data={databases.map(({ name }) => name)}
+        error={problems.database}
+        value={typed.database}
+        onChange={(database) => onTyped({ ...typed, database })}
+      />
+      <Autocomplete
+        w={170}
+        label="Tenant"
+        description="Whose knowledge it shares"
+        data={tenants.map(({ name }) => name)}
+        error={problems.tenant}
+        value={typed.tenant}
+        onChange={(tenant) => onTyped({ ...typed, tenant })}
+      />
+      <KeyField {...props} />
+    </div>
+  );
+}
+
+function FileHint({ configuration: { file, language } }: { configuration: AgentConfiguration }) {
+  if (file === null) return <span>Run this in a terminal:</span>;
+  return (
+    <span>
+      Write this into <code className="mono">{file}</code>
+      {language === 'json' && ', beside what is there'}:
+    </span>
+  );
+}
+
+/** The way of one step, where there is one. */
+function Bundle({ address }: { address: string }) {
+  return (
+    <div className={styles.bundle}>
+      <Button
+        component="a"
+        href={address}
+        download="corollary.mcpb"
+        leftSection={<IconDownload size={14} aria-hidden />}
+      >
+        Download the bundle
+      </Button>
+      <span className="dim">
+        Open it with Claude Desktop: it asks for database, tenant and key. Or configure the bridge by hand:
+      </span>
+    </div>
+  );
+}
+
+interface ConfigurationProps {
+  configuration: AgentConfiguration;
+  typed: TypedPlace;
+  setup: AgentSetup;
+}
+
+function Configuration({ configuration, typed, setup }: ConfigurationProps) {
+  const { program, text, note, route } = configuration;
+  const place = placeOf(typed, setup);
+  return (
+    <div className={styles.configuration}>
+      {program === 'claude-desktop' && setup.bundle !== null && <Bundle address={setup.bundle} />}
+      <div className={styles.codeHead}>
+        <FileHint configuration={configuration} />
+        <span className={styles.gap} />
+        <CopyButton text={text} label="Copy the configuration" />
+      </div>
+      <pre className={`mono ${styles.code}`} tabIndex={0} aria-label="Configuration">
+        {text}
+      </pre>
+      {note !== null && <p className="dim">{note}</p>}
+      {/* What was tried is what is shown, or it is not shown. */}
+      <ConnectionTest key={JSON.stringify(route)} route={route} place={place} />
+    </div>
+  );
+}
+
+function Program({
+  program,
+  setup,
+  typed,
+  isGood,
+}: {
+  program: AgentProgram;
+  setup: AgentSetup;
+  typed: TypedPlace;
+  isGood: boolean;
+}) {
+  const configuration = useMemo(
+    () => (isGood ? configurationOf(program, placeOf(typed, setup)) : null),
+    [program, setup, typed, isGood],
+  );
+  if (!isGood) return <p className="dim">Mend what is marked, and the configuration stands here.</p>;
+  if (configuration === null)
+    return (
+      <EmptyState title="The bridge is not built">
+        {titleOf(program)} starts its servers itself and speaks to them on standard input and output; this
+        installation lacks the program for that. Where Corollary runs from its sources, npm run build makes
+        it.
+      </EmptyState>
+    );
+  return <Configuration configuration={configuration} typed={typed} setup={setup} />;
+}
+
+interface ConnectPartProps {
+  search: AgentsSearch;
+  onSearch: (part: Partial<AgentsSearch>) => void;
+}
+
+function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: AgentSetup }) {
+  const { database, tenant } = useSession().space;
+  const [typed, setTyped] = useState<TypedPlace>({ database, tenant, key: '' });
+  const problems = problemsOf(typed);
+  const isGood = Object.values(problems).every((problem) => problem === null);
+  const chosen = search.program ?? agentPrograms[0];
+  return (
+    <Tabs
+      orientation="vertical"
+      className={styles.programs}
+      value={chosen}
+      onChange={(value) => onSearch({ program: agentPrograms.find((known) => known === value) })}
+    >
+      <Tabs.List className={styles.programList ?? ''} aria-label="Programs">
+        {agentPrograms.map((program) => (
+          <Tabs.Tab key={program} value={program}>
+            {titleOf(program)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {agentPrograms.map((program) => (
+        <Tabs.Panel key={program} value={program} className={styles.program ?? ''}>
+          <h2>
+            <IconPlugConnected size={16} aria-hidden /> {titleOf(program)}
+          </h2>
+          <PlaceFields typed={typed} problems={problems} onTyped={setTyped} />
+          <Program program={program} setup={setup} typed={typed} isGood={isGood} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+export function ConnectPart(props: ConnectPartProps) {
+  const setup = useAgentSetup();
+  return <Answered asked={setup}>{(data) => <Programs {...props} setup={data} />}</Answered>;
+}

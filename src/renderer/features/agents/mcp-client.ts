@@ -1,0 +1,167 @@
+/**
+ * An MCP client in the browser, with the official SDK: it shakes hands as the configured programs do, lists the tools and
+ * calls them. It is loaded when it is first needed.
+ *
+ * Every connection is made for one purpose and ended with it, so that no session is left behind and a service that was
+ * started anew is met without one. Errors are ApiErrors, with the words and the request id of the service's refusal where
+ * there is one; an abort is an AbortError.
+ */
+import {
+  type CallToolResult,
+  Client,
+  type FetchLike,
+  StreamableHTTPClientTransport,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import { newRequestId } from '../../api/client.ts';
+import { ApiError, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
+import { clientName } from './client-name.ts';
+
+/** Whom to speak to, with what: `headers` are sent as they are. */
+export interface McpTarget {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Handshake {
+  /** `corollary 0.1.0`. */
+  readonly server: string;
+  readonly revision: string;
+  readonly tools: number;
+  readonly elapsedMs: number;
+}
+
+/** The revision without sessions. */
+const statelessRevision = '2026-07-28';
+/** Longer than the longest time that a tool takes: the one who waits cancels. */
+const callTimeoutMs = 660_000;
+
+/** Opens a session as programs do (`initialize`), lists the tools, and ends the session. */
+export function shakeHands(target: McpTarget, signal: AbortSignal): Promise<Handshake> {
+  const began = performance.now();
+  return connected(target, 'legacy', signal, async (client) => {
+    const { tools } = await client.listTools(undefined, { signal });
+    const elapsedMs = performance.now() - began;
+    const { name = '', version = '' } = client.getServerVersion() ?? {};
+    const revision = client.getNegotiatedProtocolVersion() ?? '';
+    return { server: `${name} ${version}`.trim(), revision, tools: tools.length, elapsedMs };
+  });
+}
+
+export function listTools(target: McpTarget, signal: AbortSignal): Promise<Tool[]> {
+  return connected(target, { pin: statelessRevision }, signal, async (client) => {
+    const { tools } = await client.listTools(undefined, { signal });
+    return tools;
+  });
+}
+
+export interface ToolRun {
+  readonly result: CallToolResult;
+  readonly elapsedMs: number;
+}
+
+export function callTool(
+  target: McpTarget,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<ToolRun> {
+  return connected(target, { pin: statelessRevision }, signal, async (client) => {
+    const began = performance.now();
+    const result = await client.callTool(
+      { name, arguments: { ...given } },
+      { signal, timeout: callTimeoutMs },
+    );
+    return { result, elapsedMs: performance.now() - began };
+  });
+}
+
+type Negotiation = 'legacy' | { pin: string };
+
+async function connected<Result>(
+  { url, headers }: McpTarget,
+  mode: Negotiation,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const watch = watchedFetch();
+  const client = new Client({ name: clientName, version: '1' }, { versionNegotiation: { mode } });
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: watch.fetch,
+    requestInit: { headers: { ...headers }, cache: 'no-store' },
+    // A stream that breaks ends with its purpose: nothing is to be resumed.
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  try {
+    await client.connect(transport, { signal });
+    return await work(client);
+  } catch (error) {
+    if (signal.aborted) throw new DOMException('given up', 'AbortError');
+    throw watch.refusal() ?? errorOfProtocol(error);
+  } finally {
+    // Nobody waits for it.
+    void leave(client, transport);
+  }
+}
+
+async function leave(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
+  try {
+    await transport.terminateSession();
+  } catch {
+    // The service is away, or the key is not taken any more: it ends the session by itself.
+  }
+  await client.close();
+}
+
+/** A fetch that keeps the last refusal in the service's own words, which the SDK does not hand on. */
+function watchedFetch(): { readonly fetch: FetchLike; readonly refusal: () => ApiError | null } {
+  let refusal: ApiError | null = null;
+  async function watched(url: string | URL, init?: RequestInit): Promise<Response> {
+    const requestId = newRequestId();
+    const headers = new Headers(init?.headers);
+    headers.set('X-Request-ID', requestId);
+    let response: Response;
+    try {
+      response = await fetch(url, { ...init, headers });
+    } catch (cause) {
+      refusal = errorOfSilence(cause, requestId);
+      throw cause;
+    }
+    if (response.headers.get('Content-Type')?.startsWith('application/problem+json') !== true)
+      return response;
+    const text = await response.text();
+    const retryAfter = response.headers.get('Retry-After');
+    refusal = errorOfAnswer(response.status, problemIn(text), requestId, retryAfter);
+    return new Response(text, { status: response.status, headers: response.headers });
+  }
+  return { fetch: watched, refusal: () => refusal };
+}
+
+function problemIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // What is no JSON is no problem document: the status alone is told then.
+    return null;
+  }
+}
+
+function errorOfProtocol(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause;
+  return new ApiError(
+    {
+      code: 'Unreadable',
+      status: null,
+      title: 'The MCP exchange failed',
+      detail: cause instanceof Error ? cause.message : String(cause),
+      requestId: '',
+      errors: [],
+    },
+    cause,
+  );
+}

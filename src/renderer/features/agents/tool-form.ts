@@ -1,0 +1,220 @@
+/**
+ * The form of a tool, made from the JSON Schema of its arguments.
+ *
+ * What a field holds is text, as typed; an empty one is not sent. A form never alters what it shows: arguments that it
+ * cannot show as they are (unknown fields, texts of several lines in a list) are for the JSON beside it. Whether they are
+ * good is the service's to say.
+ */
+export type FieldKind =
+  | 'text'
+  | 'long-text'
+  | 'number'
+  | 'number-or-text'
+  | 'boolean'
+  | 'choice'
+  | 'texts'
+  | 'json';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly description: string | null;
+  readonly isRequired: boolean;
+  /** What counts where nothing is given, as text; null: nothing does. */
+  readonly fallback: string | null;
+  /** Of a choice. */
+  readonly choices: readonly string[];
+}
+
+/** What was typed, by the name of the field. */
+export type FieldTexts = Readonly<Record<string, string>>;
+
+type Schema = Readonly<Record<string, unknown>>;
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The types that a schema allows; null where it says more than types. */
+function typesOf(schema: Schema): readonly string[] | null {
+  const { type, anyOf } = schema;
+  if (typeof type === 'string') return [type];
+  if (Array.isArray(type)) return type.filter((name) => typeof name === 'string');
+  if (!Array.isArray(anyOf)) return null;
+  const types = anyOf.map((one) => (isSchema(one) && typeof one['type'] === 'string' ? one['type'] : null));
+  return types.every((name) => name !== null) ? types : null;
+}
+
+const numbers: readonly string[] = ['number', 'integer'];
+/** A text that may be longer than this gets room for several lines. */
+const longText = 2_000;
+/** What tools call a text in the grammar, which goes over lines. */
+const grammarField = 'text';
+
+function kindOf(name: string, schema: Schema): FieldKind {
+  if (isListOfTexts(schema['enum'])) return 'choice';
+  const types = typesOf(schema);
+  if (types === null) return 'json';
+  const only = types.length === 1 ? types[0] : null;
+  if (only === 'boolean') return 'boolean';
+  if (only === 'string') {
+    const isLong = name === grammarField || Number(schema['maxLength'] ?? 0) > longText;
+    return isLong ? 'long-text' : 'text';
+  }
+  if (only === 'array') {
+    const items = isSchema(schema['items']) ? typesOf(schema['items']) : null;
+    return items?.includes('string') === true ? 'texts' : 'json';
+  }
+  if (types.every((name) => numbers.includes(name))) return 'number';
+  return types.every((name) => name === 'string' || numbers.includes(name)) ? 'number-or-text' : 'json';
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** The fields of a tool's arguments: those that are required first, else in the order of the schema. */
+export function fieldsOf(inputSchema: Schema): Field[] {
+  const properties = isSchema(inputSchema['properties']) ? inputSchema['properties'] : {};
+  const required = isListOfTexts(inputSchema['required']) ? inputSchema['required'] : [];
+  const fields = Object.entries(properties).map(([name, value]): Field => {
+    const schema = isSchema(value) ? value : {};
+    const { description, default: fallback } = schema;
+    return {
+      name,
+      kind: kindOf(name, schema),
+      description: typeof description === 'string' ? description : null,
+      isRequired: required.includes(name),
+      fallback:
+        fallback === undefined ? null : typeof fallback === 'string' ? fallback : JSON.stringify(fallback),
+      choices: isListOfTexts(schema['enum']) ? schema['enum'] : [],
+    };
+  });
+  return [
+    ...fields.filter(({ isRequired }) => isRequired),
+    ...fields.filter(({ isRequired }) => !isRequired),
+  ];
+}
+
+export interface ReadArguments {
+  readonly given: Readonly<Record<string, unknown>>;
+  /** What cannot be read, by the name of the field. */
+  readonly problems: FieldTexts;
+}
+
+type ReadField = { readonly value: unknown } | { readonly problem: string };
+
+const numberPattern = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+function readField({ kind }: Field, text: string): ReadField {
+  switch (kind) {
+    case 'text':
+    case 'long-text':
+    case 'choice':
+      return { value: text };
+    case 'number':
+      return numberPattern.test(text.trim()) ? { value: Number(text) } : { problem: 'This is no number.' };
+    case 'number-or-text':
+      return { value: /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text };
+    case 'boolean':
+      return { value: text === 'true' };
+    case 'texts':
+      return { value: text.split(/\r\n|\r|\n/).filter((line) => line !== '') };
+    case 'json':
+      return readJson(text);
+  }
+}
+
+function readJson(text: string): ReadField {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { problem: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** The arguments that a form holds. A list that is required is sent though it is empty. */
+export function argumentsOf(fields: readonly Field[], texts: FieldTexts): ReadArguments {
+  const given: Record<string, unknown> = {};
+  const problems: Record<string, string> = {};
+  for (const field of fields) {
+    const text = texts[field.name] ?? '';
+    if (text === '' && !(field.isRequired && field.kind === 'texts')) continue;
+    const read = readField(field, text);
+    if ('problem' in read) problems[field.name] = read.problem;
+    else given[field.name] = read.value;
+  }
+  return { given, problems };
+}
+
+function textOf({ kind }: Field, value: unknown): string {
+  if (kind === 'texts' && Array.isArray(value)) return value.join('\n');
+  if (kind === 'json') return JSON.stringify(value, null, 2);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The texts of a form that holds just these arguments; null where it cannot. */
+export function textsOf(
+  fields: readonly Field[],
+  given: Readonly<Record<string, unknown>>,
+): FieldTexts | null {
+  const texts: Record<string, string> = {};
+  for (const field of fields) {
+    const value = given[field.name];
+    if (value !== undefined) texts[field.name] = textOf(field, value);
+  }
+  const { given: again, problems } = argumentsOf(fields, texts);
+  return Object.keys(problems).length === 0 && isSameJson(again, given) ? texts : null;
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => isSameJson(item, other[index]));
+  if (isSchema(one) && isSchema(other)) {
+    const names = Object.keys(one);
+    return (
+      names.length === Object.keys(other).length &&
+      names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]))
+    );
+  }
+  return one === other;
+}
+
+/** Arguments as JSON text read back; a problem where it is no JSON object. */
+export function readArgumentsText(
+  text: string,
+): { readonly given: Record<string, unknown> } | { readonly problem: string } {
+  if (text.trim() === '') return { given: {} };
+  const read = readJson(text);
+  if ('problem' in read) return read;
+  return isSchema(read.value) ? { given: { ...read.value } } : { problem: 'Arguments are a JSON object.' };
+}
+
+/** What is being written for one tool. */
+export interface TryDraft {
+  /** Which of the two is sent. */
+  readonly form: 'fields' | 'json';
+  readonly texts: FieldTexts;
+  readonly json: string;
+}
+
+export const emptyDraft: TryDraft = { form: 'fields', texts: {}, json: '' };
+
+/** A draft that holds the arguments: as fields where they can be shown so. */
+export function draftOf(fields: readonly Field[], given: Readonly<Record<string, unknown>>): TryDraft {
+  const texts = textsOf(fields, given);
+  const json = JSON.stringify(given, null, 2);
+  return texts === null ? { form: 'json', texts: {}, json } : { form: 'fields', texts, json };
+}
+
+/** Reads a draft back from what was kept; null where it is none. */
+export function readDraft(text: string): TryDraft | null {
+  const read = text === '' ? null : readJson(text);
+  if (read === null || 'problem' in read || !isSchema(read.value)) return null;
+  const { form, texts, json } = read.value;
+  if ((form !== 'fields' && form !== 'json') || !isSchema(texts) || typeof json !== 'string') return null;
+  const kept = Object.entries(texts).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return { form, texts: Object.fromEntries(kept), json };
+}

@@ -1,0 +1,100 @@
+/** What a tool answered: the text that an agent reads, the content that a program reads, and the way to its proofs. */
+import { Button } from '@mantine/core';
+import { IconListSearch } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
+import { formatAmount, formatDuration } from '../../ui/format.ts';
+import { ProofLink } from '../../ui/knowledge-links.tsx';
+import { Outcome } from './call-columns.tsx';
+import type { Replay } from './ask-replay.ts';
+import type { ToolRun } from './mcp-client.ts';
+import { TextBlock } from './text-block.tsx';
+import styles from './agents.module.css';
+
+/** Proofs that are linked to. */
+const mostProofs = 20;
+
+function textOf({ result }: ToolRun): string {
+  const parts = result.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`));
+  return parts.join('\n');
+}
+
+/** The answers in the structured content of `ask`. */
+function answersOf({ result }: ToolRun): string[] {
+  const { structuredContent: content } = result;
+  const results =
+    typeof content === 'object' && content !== null && 'results' in content ? content.results : [];
+  return Array.isArray(results) ? results.filter((one) => typeof one === 'string') : [];
+}
+
+function Proofs({ answers, replay }: { answers: readonly string[]; replay: Replay & { kind: 'question' } }) {
+  return (
+    <section className={styles.block}>
+      <div className={styles.blockTitle}>
+        <h3>{answers.length === 0 ? 'No answer' : 'Proofs'}</h3>
+        <span className={styles.gap} />
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconListSearch size={13} aria-hidden />}
+          renderRoot={(props) => (
+            <Link to="/ask" search={{ ...replay.space, question: replay.question }} {...props} />
+          )}
+        >
+          Open in Ask
+        </Button>
+      </div>
+      <ul className={styles.proofs}>
+        {answers.slice(0, mostProofs).map((answer) => (
+          <li key={answer}>
+            <code className="mono truncate" title={answer}>
+              {answer}
+            </code>
+            <ProofLink question={answer}>Proof</ProofLink>
+          </li>
+        ))}
+      </ul>
+      {answers.length > mostProofs && (
+        <p className="dim">and {formatAmount(answers.length - mostProofs, 'more answer')}</p>
+      )}
+    </section>
+  );
+}
+
+interface ToolResultProps {
+  run: ToolRun;
+  /** The question of an `ask`; null: it was none. */
+  replay: Replay | null;
+}
+
+export function ToolResult({ run, replay }: ToolResultProps) {
+  const outcome: ToolCallRecord['outcome'] = run.result.isError === true ? 'error' : 'ok';
+  const structured = useMemo(
+    () =>
+      run.result.structuredContent === undefined
+        ? null
+        : JSON.stringify(run.result.structuredContent, null, 2),
+    [run],
+  );
+  const answers = useMemo(() => answersOf(run), [run]);
+  return (
+    <div className={styles.result}>
+      <div className={styles.head} role="status">
+        <Outcome outcome={outcome} />
+        <span>{outcome === 'ok' ? 'The tool answered' : 'The tool refused the call'}</span>
+        <span className="dim number">in {formatDuration(run.elapsedMs)}</span>
+      </div>
+      <TextBlock title="Text" text={textOf(run)} label="Copy the text" note={null} />
+      {outcome === 'ok' && replay?.kind === 'question' && <Proofs answers={answers} replay={replay} />}
+      {structured !== null && (
+        <TextBlock
+          title="Structured content"
+          text={structured}
+          label="Copy the structured content"
+          note={null}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,395 @@
+/**
+ * Trying a tool by hand: a form of its arguments, or their JSON; the call, as an agent makes it; what it answered.
+ *
+ * What is written for a tool is kept, for each tool of each database and tenant. A tool that can destroy asks before it
+ * does. The call is an agent's in every way: it stands in the log, and a refusal is the tool error that an agent gets.
+ */
+import { Button, Group, Modal, SegmentedControl, Tabs, Textarea } from '@mantine/core';
+import { IconEraser, IconPlayerPlay } from '@tabler/icons-react';
+import type { Tool } from '@modelcontextprotocol/client';
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
+import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
+import { type OperationName, operations } from '../../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../../engine/contract/operation-spec.ts';
+import { Answered } from '../../api/answered.tsx';
+import { asSignedIn } from '../../api/credential.ts';
+import { useWhoAmI } from '../../api/queries.ts';
+import { reasonAgainst } from '../../api/rights.ts';
+import { useSession } from '../../api/session.tsx';
+import { useRun } from '../../api/use-run.ts';
+import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { CancelledNote, Running } from '../../ui/running.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { Keys, Tag } from '../../ui/tags.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
+import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useSubmitKey } from '../../ui/use-submit-key.ts';
+import type { AgentsSearch } from './agents-search.ts';
+import { replayOf } from './ask-replay.ts';
+import { argumentsLine } from './call-log.ts';
+import { clientName } from './client-name.ts';
+import type { ToolRun } from './mcp-client.ts';
+import { ToolFields } from './tool-fields.tsx';
+import {
+  argumentsOf,
+  draftOf,
+  emptyDraft,
+  type Field,
+  fieldsOf,
+  readArgumentsText,
+  readDraft,
+  textsOf,
+  type TryDraft,
+} from './tool-form.ts';
+import { ToolResult } from './tool-result.tsx';
+import { useMcpTarget, useTools } from './use-tools.ts';
+import styles from './agents.module.css';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a draft holds: the arguments, or why they cannot be read. */
+function givenOf(
+  fields: readonly Field[],
+  draft: TryDraft,
+): { given: Given | null; problems: Record<string, string>; problem: string | null } {
+  if (draft.form === 'json') {
+    const read = readArgumentsText(draft.json);
+    return 'problem' in read
+      ? { given: null, problems: {}, problem: read.problem }
+      : { given: read.given, problems: {}, problem: null };
+  }
+  const { given, problems } = argumentsOf(fields, draft.texts);
+  const isGood = Object.keys(problems).length === 0;
+  return { given: isGood ? given : null, problems: { ...problems }, problem: null };
+}
+
+/** The operation behind a tool; null for one that this workbench does not know. */
+function operationOf(tool: string): OperationName | null {
+  const table = Object.entries(operations) as [OperationName, OperationSpec][];
+  return table.find(([, spec]) => spec.tool?.name === tool)?.[0] ?? null;
+}
+
+/** Why a call of the tool would be refused to the one who is signed in; null: it would not, or that is not known. */
+function useToolReason(tool: string): string | null {
+  const rights = useWhoAmI().data;
+  const { space } = useSession();
+  const operation = operationOf(tool);
+  return rights === undefined || operation === null ? null : reasonAgainst(rights, operation, space);
+}
+
+function Annotations({ tool }: { tool: Tool }) {
+  const { readOnlyHint, destructiveHint, idempotentHint } = tool.annotations ?? {};
+  return (
+    <span className={styles.annotations}>
+      {readOnlyHint === true ? <Tag tone="good">reads only</Tag> : <Tag tone="warn">changes knowledge</Tag>}
+      {destructiveHint === true && <Tag tone="bad">destructive</Tag>}
+      {idempotentHint === true && <Tag>idempotent</Tag>}
+    </span>
+  );
+}
+
+interface ConfirmProps {
+  tool: Tool;
+  given: Given;
+  onRun: () => void;
+  onClose: () => void;
+}
+
+function ConfirmDialog({ tool, given, onRun, onClose }: ConfirmProps) {
+  useReturnedFocus();
+  const { tenant, database } = useSession().space;
+  return (
+    <Modal opened onClose={onClose} title={`Run ${tool.name}?`} size="md">
+      <p className={styles.paragraph}>
+        This tool destroys: what it takes away in the tenant <strong>{tenant}</strong> of the database{' '}
+        <strong>{database}</strong> is gone for agents and people alike. With dryRun it only says what it
+        would do.
+      </p>
+      <pre className={`mono ${styles.code}`} tabIndex={0} aria-label="Arguments">
+        {argumentsLine(given) === '' ? 'no arguments' : argumentsLine(given)}
+      </pre>
+      <Group justify="flex-end" mt="md">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Cancel
+        </Button>
+        <Button color="red" onClick={onRun}>
+          Run
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+/** The draft of a tool, which takes up the arguments of a call where one is given. */
+function useTryDraft(
+  tool: Tool,
+  fields: readonly Field[],
+  from: ToolCallRecord | null,
+  onTaken: () => void,
+): [TryDraft, (draft: TryDraft) => void] {
+  const { database, tenant } = useSession().space;
+  const [text, setText] = useDraft(`tool.${database}.${tenant}.${tool.name}`);
+  const set = useCallback((draft: TryDraft) => setText(JSON.stringify(draft)), [setText]);
+  const takeUp = useEffectEvent((call: ToolCallRecord) => {
+    set(draftOf(fields, call.arguments));
+    onTaken();
+  });
+  useEffect(() => {
+    if (from !== null) takeUp(from);
+  }, [from]);
+  return [useMemo(() => readDraft(text) ?? emptyDraft, [text]), set];
+}
+
+interface ArgumentsProps {
+  fields: readonly Field[];
+  draft: TryDraft;
+  onDraft: (draft: TryDraft) => void;
+  problems: Record<string, string>;
+  problem: string | null;
+}
+
+function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps) {
+  const [refusal, setRefusal] = useState<string | null>(null);
+  function onForm(form: string): void {
+    setRefusal(null);
+    if (form === 'json') {
+      const { given } = argumentsOf(fields, draft.texts);
+      onDraft({ ...draft, form: 'json', json: JSON.stringify(given, null, 2) });
+      return;
+    }
+    const read = readArgumentsText(draft.json);
+    const texts = 'problem' in read ? null : textsOf(fields, read.given);
+    if (texts === null)
+      setRefusal('problem' in read ? read.problem : 'The form cannot show these arguments as they are.');
+    else onDraft({ ...draft, form: 'fields', texts });
+  }
+  return (
+    <div className={styles.arguments}>
+      <div className={styles.argumentsBar}>
+        <SegmentedControl
+          aria-label="How the arguments are written"
+          value={draft.form}
+          onChange={onForm}
+          data={[
+            { value: 'fields', label: 'Form' },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<IconEraser size={14} aria-hidden />}
+          onClick={() => onDraft({ ...emptyDraft, form: draft.form })}
+        >
+          Clear
+        </Button>
+        {refusal !== null && (
+          <span className={styles.refusal} role="alert">
+            {refusal}
+          </span>
+        )}
+      </div>
+      {draft.form === 'fields' ? (
+        <ToolFields
+          fields={fields}
+          texts={draft.texts}
+          problems={problems}
+          onTexts={(texts) => onDraft({ ...draft, texts })}
+        />
+      ) : (
+        <Textarea
+          aria-label="Arguments as JSON"
+          autosize
+          minRows={8}
+          maxRows={24}
+          spellCheck={false}
+          placeholder="{}"
+          classNames={{ input: styles.monoInput ?? '' }}
+          error={problem}
+          value={draft.json}
+          onChange={(event) => onDraft({ ...draft, json: event.currentTarget.value })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A run with what was asked of it. */
+interface Done {
+  readonly given: Given;
+  readonly run: ToolRun;
+}
+
+/** A call of our own, as the log would have it. */
+function replayHere(tool: string, given: Given, place: { database: string; tenant: string }) {
+  return replayOf({ ...place, tool, arguments: given, argumentsCut: false });
+}
+
+function Outcome({ tool, run: { state, cancel } }: { tool: Tool; run: ReturnType<typeof useRun<Done>> }) {
+  const { space } = useSession();
+  const { runningSince, result, failure, cancelledAfter } = state;
+  if (runningSince !== null)
+    return <Running what={`Calling ${tool.name}`} since={runningSince} onCancel={cancel} />;
+  if (failure !== null)
+    return (
+      <div className={styles.result}>
+        <ProblemNotice failure={failure} />
+      </div>
+    );
+  if (cancelledAfter !== null)
+    return (
+      <div className={styles.result}>
+        <CancelledNote after={cancelledAfter} />
+      </div>
+    );
+  if (result === null)
+    return (
+      <EmptyState title="Nothing called yet">
+        What the tool answers stands here: the text that an agent reads, and the content that a program reads.
+      </EmptyState>
+    );
+  return <ToolResult run={result.run} replay={replayHere(tool.name, result.given, space)} />;
+}
+
+/** The call of a tool, with what is asked before one that destroys. */
+function useCalling(tool: Tool) {
+  const target = useMcpTarget();
+  const run = useRun<Done>();
+  const [asked, setAsked] = useState<Given | null>(null);
+
+  function call(given: Given): void {
+    setAsked(null);
+    run.start(async (signal) => {
+      const { callTool } = await import('./mcp-client.ts');
+      const answered = await asSignedIn(() => callTool(target(), tool.name, given, signal), {
+        signal,
+        isWanted: true,
+      });
+      return { given, run: answered };
+    });
+  }
+
+  return {
+    run,
+    isRunning: run.state.runningSince !== null,
+    /** What waits for a word of its user; null: nothing does. */
+    asked,
+    call,
+    dismiss: () => setAsked(null),
+    start(given: Given): void {
+      if (tool.annotations?.destructiveHint === true && given['dryRun'] !== true) setAsked(given);
+      else call(given);
+    },
+  };
+}
+
+function Introduction({ tool }: { tool: Tool }) {
+  const reason = useToolReason(tool.name);
+  return (
+    <>
+      {reason !== null && <Banner>{reason} The call will be refused.</Banner>}
+      <div className={styles.head}>
+        <h2>{tool.title ?? tool.name}</h2>
+        <Annotations tool={tool} />
+      </div>
+      <p className={`dim ${styles.description}`}>{tool.description}</p>
+    </>
+  );
+}
+
+interface TriedToolProps {
+  tool: Tool;
+  from: ToolCallRecord | null;
+  onTaken: () => void;
+}
+
+function TriedTool({ tool, from, onTaken }: TriedToolProps) {
+  const fields = useMemo(() => fieldsOf(tool.inputSchema), [tool]);
+  const [draft, setDraft] = useTryDraft(tool, fields, from, onTaken);
+  const { given, problems, problem } = givenOf(fields, draft);
+  const calling = useCalling(tool);
+  const { run, asked, isRunning } = calling;
+
+  function onRun(): void {
+    if (given !== null && !isRunning && asked === null) calling.start(given);
+  }
+  useSubmitKey(onRun);
+
+  const form = (
+    <form
+      className={styles.tried}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun();
+      }}
+    >
+      <Introduction tool={tool} />
+      <Arguments fields={fields} draft={draft} onDraft={setDraft} problems={problems} problem={problem} />
+      <div className={styles.runBar}>
+        <Button
+          type="submit"
+          leftSection={<IconPlayerPlay size={14} aria-hidden />}
+          rightSection={<Keys keys="Mod+Enter" look="plain" />}
+          disabled={given === null || isRunning}
+        >
+          Run
+        </Button>
+        <span className="dim">Called as “{clientName}”, as an agent would.</span>
+      </div>
+    </form>
+  );
+  const panes: Pane[] = [
+    { id: 'form', size: '52%', least: '300px', content: form },
+    { id: 'outcome', least: '240px', content: <Outcome tool={tool} run={run} /> },
+  ];
+  return (
+    <>
+      <Split id="agents-try" orientation="horizontal" label="Resize" panes={panes} />
+      {asked !== null && (
+        <ConfirmDialog
+          tool={tool}
+          given={asked}
+          onRun={() => calling.call(asked)}
+          onClose={calling.dismiss}
+        />
+      )}
+    </>
+  );
+}
+
+interface TryPartProps {
+  search: AgentsSearch;
+  onSearch: (part: Partial<AgentsSearch>) => void;
+  /** The call whose arguments are taken up; null: there is none, or it is not known yet. */
+  from: ToolCallRecord | null;
+}
+
+function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readonly Tool[] }) {
+  const chosen = tools.find(({ name }) => name === search.trying) ?? tools[0];
+  return (
+    <Tabs
+      orientation="vertical"
+      className={styles.programs}
+      value={chosen?.name ?? null}
+      onChange={(name) => onSearch({ trying: name ?? undefined, from: undefined })}
+    >
+      <Tabs.List className={styles.programList ?? ''} aria-label="Tools">
+        {tools.map(({ name }) => (
+          <Tabs.Tab key={name} value={name}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tools.map((tool) => (
+        <Tabs.Panel key={tool.name} value={tool.name} className={styles.toolPanel ?? ''}>
+          <TriedTool key={tool.name} tool={tool} from={from} onTaken={() => onSearch({ from: undefined })} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+export function TryPart(props: TryPartProps) {
+  const tools = useTools();
+  return <Answered asked={tools}>{(list) => <Tools {...props} tools={list} />}</Answered>;
+}

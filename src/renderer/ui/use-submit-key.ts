@@ -1,0 +1,18 @@
+import { useEffect, useEffectEvent } from 'react';
+import { matchesKeys } from './keys.ts';
+import { isMac } from './tags.tsx';
+
+/** Does what the view is for by Mod+Enter, wherever the focus is; a dialog over it has keys of its own. */
+export function useSubmitKey(onSubmit: () => void): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    const isInDialog = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;
+    if (event.defaultPrevented || isInDialog || !matchesKeys(event, 'Mod+Enter', isMac)) return;
+    event.preventDefault();
+    onSubmit();
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
+}
