@@ -29,7 +29,7 @@ export interface Answered<Body> {
 
 export async function startServiceUnderTest(
   environment: Environment = {},
-  options: Pick<ServiceOptions, 'endLimits' | 'keystorePollMs'> = {},
+  options: Pick<ServiceOptions, 'endLimits' | 'keystorePollMs' | 'mcpSurface'> = {},
 ): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({

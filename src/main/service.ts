@@ -38,6 +38,7 @@ import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { agents } from './mcp/agents.ts';
 import { mountMcp } from './mcp/mount.ts';
+import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { listenFailure, openFailure } from './start-failure.ts';
@@ -65,6 +66,8 @@ export interface ServiceOptions {
   readonly keystorePollMs?: number;
   /** Shorter for tests. */
   readonly endLimits?: EndLimits;
+  /** What is offered over MCP, if not the knowledge base. For tests. */
+  readonly mcpSurface?: McpSurface;
 }
 
 /** How long the parts of the end may take, in milliseconds. */
@@ -116,6 +119,7 @@ class RunningService implements Service, ServiceState {
   readonly #dispatcher: Dispatcher;
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
+  readonly #mcpSurface: { readonly surface?: McpSurface };
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -131,6 +135,7 @@ class RunningService implements Service, ServiceState {
     const { keystorePollMs = usualKeystorePollMs } = options;
     this.#config = config;
     this.#endLimits = endLimits;
+    this.#mcpSurface = options.mcpSurface === undefined ? {} : { surface: options.mcpSurface };
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -224,7 +229,7 @@ class RunningService implements Service, ServiceState {
         holds: (caller) => this.authentication.holds(caller),
         admitTry: (address) => this.authentication.admitTry(address),
       },
-      [(app) => mountMcp(app, this.#mcpHost())],
+      [(app) => mountMcp(app, this.#mcpHost(), this.#mcpSurface)],
     );
     const bound = await this.#listenPlain(this.#http.app);
     this.port = bound.port;

@@ -11,11 +11,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { createContexts } from './connection.ts';
+import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
+import type { McpSurface } from './surface.ts';
 
 /** How often it is looked whether the credentials of open sessions still stand. */
 const lookMs = 250;
@@ -23,22 +25,31 @@ const lookMs = 250;
 export const streamablePath = '/mcp';
 export const ssePath = '/mcp/sse';
 
+export interface MountOptions {
+  readonly limits?: SessionLimits;
+  /** What is offered, if not the knowledge base. For tests. */
+  readonly surface?: McpSurface;
+}
+
 /**
  * Mounts the routes. Sessions end, and their streams with them, when the app begins to close, and when their credential
  * does not stand any more.
  */
-export function mountMcp(app: FastifyInstance, host: McpHost, limits: SessionLimits = defaultLimits): void {
+export function mountMcp(
+  app: FastifyInstance,
+  host: McpHost,
+  { limits = defaultLimits, surface = knowledgeSurface }: MountOptions = {},
+): void {
   const contexts = createContexts();
   const notices = new Notices(host);
-  const stateless = new StatelessEndpoint({ host, contexts, notices });
+  const surroundings = { host, contexts, surface, notices };
+  const stateless = new StatelessEndpoint(surroundings);
   const streamable: StreamableEndpoint = {
+    ...surroundings,
     stateless,
-    host,
-    contexts,
-    notices,
     sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
   };
-  const sse: SseEndpoint = { host, contexts, notices, sessions: new Sessions<SSEServerTransport>(limits) };
+  const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
 
   for (const path of [streamablePath, ssePath]) {
     app.post(path, answering(postMessage, streamable));

@@ -1,5 +1,5 @@
 /**
- * The protocol side of one MCP session: tools and resources behind the SDK's server.
+ * The protocol side of one MCP session: a surface behind the SDK's server.
  *
  * One server belongs to one session and is never shared, so that answers of several clients cannot be mixed up.
  * Who calls is known per message, not per session: it travels beside the message (`CallContext`), and the
@@ -15,11 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { assert, type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
-import { callTool } from './call-tool.ts';
-import { complete } from './completion.ts';
-import { getPrompt, promptListing } from './prompts.ts';
-import { listResources, readResource, resourceTemplates } from './resources.ts';
-import { tools } from './tools.ts';
+import type { McpSurface, SurfaceCall } from './surface.ts';
 
 /** What is known about the HTTP request that a message came with. */
 export interface CallContext {
@@ -29,12 +25,6 @@ export interface CallContext {
 }
 
 export type CallContexts = AsyncLocalStorage<CallContext>;
-
-const instructions =
-  'A knowledge base that reasons: facts are told, rules are taught, questions are answered with what follows ' +
-  'and a proof of it. Call predicates first to learn the vocabulary, then ask. Tell what you learn as ground ' +
-  'facts, teach what holds in general as rules. Arguments that start with ? are variables. An empty answer ' +
-  'means that it does not follow; a false fact is told with truthVal: false and asked with negated: true.';
 
 /** Longest client name that is kept: it goes into metadata and logs. */
 const maxClientName = 256;
@@ -49,73 +39,75 @@ export interface SessionHooks {
 
 const noHooks: SessionHooks = { onCall() {}, onSubscription() {} };
 
-/** A server with all tools, resources and prompts. */
-export function createServer(host: McpHost, contexts: CallContexts, hooks: SessionHooks = noHooks): Server {
+/** What the servers of all connections share. */
+export interface ServerParts {
+  readonly host: McpHost;
+  readonly contexts: CallContexts;
+  /** What they offer. */
+  readonly surface: McpSurface;
+}
+
+/** A server that offers the surface. */
+export function createServer(
+  { host, contexts, surface }: ServerParts,
+  hooks: SessionHooks = noHooks,
+): Server {
   const server = new Server(
     { name: 'corollary', title: 'Corollary', version: host.version },
-    {
-      capabilities: {
-        tools: {},
-        resources: { subscribe: true, listChanged: true },
-        prompts: {},
-        completions: {},
-      },
-      instructions,
-    },
+    surface.options,
   );
 
   /** Runs `work` as the client of this session; the SDK's signal tells of cancelling and of a closed session. */
   async function asCaller<Result>(
-    { mcpReq }: ServerContext,
-    work: (caller: Caller) => Promise<Result>,
+    serverContext: ServerContext,
+    work: (call: SurfaceCall) => Promise<Result>,
   ): Promise<Result> {
     const context = contexts.getStore();
     assert(context !== undefined, 'a message arrives with the context of its request');
     const client = server.getClientVersion()?.name.slice(0, maxClientName) ?? null;
+    const signal = AbortSignal.any([serverContext.mcpReq.signal, context.gone]);
     hooks.onCall(1);
     try {
-      return await work({
-        ...context.caller,
-        client,
-        signal: AbortSignal.any([mcpReq.signal, context.gone]),
-      });
+      return await work({ host, caller: { ...context.caller, client, signal }, context: serverContext });
     } finally {
       hooks.onCall(-1);
     }
   }
 
-  addTools(server, host, asCaller);
-  addResources(server, host, hooks, asCaller);
-  addPrompts(server, host, asCaller);
+  addTools(server, surface, asCaller);
+  addResources(server, surface, hooks, asCaller);
+  addPrompts(server, surface, asCaller);
   return server;
 }
 
 type AsCaller = <Result>(
   context: ServerContext,
-  work: (caller: Caller) => Promise<Result>,
+  work: (call: SurfaceCall) => Promise<Result>,
 ) => Promise<Result>;
 
-function addTools(server: Server, host: McpHost, asCaller: AsCaller): void {
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map((tool) => tool.listing) }));
+function addTools(server: Server, surface: McpSurface, asCaller: AsCaller): void {
+  server.setRequestHandler('tools/list', () => ({ tools: surface.listTools() }));
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    asCaller(context, (caller) => callTool(host, caller, params.name, params.arguments ?? {})),
+    asCaller(context, (call) => surface.callTool(call, params.name, params.arguments ?? {})),
   );
 }
 
-function addResources(server: Server, host: McpHost, hooks: SessionHooks, asCaller: AsCaller): void {
+function addResources(server: Server, surface: McpSurface, hooks: SessionHooks, asCaller: AsCaller): void {
   server.setRequestHandler('resources/list', ({ params }, context) =>
-    asCaller(context, async (caller) => {
-      const page = await listResources(host, caller, params?.cursor);
+    asCaller(context, async (call) => {
+      const page = await surface.listResources(call, params?.cursor);
       if (page === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor');
-      return page;
+      return { ...page };
     }),
   );
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: surface.listResourceTemplates(),
+  }));
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
-    asCaller(context, async (caller) => {
-      const contents = await readResource(host, caller, uri);
-      if (contents === null) throw new ResourceNotFoundError(uri, `Resource not found: ${uri.slice(0, 200)}`);
-      return { contents: [contents] };
+    asCaller(context, async (call) => {
+      const read = await surface.readResource(call, uri);
+      if (read === null) throw new ResourceNotFoundError(uri, `Resource not found: ${uri.slice(0, 200)}`);
+      return read;
     }),
   );
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
@@ -128,11 +120,11 @@ function addResources(server: Server, host: McpHost, hooks: SessionHooks, asCall
   });
 }
 
-function addPrompts(server: Server, host: McpHost, asCaller: AsCaller): void {
-  server.setRequestHandler('prompts/list', () => ({ prompts: promptListing }));
+function addPrompts(server: Server, surface: McpSurface, asCaller: AsCaller): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: surface.listPrompts() }));
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: given = {} } }, context) =>
-    asCaller(context, async (caller) => {
-      const prompt = await refusedAsParams(() => getPrompt(host, caller, name, given));
+    asCaller(context, async (call) => {
+      const prompt = await refusedAsParams(() => surface.getPrompt(call, name, given));
       if (prompt !== null) return prompt;
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
@@ -141,7 +133,7 @@ function addPrompts(server: Server, host: McpHost, asCaller: AsCaller): void {
     }),
   );
   server.setRequestHandler('completion/complete', ({ params }, context) =>
-    asCaller(context, (caller) => complete(host, caller, params)),
+    asCaller(context, (call) => surface.complete(call, params)),
   );
 }
 

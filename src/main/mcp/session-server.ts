@@ -1,17 +1,14 @@
 import type { Server } from '@modelcontextprotocol/server';
 import type { Caller } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
 import { sessionErrors } from './connection.ts';
 import type { Notices } from './notices.ts';
-import { type CallContexts, createServer } from './server.ts';
+import { createServer, type ServerParts } from './server.ts';
 
 /** Documents of which one session can be told; more are forgotten, the oldest first. */
 const mostSubscriptions = 1000;
 
 /** What the servers of all sessions share. */
-export interface SessionSurroundings {
-  readonly host: McpHost;
-  readonly contexts: CallContexts;
+export interface SessionSurroundings extends ServerParts {
   readonly notices: Notices;
 }
 
@@ -20,12 +17,13 @@ export interface SessionSurroundings {
  * and the list of them. `onCall` brackets every request that does work; `end` is for when the session has closed.
  */
 export function createSessionServer(
-  { host, contexts, notices }: SessionSurroundings,
+  surroundings: SessionSurroundings,
   opener: Caller,
   onCall: (change: 1 | -1) => void,
 ): { server: Server; end: () => void } {
+  const { host, contexts, notices } = surroundings;
   const wanted = new Set<string>();
-  const server = createServer(host, contexts, {
+  const server = createServer(surroundings, {
     onCall,
     onSubscription(uri, isWanted) {
       wanted.delete(uri);

@@ -131,7 +131,7 @@ export class StatelessEndpoint {
     const key = keyOf({ database, tenant });
     let space = this.#spaces.get(key);
     if (space === undefined) {
-      const handler = createMcpHandler(() => createServer(host, contexts), {
+      const handler = createMcpHandler(() => createServer(this.#surroundings), {
         legacy: 'reject',
         maxSubscriptions: maxExchanges,
         keepAliveMs,
