@@ -12,7 +12,7 @@ import { totalmem } from 'node:os';
 import type { Readiness } from '../engine/contract/administration.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
-import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
+import { eitherOf, type Engine, EngineError, openEngine, present } from '../engine/index.ts';
 import { Authentication } from './auth/authentication.ts';
 import { type Config, defaultAdminPassword } from './config.ts';
 import {
@@ -367,7 +367,7 @@ class RunningService implements Service, ServiceState {
         const checked = checkInput(name, input);
         const task = this.#http.activity.startCall();
         try {
-          const signal = AbortSignal.any([signalOf(caller), task.toSignal()]);
+          const signal = eitherOf(caller.signal, task);
           return await this.#dispatcher.run(name, { ...caller, signal }, checked);
         } finally {
           task.done();

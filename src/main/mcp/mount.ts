@@ -5,7 +5,7 @@
  * client sends there for its notifications is 405, which tells it that there are none. Checks of Origin, Host
  * and credentials are the hooks of the app that the routes are mounted on.
  */
-import type { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
@@ -47,7 +47,7 @@ export function mountMcp(
   const streamable: StreamableEndpoint = {
     ...surroundings,
     stateless,
-    sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
+    sessions: new Sessions<WebStandardStreamableHTTPServerTransport>(limits),
   };
   const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
 

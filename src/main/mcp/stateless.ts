@@ -6,7 +6,6 @@
  * request. A stream ends when its credential does not stand any more.
  */
 import { type McpHttpHandler, classifyInboundRequest, createMcpHandler } from '@modelcontextprotocol/server';
-import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { Binding } from '../mcp-host.ts';
@@ -14,6 +13,7 @@ import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';
 import type { SessionSurroundings } from './session-server.ts';
 import { ownerOf } from './sessions.ts';
+import { webRequestOf, writeResponse } from './web-exchange.ts';
 
 /** Requests that may be under way at once, of all clients together and of one; streams last. */
 const maxExchanges = 1000;
@@ -67,12 +67,11 @@ export class StatelessEndpoint {
     const exchange = { caller, space, uris: listenedTo(request.body), cutOff: () => reply.raw.destroy() };
     this.#begin(exchange);
     reply.raw.once('close', () => this.#end(exchange));
-    const serve = toNodeHandler(space.handler, { onerror: sessionErrors(host, contexts) });
-    // A request that was received has both.
-    const { method = 'POST', url = '/' } = request.raw;
-    const received = Object.assign(request.raw, { method, url });
     await handOver(host, request, reply, (gone) =>
-      contexts.run({ caller, gone }, () => serve(received, reply.raw, request.body)),
+      contexts.run({ caller, gone }, async () => {
+        const parsed = { parsedBody: request.body };
+        await writeResponse(await space.handler.fetch(webRequestOf(request.raw, gone), parsed), reply.raw);
+      }),
     );
   }
 

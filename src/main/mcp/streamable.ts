@@ -6,21 +6,21 @@
  * cancelled.
  */
 import { randomUUID } from 'node:crypto';
-import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import { isInitializeRequest } from '@modelcontextprotocol/server';
+import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Caller, invalid } from '../../engine/index.ts';
+import { type Caller, type Cancellation, invalid } from '../../engine/index.ts';
 import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { Session, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
+import { webRequestOf, writeResponse } from './web-exchange.ts';
 
 export interface StreamableEndpoint extends SessionSurroundings {
-  readonly sessions: Sessions<NodeStreamableHTTPServerTransport>;
+  readonly sessions: Sessions<WebStandardStreamableHTTPServerTransport>;
   readonly stateless: StatelessEndpoint;
 }
 
-type StreamableSession = Session<NodeStreamableHTTPServerTransport>;
+type StreamableSession = Session<WebStandardStreamableHTTPServerTransport>;
 
 /** POST: a message of an open session, or the `initialize` that opens one. */
 export async function postMessage(
@@ -46,7 +46,7 @@ export async function postMessage(
   }
   session.touch(Date.now());
   await handOver(host, request, reply, (gone) =>
-    contexts.run({ caller, gone }, () => session.transport.handleRequest(request.raw, reply.raw, message)),
+    contexts.run({ caller, gone }, () => exchange(session, request, reply, gone)),
   );
   // Where the SDK refused to initialize, the session never got its name.
   if (session.transport.sessionId === undefined) await session.server.close();
@@ -67,7 +67,7 @@ export async function openStream(
     host.onSubscribers(-1);
   });
   await handOver(host, request, reply, (gone) =>
-    contexts.run({ caller, gone }, () => session.transport.handleRequest(request.raw, reply.raw)),
+    contexts.run({ caller, gone }, () => exchange(session, request, reply, gone)),
   );
 }
 
@@ -79,13 +79,24 @@ export async function endSession(
 ): Promise<void> {
   const [session, caller] = requireSession(endpoint, request);
   await handOver(endpoint.host, request, reply, (gone) =>
-    endpoint.contexts.run({ caller, gone }, () => session.transport.handleRequest(request.raw, reply.raw)),
+    endpoint.contexts.run({ caller, gone }, () => exchange(session, request, reply, gone)),
   );
+}
+
+/** Has the session's transport answer the request, whose body is the message. */
+async function exchange(
+  { transport }: StreamableSession,
+  { raw, body }: FastifyRequest,
+  reply: FastifyReply,
+  gone: Cancellation,
+): Promise<void> {
+  const response = await transport.handleRequest(webRequestOf(raw, gone), { parsedBody: body });
+  await writeResponse(response, reply.raw);
 }
 
 async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
   const { host, contexts, sessions } = endpoint;
-  const transport = new NodeStreamableHTTPServerTransport({
+  const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
   });
