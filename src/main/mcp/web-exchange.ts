@@ -12,6 +12,8 @@ import type { Cancellation } from '../../engine/index.ts';
 
 /** After so long without a byte of the answer the head is sent alone, which tells the client that it was heard. */
 const headAloneMs = 50;
+/** Bytes that wait for the end of the turn at most. */
+const mostGathered = 64 * 1024;
 
 /**
  * The request as far as it can be used once its body was read: asking it for anything of its body fails. `gone` tells of
@@ -86,6 +88,7 @@ class Writing {
   readonly #headAlone: NodeJS.Timeout;
   /** Not handed over yet. */
   #parts: Uint8Array[] = [];
+  #bytes = 0;
   #isDue = false;
   #isComplete = false;
 
@@ -97,7 +100,10 @@ class Writing {
   /** Resolves when the client can take more. */
   async write(part: Uint8Array): Promise<void> {
     this.#parts.push(part);
-    this.#sendAtEndOfTurn();
+    this.#bytes += part.length;
+    // A stream that has its parts at hand gives them all within one turn.
+    if (this.#bytes > mostGathered) this.#send();
+    else this.#sendAtEndOfTurn();
     if (this.#raw.writableNeedDrain) await drained(this.#raw);
   }
 
@@ -109,23 +115,27 @@ class Writing {
   #sendAtEndOfTurn(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    due.push(() => this.#send());
+    due.push(() => {
+      this.#isDue = false;
+      this.#send();
+    });
     if (due.length === 1) atEndOfTurn(sendDue);
   }
 
   #send(): void {
-    this.#isDue = false;
     clearTimeout(this.#headAlone);
     const raw = this.#raw;
     if (raw.destroyed || raw.writableEnded) return;
     const parts = this.#parts;
     this.#parts = [];
+    this.#bytes = 0;
     const [first, ...others] = parts;
     if (this.#isComplete && others.length === 0) {
       // With its length, where nothing was sent before.
       raw.end(first);
       return;
     }
+    if (parts.length === 0 && raw.headersSent) return;
     raw.cork();
     raw.flushHeaders();
     for (const part of parts) raw.write(part);
