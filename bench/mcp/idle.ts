@@ -2,11 +2,11 @@
  * What clients that do nothing cost the service: 100 and 250 of them over each transport that keeps a stream, and what it
  * costs to tell all of them of one change.
  *
- * Each case has a service of its own. Memory is what the process is larger by, resident, each time after a full collection;
- * CPU time is what it needs while nothing happens and more than it needed before they came. A change is a fact told over
+ * Each case has a service of its own. Memory is what its heap and buffers hold more after a full collection, and what is
+ * resident more, which is as coarse as the pages that the heap keeps; CPU time is what it needs while nothing happens and more than it needed before they came. A change is a fact told over
  * HTTP; what that costs without clients is taken off.
  */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { post } from '../http/load.ts';
@@ -24,6 +24,8 @@ const changes = 20;
 const betweenChangesMs = 150;
 /** Memory and timers come to rest. */
 const settleMs = 1000;
+/** For a service to say what it holds. */
+const mostAnswerMs = 20_000;
 
 const ways = [
   { name: 'SSE', open: sseListener },
@@ -36,11 +38,19 @@ interface Case {
   readonly count: number;
   readonly open: (address: string) => Promise<Listener>;
   readonly service: Server;
+  /** Where it says what it holds. */
+  readonly memoryFile: string;
+}
+
+/** Bytes. */
+interface Memory {
+  readonly used: number;
+  readonly rss: number;
 }
 
 /** What was measured of one case, with clients or without. */
 interface Cost {
-  readonly residentBytes: number;
+  readonly memory: Memory;
   /** CPU seconds while nothing happened. */
   readonly idle: number;
   /** CPU seconds while all changes were told. */
@@ -55,10 +65,18 @@ export async function measureIdle(bundles: string, folder: string): Promise<stri
       for (const count of counts) {
         const own = join(folder, `idle-${cases.length}`);
         mkdirSync(own);
-        cases.push({ label: `${count} clients, ${name}`, count, open, service: await start(bundles, own) });
+        const memoryFile = join(own, 'memory.json');
+        const service = await start(bundles, own, memoryFile);
+        cases.push({ label: `${count} clients, ${name}`, count, open, service, memoryFile });
       }
     return table(
-      ['', 'KiB a client', 'CPU ms a client and hour', 'CPU µs to tell a client'],
+      [
+        '',
+        'KiB held a client',
+        'KiB resident a client',
+        'CPU ms a client and hour',
+        'CPU µs to tell a client',
+      ],
       await rowsOf(cases),
     );
   } finally {
@@ -66,10 +84,17 @@ export async function measureIdle(bundles: string, folder: string): Promise<stri
   }
 }
 
-async function start(bundles: string, folder: string): Promise<Server> {
-  const { args, ...program } = builtService('idle', bundles, folder, 'always');
+async function start(bundles: string, folder: string, memoryFile: string): Promise<Server> {
+  const { args, environment, ...program } = builtService('idle', bundles, folder, 'always');
   const collecting = ['--expose-gc', '--import', join(bundles, 'collecting.js')];
-  const service = await startServer({ ...program, args: [...collecting, ...args] }, folder);
+  const service = await startServer(
+    {
+      ...program,
+      args: [...collecting, ...args],
+      environment: { ...environment, BENCH_MEMORY_FILE: memoryFile },
+    },
+    folder,
+  );
   await post(service, '/assert/facts', JSON.stringify({ facts }));
   return service;
 }
@@ -95,7 +120,8 @@ async function rowsOf(cases: readonly Case[]): Promise<string[][]> {
     const seconds = (more.idle - less.idle) / count;
     return [
       label,
-      figure((more.residentBytes - less.residentBytes) / 1024 / count),
+      figure((more.memory.used - less.memory.used) / 1024 / count),
+      figure((more.memory.rss - less.memory.rss) / 1024 / count),
       figure((seconds * 1000 * 3_600_000) / idleMs),
       figure(((more.telling - less.telling) * 1e6) / (changes * count)),
     ];
@@ -111,9 +137,8 @@ async function listenersOf({ open, count, service }: Case): Promise<Listener[]> 
 /** Those of all cases; idle at the same time, since nobody then disturbs anybody. */
 async function costs(cases: readonly Case[]): Promise<Cost[]> {
   await pause(settleMs);
-  for (const { service } of cases) service.signal('SIGUSR2');
-  await pause(settleMs);
-  const resident = cases.map(({ service }) => residentBytes(service.pid));
+  const memory: Memory[] = [];
+  for (const each of cases) memory.push(await memoryOf(each));
   const cpuBefore = cases.map(({ service }) => cpuSeconds(service.pid));
   await pause(idleMs);
   const idle = cases.map(({ service }, index) => cpuSeconds(service.pid) - (cpuBefore[index] ?? 0));
@@ -121,8 +146,10 @@ async function costs(cases: readonly Case[]): Promise<Cost[]> {
   for (const [index, { service }] of cases.entries()) {
     const start = cpuSeconds(service.pid);
     await tellChanges(service);
+    const held = memory[index];
+    if (held === undefined) throw new Error('each service was asked what it holds');
     found.push({
-      residentBytes: resident[index] ?? 0,
+      memory: held,
       idle: idle[index] ?? 0,
       telling: cpuSeconds(service.pid) - start,
     });
@@ -130,16 +157,23 @@ async function costs(cases: readonly Case[]): Promise<Cost[]> {
   return found;
 }
 
+async function memoryOf({ label, service, memoryFile }: Case): Promise<Memory> {
+  rmSync(memoryFile, { force: true });
+  service.signal('SIGUSR2');
+  const until = performance.now() + mostAnswerMs;
+  for (;;) {
+    await pause(50);
+    const text = existsSync(memoryFile) ? readFileSync(memoryFile, 'utf8') : '';
+    if (text !== '') return JSON.parse(text) as Memory;
+    if (performance.now() > until) throw new Error(`${label}: the service does not say what it holds`);
+  }
+}
+
 async function tellChanges(service: Server): Promise<void> {
   for (let change = 0; change < changes; change++) {
     await post(service, '/tell', newFact());
     await pause(betweenChangesMs);
   }
-}
-
-function residentBytes(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return Number(kib) * 1024;
 }
 
 /** To the microsecond, unlike what a process is told in ticks: the first field of a thread's `schedstat`, in nanoseconds. */

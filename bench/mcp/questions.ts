@@ -53,7 +53,7 @@ export async function checkService(client: Client): Promise<void> {
       const found = structuredIn(await client.call(call))['results'];
       const [who] = (JSON.parse(call.args) as { args: string[] }).args;
       const atoms = expected.map((name) => `${predicate}(${who}, ${name})`);
-      if (!Array.isArray(found) || JSON.stringify(found.toSorted()) !== JSON.stringify(atoms))
+      if (!Array.isArray(found) || JSON.stringify(found.map(String).sort()) !== JSON.stringify(atoms))
         throw new Error(`${call.args} was answered with ${JSON.stringify(found)}`);
     }
   const call = serviceCalls.tell(0);

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import fastify from 'fastify';
 import { z } from 'zod';
@@ -18,8 +17,7 @@ async function serve(transport: SSEServerTransport | StreamableHTTPServerTranspo
   const inputSchema = { predicate: z.string(), args: z.array(z.string()) };
   for (const [tool, answer] of Object.entries(answers))
     server.registerTool(tool, { description: 'Answers always the same.', inputSchema }, () => answer);
-  // Its own transports are not what it takes where optional and undefined are told apart.
-  await server.connect(transport as Transport);
+  await server.connect(transport);
 }
 
 const sessions = new Map<string, StreamableHTTPServerTransport>();
