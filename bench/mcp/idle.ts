@@ -2,8 +2,8 @@
  * What clients that do nothing cost the service: 100 and 250 of them over each transport that keeps a stream, and what it
  * costs to tell all of them of one change.
  *
- * Each case has a service of its own. Memory is what its heap and buffers hold more after a full collection, and what is
- * resident more, which is as coarse as the pages that the heap keeps; CPU time is what it needs while nothing happens and more than it needed before they came. A change is a fact told over
+ * Each case has a service of its own. Memory is what its heap and buffers hold more after a full collection; what is
+ * resident says less, since the heap keeps pages and gives them back when it likes; CPU time is what it needs while nothing happens and more than it needed before they came. A change is a fact told over
  * HTTP; what that costs without clients is taken off.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -42,15 +42,9 @@ interface Case {
   readonly memoryFile: string;
 }
 
-/** Bytes. */
-interface Memory {
-  readonly used: number;
-  readonly rss: number;
-}
-
 /** What was measured of one case, with clients or without. */
 interface Cost {
-  readonly memory: Memory;
+  readonly heldBytes: number;
   /** CPU seconds while nothing happened. */
   readonly idle: number;
   /** CPU seconds while all changes were told. */
@@ -70,13 +64,7 @@ export async function measureIdle(bundles: string, folder: string): Promise<stri
         cases.push({ label: `${count} clients, ${name}`, count, open, service, memoryFile });
       }
     return table(
-      [
-        '',
-        'KiB held a client',
-        'KiB resident a client',
-        'CPU ms a client and hour',
-        'CPU µs to tell a client',
-      ],
+      ['', 'KiB a client', 'CPU ms a client and hour', 'CPU µs to tell a client'],
       await rowsOf(cases),
     );
   } finally {
@@ -104,7 +92,7 @@ async function rowsOf(cases: readonly Case[]): Promise<string[][]> {
   for (const each of cases) {
     const listeners = await listenersOf(each);
     await tellChanges(each.service);
-    for (const listener of listeners) listener.close();
+    for (const listener of listeners) await listener.close();
   }
   const before = await costs(cases);
   const listeners: Listener[][] = [];
@@ -120,8 +108,7 @@ async function rowsOf(cases: readonly Case[]): Promise<string[][]> {
     const seconds = (more.idle - less.idle) / count;
     return [
       label,
-      figure((more.memory.used - less.memory.used) / 1024 / count),
-      figure((more.memory.rss - less.memory.rss) / 1024 / count),
+      figure((more.heldBytes - less.heldBytes) / 1024 / count),
       figure((seconds * 1000 * 3_600_000) / idleMs),
       figure(((more.telling - less.telling) * 1e6) / (changes * count)),
     ];
@@ -137,8 +124,8 @@ async function listenersOf({ open, count, service }: Case): Promise<Listener[]> 
 /** Those of all cases; idle at the same time, since nobody then disturbs anybody. */
 async function costs(cases: readonly Case[]): Promise<Cost[]> {
   await pause(settleMs);
-  const memory: Memory[] = [];
-  for (const each of cases) memory.push(await memoryOf(each));
+  const memory: number[] = [];
+  for (const each of cases) memory.push(await heldBytes(each));
   const cpuBefore = cases.map(({ service }) => cpuSeconds(service.pid));
   await pause(idleMs);
   const idle = cases.map(({ service }, index) => cpuSeconds(service.pid) - (cpuBefore[index] ?? 0));
@@ -146,10 +133,8 @@ async function costs(cases: readonly Case[]): Promise<Cost[]> {
   for (const [index, { service }] of cases.entries()) {
     const start = cpuSeconds(service.pid);
     await tellChanges(service);
-    const held = memory[index];
-    if (held === undefined) throw new Error('each service was asked what it holds');
     found.push({
-      memory: held,
+      heldBytes: memory[index] ?? 0,
       idle: idle[index] ?? 0,
       telling: cpuSeconds(service.pid) - start,
     });
@@ -157,14 +142,14 @@ async function costs(cases: readonly Case[]): Promise<Cost[]> {
   return found;
 }
 
-async function memoryOf({ label, service, memoryFile }: Case): Promise<Memory> {
+async function heldBytes({ label, service, memoryFile }: Case): Promise<number> {
   rmSync(memoryFile, { force: true });
   service.signal('SIGUSR2');
   const until = performance.now() + mostAnswerMs;
   for (;;) {
     await pause(50);
     const text = existsSync(memoryFile) ? readFileSync(memoryFile, 'utf8') : '';
-    if (text !== '') return JSON.parse(text) as Memory;
+    if (text !== '') return Number(text);
     if (performance.now() > until) throw new Error(`${label}: the service does not say what it holds`);
   }
 }

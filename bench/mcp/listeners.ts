@@ -21,7 +21,8 @@ const uri = 'kb://facts/met';
 export interface Listener {
   /** How often it was told that the document changed. */
   told(): number;
-  close(): void;
+  /** Ends its session too. */
+  close(): Promise<void>;
 }
 
 class Count {
@@ -48,7 +49,7 @@ export async function sseListener(address: string): Promise<Listener> {
   const count = new Count();
   const client = await sseClient({ address, path: '/mcp/sse' }, (data) => count.take(data));
   requireResult(await client.send(subscribe));
-  return { told: () => count.told, close: () => client.close() };
+  return { told: () => count.told, close: () => Promise.resolve(client.close()) };
 }
 
 export async function sessionListener(address: string): Promise<Listener> {
@@ -62,9 +63,11 @@ export async function sessionListener(address: string): Promise<Listener> {
   stream.stream(streamRequest(place, headers), (chunk) => lines.take(chunk));
   return {
     told: () => count.told,
-    close: () => {
-      connection.close();
-      stream.close();
+    close: async () => {
+      // The server closes connections that nobody uses: the first may be gone.
+      const last = await Connection.open(address);
+      await last.request(post(place, headers, '').replace('POST', 'DELETE'));
+      for (const each of [connection, stream, last]) each.close();
     },
   };
 }
@@ -78,7 +81,7 @@ export async function statelessListener(address: string): Promise<Listener> {
     `{"resourceSubscriptions":["${uri}"]}${envelope}}}`;
   const headers = { ...stateless, 'mcp-method': 'subscriptions/listen' };
   stream.stream(post({ address, path: '/mcp' }, headers, message), (chunk) => lines.take(chunk));
-  return { told: () => count.told, close: () => stream.close() };
+  return { told: () => count.told, close: () => Promise.resolve(stream.close()) };
 }
 
 function requireResult(answer: string): void {
