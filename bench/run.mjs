@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark, or that of the storage, of memory, of context windows, of imports or of HTTP where the first argument names it:
+ * Starts the benchmark, or that of the storage, of memory, of context windows, of imports, of HTTP or of MCP where the first argument names it:
  * bundles it and the engine for Node, then runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
@@ -30,6 +30,10 @@ await build({
         memory: join(root, 'bench', 'memory.ts'),
         import: join(root, 'bench', 'import.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
+        mcp: join(root, 'bench', 'mcp', 'main.ts'),
+        'sdk-child': join(root, 'bench', 'mcp', 'sdk-child.ts'),
+        'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),
+        collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
@@ -39,7 +43,7 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'memory', 'context', 'import', 'http'];
+const others = ['storage', 'memory', 'context', 'import', 'http', 'mcp'];
 const [program, args] = others.includes(first) ? [`${first}.js`, rest] : ['main.js', process.argv.slice(2)];
 const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {
   stdio: 'inherit',

@@ -26,7 +26,7 @@ import {
 import { load, type Load, post, storeBatches } from './load.ts';
 import { prologProgram } from './prolog-program.ts';
 import { expectedAnswers, familyTree, namedIn, newFact, questions, rule } from './requests.ts';
-import { type Program, type Server, startServer } from './server.ts';
+import { builtService, type Server, startServer } from './server.ts';
 
 const help = `npm run bench -- http [options]     (after npm run build)
   --rounds N            rounds, of which the median counts (3)
@@ -65,20 +65,6 @@ function labelOf({ path, connections }: Load): string {
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The built service, its files in a folder of its own. */
-function corollary(name: string, folder: string, fsync: 'always' | 'never'): Program {
-  const program = join(here, '..', 'main', 'headless.js');
-  if (!existsSync(program)) throw new Error('the service is not built: npm run build');
-  const environment = {
-    HOST: '127.0.0.1',
-    PORT: '0',
-    STORAGE_DIR: join(folder, fsync),
-    COROLLARY_ENDPOINT_FILE: join(folder, `${fsync}.json`),
-    FSYNC: fsync,
-  };
-  return { name, command: process.execPath, args: [program, 'serve'], environment };
-}
-
 async function teach(server: Server): Promise<void> {
   await post(server, '/assert/facts', JSON.stringify({ facts: familyTree() }));
   if (server.name !== prolog) await post(server, '/teach', JSON.stringify({ text: rule }));
@@ -105,7 +91,7 @@ async function checkAnswers(server: Server): Promise<void> {
 
 /** Starts all, taught and checked; those that run are in `servers` also where it fails. */
 async function startAll(folder: string, servers: Server[]): Promise<void> {
-  const service = await startServer(corollary(own, folder, 'always'), folder);
+  const service = await startServer(builtService(own, here, folder, 'always'), folder);
   servers.push(service);
   await teach(service);
   const answers = {
@@ -122,7 +108,7 @@ async function startAll(folder: string, servers: Server[]): Promise<void> {
     servers.push(server);
     await teach(server);
   } else console.log('SWI-Prolog: not installed, left out');
-  const second = await startServer(corollary(undurable, folder, 'never'), folder);
+  const second = await startServer(builtService(undurable, here, folder, 'never'), folder);
   servers.push(second);
   await teach(second);
   for (const server of servers) if (server.name !== bare) await checkAnswers(server);

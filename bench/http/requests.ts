@@ -27,8 +27,9 @@ function childrenOf(number: number): number[] {
   return [2 * number, 2 * number + 1];
 }
 
-export function familyTree(): StoredFact[] {
-  return Array.from({ length: parents }, (_, at) => at + 1).flatMap((number) =>
+/** A fact for each child of the first `count` people, two for each of them. */
+export function familyTree(count = parents): StoredFact[] {
+  return Array.from({ length: count }, (_, at) => at + 1).flatMap((number) =>
     childrenOf(number).map((child) => ({
       predicate: 'parent',
       args: [person(number), person(child)] as const,

@@ -5,15 +5,17 @@
  * from /proc before and after.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuSecondsIn } from '../measure.ts';
 
 export interface Server {
   readonly name: string;
   readonly address: string;
+  readonly pid: number;
   /** CPU seconds since its start, of all threads. */
   cpuSeconds(): number;
+  signal(signal: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
@@ -22,6 +24,25 @@ export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** The built service, its files in `folder`. `bundles` is where the bundle of the benchmark lies. */
+export function builtService(
+  name: string,
+  bundles: string,
+  folder: string,
+  fsync: 'always' | 'never',
+): Program {
+  const program = join(bundles, '..', 'main', 'headless.js');
+  if (!existsSync(program)) throw new Error('the service is not built: npm run build');
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    STORAGE_DIR: join(folder, fsync),
+    COROLLARY_ENDPOINT_FILE: join(folder, `${fsync}.json`),
+    FSYNC: fsync,
+  };
+  return { name, command: process.execPath, args: [program, 'serve'], environment };
 }
 
 const startMs = 30_000;
@@ -43,6 +64,10 @@ export async function startServer(program: Program, folder: string): Promise<Ser
     return {
       name,
       address,
+      pid: child.pid ?? 0,
+      signal: (signal) => {
+        child.kill(signal);
+      },
       cpuSeconds: () => cpuSecondsIn(readFileSync(`/proc/${child.pid}/stat`, 'latin1')),
       stop: async () => {
         // Nothing that it has is wanted any more.

@@ -1,5 +1,12 @@
 /** The engine's front door: what the service and the command line may use of it, beside the contract. */
-export { type Caller, type Cancellation, type Idempotency, signalOf } from './base/caller.ts';
+export {
+  type Caller,
+  type Cancellation,
+  CancellationSource,
+  eitherOf,
+  type Idempotency,
+  signalOf,
+} from './base/caller.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';

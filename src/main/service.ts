@@ -13,7 +13,7 @@ import type { Readiness } from '../engine/contract/administration.ts';
 import type { AgentSetup } from '../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
-import { type Engine, EngineError, openEngine, present, signalOf } from '../engine/index.ts';
+import { eitherOf, type Engine, EngineError, openEngine, present } from '../engine/index.ts';
 import type { A2aHost } from './a2a-host.ts';
 import { mountA2a } from './a2a/mount.ts';
 import { Authentication } from './auth/authentication.ts';
@@ -410,7 +410,7 @@ class RunningService implements Service, ServiceState {
         const checked = checkInput(name, input);
         const task = this.#http.activity.startCall();
         try {
-          const signal = AbortSignal.any([signalOf(caller), task.toSignal()]);
+          const signal = eitherOf(caller.signal, task);
           return await this.#dispatcher.run(name, { ...caller, signal }, checked);
         } finally {
           task.done();

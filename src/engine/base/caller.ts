@@ -40,6 +40,34 @@ export function signalOf({ signal }: Pick<Caller, 'signal'>): AbortSignal {
   return 'toSignal' in signal ? signal.toSignal() : signal;
 }
 
+/** Cancelled as soon as one of the two is. */
+export function eitherOf(one: Caller['signal'], other: Caller['signal']): Cancellation {
+  let signal: AbortSignal | null = null;
+  return {
+    get aborted() {
+      return one.aborted || other.aborted;
+    },
+    toSignal: () => (signal ??= AbortSignal.any([signalOf({ signal: one }), signalOf({ signal: other })])),
+  };
+}
+
+/** Of one that may be cancelled once; its signal is made where somebody asks for it. */
+export class CancellationSource implements Cancellation {
+  #controller: AbortController | null = null;
+  aborted = false;
+
+  toSignal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.aborted = true;
+    this.#controller?.abort();
+  }
+}
+
 /** A key that the client chose for one write, and a digest of the request that tells it from another one. */
 export interface Idempotency {
   readonly key: string;

@@ -5,7 +5,7 @@
  * At shutdown streams are ended at once, while calls get time to finish and are cancelled only then.
  */
 
-import { type Cancellation, EngineError } from '../../engine/index.ts';
+import { type Cancellation, CancellationSource, EngineError } from '../../engine/index.ts';
 import { limits } from './limits.ts';
 
 /** One call or stream. It is cancelled when its client has gone or the service can wait no longer. */
@@ -72,26 +72,13 @@ export class Activity {
   }
 }
 
-class RunningTask implements Task {
-  /** Made where somebody wants to be told. */
-  #controller: AbortController | null = null;
+class RunningTask extends CancellationSource implements Task {
   readonly #onDone: () => void;
-  aborted = false;
   isCutOff = false;
 
   constructor(onDone: () => void) {
+    super();
     this.#onDone = onDone;
-  }
-
-  toSignal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.aborted) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  cancel(): void {
-    this.aborted = true;
-    this.#controller?.abort();
   }
 
   cutOff(): void {

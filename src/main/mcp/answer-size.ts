@@ -13,12 +13,12 @@ export const maxContentCharacters = 4 * 1024 * 1024;
 
 /** The answer, or the longest page of it that was found to fit. A proof that does not fit alone is left out. */
 export function fitAnswer(answer: Answer, limit = maxContentCharacters): Answer {
-  let size = JSON.stringify(answer).length;
+  let size = sizeOf(answer);
   let page = answer;
   while (size > limit && page.count > 1) {
     const share = Math.floor((page.count * limit) / size);
     page = firstResults(answer, Math.max(1, Math.min(share, Math.floor(page.count / 2))));
-    size = JSON.stringify(page).length;
+    size = sizeOf(page);
   }
   if (size <= limit) return page;
   const { proof: _, ...rest } = page;
@@ -32,13 +32,24 @@ export function requireFits(
   isWritten: boolean,
   limit = maxContentCharacters,
 ): number {
-  const size = JSON.stringify(content).length;
+  const size = sizeOf(content);
   if (size <= limit) return size;
   const done = isWritten ? 'the write was made, and is not to be repeated: ' : '';
   throw new EngineError(
     'PayloadTooLarge',
     `${done}the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
   );
+}
+
+/** Sizes of contents that were measured: an answer is looked at when it is made to fit and when it has to. */
+const sizes = new WeakMap<object, number>();
+
+/** Characters of JSON. A content is not changed once it was measured. */
+function sizeOf(content: unknown): number {
+  if (typeof content !== 'object' || content === null) return JSON.stringify(content).length;
+  let size = sizes.get(content);
+  if (size === undefined) sizes.set(content, (size = JSON.stringify(content).length));
+  return size;
 }
 
 function firstResults(answer: Answer, count: number): Answer {

@@ -6,7 +6,13 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Caller, EngineError, invalid } from '../../engine/index.ts';
+import {
+  type Caller,
+  type Cancellation,
+  CancellationSource,
+  EngineError,
+  invalid,
+} from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import type { CallContext, CallContexts } from './server.ts';
 import type { Session } from './sessions.ts';
@@ -110,23 +116,23 @@ function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown
 
 /**
  * Takes the response out of the framework's hands, headers set so far included, and lets `write` answer.
- * `write` is given a signal that aborts when the client goes away before the response is complete.
+ * `write` is given what is cancelled when the client goes away before the response is complete.
  */
 export async function handOver(
   host: McpHost,
   request: FastifyRequest,
   reply: FastifyReply,
-  write: (gone: AbortSignal) => Promise<void>,
+  write: (gone: Cancellation) => Promise<void>,
 ): Promise<void> {
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) reply.raw.setHeader(name, value);
   reply.hijack();
-  const gone = new AbortController();
+  const gone = new CancellationSource();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
+    if (!reply.raw.writableFinished) gone.cancel();
   });
   try {
-    await write(gone.signal);
+    await write(gone);
   } catch (error) {
     host.logger.error({ err: error, requestId: request.id }, 'answering an MCP request failed');
     reply.raw.destroy();

@@ -13,7 +13,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { assert, type Caller, EngineError } from '../../engine/index.ts';
+import { assert, type Caller, eitherOf, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { type Agent, clientName } from './client.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';
@@ -22,7 +22,7 @@ import type { McpSurface, SurfaceCall } from './surface.ts';
 export interface CallContext {
   readonly caller: Caller;
   /** Aborts when nobody is left to take the answer. */
-  readonly gone: AbortSignal;
+  readonly gone: Caller['signal'];
   readonly agent: Agent;
 }
 
@@ -64,7 +64,7 @@ export function createServer(
     const context = contexts.getStore();
     assert(context !== undefined, 'a message arrives with the context of its request');
     const client = clientName(server.getClientVersion()?.name);
-    const signal = AbortSignal.any([serverContext.mcpReq.signal, context.gone]);
+    const signal = eitherOf(serverContext.mcpReq.signal, context.gone);
     hooks.onCall(1);
     try {
       return await work({ host, caller: { ...context.caller, client, signal }, context: serverContext });

@@ -1,0 +1,16 @@
+/**
+ * Loaded into a server before its own program: when told to by signal, it collects all garbage and writes to a file how many
+ * bytes are in use then, so that memory can be compared.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+
+const file = process.env['BENCH_MEMORY_FILE'];
+
+process.on('SIGUSR2', () => {
+  if (file === undefined) throw new Error('BENCH_MEMORY_FILE names the file');
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  // Who waits for the file finds it whole.
+  writeFileSync(`${file}.part`, String(heapUsed + external));
+  renameSync(`${file}.part`, file);
+});

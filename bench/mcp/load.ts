@@ -1,0 +1,42 @@
+/** Tool calls from this process: clients that each wait for their answer before they call again. */
+import type { Measured } from '../http/figures.ts';
+import type { Client } from './clients.ts';
+import type { Work } from './questions.ts';
+
+/** A server as far as a load is concerned. */
+export interface Loaded {
+  readonly name: string;
+  /** Opened for each load, since a server closes connections that nobody uses. */
+  open(): Promise<readonly Client[]>;
+  cpuSeconds(): number;
+}
+
+/** How much is done: so many calls, but no more than fit into so many seconds. */
+export interface Extent {
+  readonly calls: number;
+  readonly mostSeconds: number;
+}
+
+/** Refuses a run in which anything was not answered as it should be. */
+export async function load(
+  { open, cpuSeconds }: Loaded,
+  { run }: Work,
+  { calls, mostSeconds }: Extent,
+): Promise<Measured> {
+  const clients = await open();
+  let begun = 0;
+  const cpuBefore = cpuSeconds();
+  const startedAt = performance.now();
+  const until = startedAt + mostSeconds * 1000;
+  const work = async (client: Client): Promise<void> => {
+    while (begun < calls && performance.now() < until) await run(client, begun++);
+  };
+  await Promise.all(clients.map(work));
+  const measured = {
+    answered: begun,
+    seconds: (performance.now() - startedAt) / 1000,
+    cpuSeconds: cpuSeconds() - cpuBefore,
+  };
+  for (const client of clients) client.close();
+  return measured;
+}
