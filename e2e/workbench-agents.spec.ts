@@ -69,6 +69,10 @@ test('an agent is connected, its calls show as they happen, and one of them is a
   await expect(page.getByText('tools answered')).toBeHidden();
   await expect(page.getByLabel('Configuration', { exact: true })).not.toContainText('headers');
 
+  await tab(page, 'Claude Desktop').click();
+  await page.getByRole('button', { name: 'Test', exact: true }).click();
+  await expect(page.getByText(/^9 tools answered in .+, revision 2025-11-25\.$/)).toBeVisible();
+
   await tab(page, 'Calls').click();
   const cursor = await connectAgent(service, 'Cursor');
   await cursor('tell', { predicate: 'parent', args: ['ada', 'ben'] });
