@@ -1,4 +1,5 @@
 /** Where an export is saved: the file that its user chooses where the browser can write to it, else a download. */
+import { download } from '../../ui/download.ts';
 import { exportFormatSpecs } from './formats.ts';
 import { exportFileName, type ExportPlan, keepingSink, type Sink } from './run-export.ts';
 
@@ -19,23 +20,11 @@ export function writesAsItComes(): boolean {
   return canChoose(window);
 }
 
-function download(name: string): (file: Blob) => void {
-  return (file) => {
-    const url = URL.createObjectURL(file);
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = name;
-    link.click();
-    // The browser has begun to read it by then.
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
-  };
-}
-
 /** Asks where to save, as a user's own action. Rejects with an AbortError where no file was chosen. */
 export async function chooseSink(plan: ExportPlan): Promise<{ readonly sink: Sink; readonly name: string }> {
   const name = exportFileName(plan);
   const page: object = window;
-  if (!canChoose(page)) return { sink: keepingSink(download(name)), name };
+  if (!canChoose(page)) return { sink: keepingSink((file) => download(file, name)), name };
   const { label, type, extension } = exportFormatSpecs[plan.format];
   const handle = await page.showSaveFilePicker({
     suggestedName: name,

@@ -1,0 +1,77 @@
+/** The ways out of the view: copies, and files. */
+import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
+import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
+import { useDiagramGraph } from './proof-diagram.tsx';
+import { proofAsText } from './proof-text.ts';
+import { stepsBelow } from './proof-tree.ts';
+import { fileNameOf, pictureOf, pngOf, savePng, saveText } from './save-proof.ts';
+import { failureOfDiagram } from './use-layout.ts';
+import type { LookedAt } from './use-looked-at.ts';
+
+/** The proof of what is shown as the root, as the service gave it; of a part of it, its steps alone. */
+function asJson({ shown, tree }: LookedAt): string {
+  if (tree.root === shown.roots[0] && tree.sizeOf.get(tree.root) === shown.steps.length)
+    return JSON.stringify(shown, null, 2);
+  const inPart = stepsBelow(tree, tree.root);
+  const steps = [...tree.steps.values()].filter((step) => inPart.has(step.id));
+  return JSON.stringify({ ...shown, roots: [tree.root], steps }, null, 2);
+}
+
+export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
+  const clipboard = useClipboard();
+  const { graph, notes } = useDiagramGraph(lookedAt);
+  const { tree } = lookedAt;
+  const nameOf = (extension: string) => fileNameOf(tree.steps.get(tree.root)?.atom ?? '', extension);
+  function copy(text: string, what: string): void {
+    clipboard.copy(text);
+    notifyDone(`Copied as ${what}`);
+  }
+  async function savePicture(kind: 'svg' | 'png'): Promise<void> {
+    try {
+      const picture = await pictureOf(graph, notes, lookedAt);
+      if (kind === 'svg') saveText(picture.svg, 'image/svg+xml', nameOf('svg'));
+      else savePng(await pngOf(picture), nameOf('png'));
+      notifyDone(`Saved as ${nameOf(kind)}`);
+    } catch (error) {
+      notifyFailure(failureOfDiagram(error));
+    }
+  }
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Tooltip label="Export the proof">
+          <ActionIcon aria-label="Export the proof">
+            <IconDownload size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>What is unfolded, as a picture</Menu.Label>
+        <Menu.Item leftSection={<IconVector size={14} aria-hidden />} onClick={() => void savePicture('svg')}>
+          Save as SVG
+        </Menu.Item>
+        <Menu.Item leftSection={<IconPhoto size={14} aria-hidden />} onClick={() => void savePicture('png')}>
+          Save as PNG
+        </Menu.Item>
+        <Menu.Label>All steps, folded or not</Menu.Label>
+        <Menu.Item
+          leftSection={<IconBraces size={14} aria-hidden />}
+          onClick={() => saveText(asJson(lookedAt), 'application/json', nameOf('json'))}
+        >
+          Save as JSON
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconTextCaption size={14} aria-hidden />}
+          onClick={() => saveText(proofAsText(tree), 'text/plain', nameOf('txt'))}
+        >
+          Save as text
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => copy(proofAsText(tree), 'text')}>Copy as text</Menu.Item>
+        <Menu.Item onClick={() => copy(asJson(lookedAt), 'JSON')}>Copy as JSON</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
