@@ -81,7 +81,7 @@ export function FindField({ lookedAt, fieldRef, onLeave }: FindFieldProps) {
     <span role="search" aria-label="In the proof" className={styles.find}>
       <TextInput
         ref={fieldRef}
-        w={170}
+        className={styles.findInput}
         aria-label="Find steps"
         placeholder="Find steps"
         leftSection={<IconSearch size={14} aria-hidden />}

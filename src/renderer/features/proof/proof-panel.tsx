@@ -240,7 +240,7 @@ export function ProofPanel({ question, onClose }: { question: string; onClose: (
 export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   const areWanted = look.ways === 'true';
   const shown = useProof(question, areWanted);
-  const { answer, isOld, again, isLoading } = shown;
+  const { answer, error, isOld, again, isLoading } = shown;
   const proof = answer?.proof;
   const actions =
     onClose === undefined ? null : (
@@ -250,6 +250,11 @@ export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   return (
     <div className={styles.panel}>
       {isOld && <ProofAge answer={answer} again={again} />}
+      {error !== null && answer !== undefined && (
+        <div className={styles.padded}>
+          <ProblemNotice failure={failureOf(error)} onRetry={again} />
+        </div>
+      )}
       <div className={styles.panelBody}>
         {answer !== undefined && proof !== undefined && proof.roots.length > 0 ? (
           <Shown

@@ -22,22 +22,24 @@ export function failureOfDiagram(error: unknown): ShownFailure {
   return { title: 'The diagram could not be drawn', detail, requestId: '', errors: [] };
 }
 
+/** One that failed is not asked again: whoever asks next starts another. */
+function endWorker(failed: Worker, why: string): void {
+  failed.terminate();
+  if (worker === failed) worker = null;
+  const error = new Error(`${why} The outline shows the same steps.`);
+  for (const { reject } of waiting.values()) reject(error);
+  waiting.clear();
+}
+
 function startWorker(): Worker {
   const started = new LayoutWorker();
   started.onmessage = (event: MessageEvent<LayoutAnswer>) => {
     const { id, outcome } = event.data;
-    const asked = waiting.get(id);
+    if ('failure' in outcome) endWorker(started, `${outcome.failure}.`);
+    else waiting.get(id)?.resolve(outcome.layout);
     waiting.delete(id);
-    if ('layout' in outcome) asked?.resolve(outcome.layout);
-    else asked?.reject(new Error(`${outcome.failure}. The outline shows the same steps.`));
   };
-  // It could not be loaded, or ended: whoever asks next starts another.
-  started.onerror = () => {
-    worker = null;
-    const error = new Error('The part that lays it out has ended. The outline shows the same steps.');
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  };
+  started.onerror = () => endWorker(started, 'What lays it out could not be started, or has ended.');
   return started;
 }
 

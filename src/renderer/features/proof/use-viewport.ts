@@ -152,7 +152,9 @@ export function useViewport(
     zoomIn: () => change((before) => zoomed(before, zoomStep, middle)),
     zoomOut: () => change((before) => zoomed(before, 1 / zoomStep, middle)),
     fit: () => {
-      if (screen !== null && diagram !== null) setView(fitted(screen, diagram));
+      const cursor = diagram === null ? undefined : (nodeOfStep(diagram, active) ?? diagram.nodes[0]);
+      if (screen !== null && diagram !== null && cursor !== undefined)
+        setView(fitted(screen, diagram, cursor));
     },
   };
 }

@@ -2,14 +2,18 @@ import { expect, test } from 'vitest';
 import { atRoot, fitted, kept, meets, seen, showing, zoomed } from './viewport.ts';
 
 const screen = { width: 800, height: 600 };
+const corner = { left: 0, top: 0, width: 100, height: 40 };
 
 test('a small diagram is fitted in the middle and not enlarged', () => {
-  expect(fitted(screen, { width: 400, height: 200 })).toEqual({ k: 1, x: 200, y: 200 });
+  expect(fitted(screen, { width: 400, height: 200 }, corner)).toEqual({ k: 1, x: 200, y: 200 });
 });
 
 test('a large one is made smaller until it fits, or until nothing could be read', () => {
-  expect(fitted(screen, { width: 1600, height: 200 })).toEqual({ k: 0.5, x: 0, y: 250 });
-  expect(fitted(screen, { width: 1_000_000, height: 100 }).k).toBe(0.1);
+  expect(fitted(screen, { width: 1600, height: 200 }, corner)).toEqual({ k: 0.5, x: 0, y: 250 });
+  const far = { left: 500_000, top: 900_000, width: 100, height: 40 };
+  const view = fitted(screen, { width: 1_000_000, height: 1_000_000 }, far);
+  expect(view.k).toBe(0.1);
+  expect(meets(seen(view, screen), far)).toBe(true);
 });
 
 test('at first the root is seen, at a size that can be read', () => {

@@ -59,9 +59,14 @@ function scaleOfAll(screen: Extent, diagram: Extent): number {
   return Math.min(1, screen.width / diagram.width, screen.height / diagram.height);
 }
 
-/** All of the diagram, not larger than it is, as far as that can be seen. */
-export function fitted(screen: Extent, diagram: Extent): Viewport {
-  return centred(screen, diagram, Math.max(leastFit, scaleOfAll(screen, diagram)));
+/** All of the diagram, not larger than it is; of one that is too large for that, what is around the cursor. */
+export function fitted(screen: Extent, diagram: Extent, cursor: Box): Viewport {
+  return showing(
+    centred(screen, diagram, Math.max(leastFit, scaleOfAll(screen, diagram))),
+    screen,
+    cursor,
+    0,
+  );
 }
 
 /** Where one looks at first: at all of it where that can be read, else from the root on at the left. */
