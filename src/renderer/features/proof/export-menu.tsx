@@ -5,24 +5,20 @@ import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
 import { proofAsText } from './proof-text.ts';
-import { stepsBelow } from './proof-tree.ts';
-import { fileNameOf, pictureOf, pngOf, savePng, saveText } from './save-proof.ts';
+import { fileNameOf, proofOf } from './proof-file.ts';
+import { pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { LookedAt } from './use-looked-at.ts';
 
-/** The proof of what is shown as the root, as the service gave it; of a part of it, its steps alone. */
+/** The steps of what is shown as the root, as the service gave them: with those that are hidden, too. */
 function asJson({ shown, tree }: LookedAt): string {
-  if (tree.root === shown.roots[0] && tree.sizeOf.get(tree.root) === shown.steps.length)
-    return JSON.stringify(shown, null, 2);
-  const inPart = stepsBelow(tree, tree.root);
-  const steps = [...tree.steps.values()].filter((step) => inPart.has(step.id));
-  return JSON.stringify({ ...shown, roots: [tree.root], steps }, null, 2);
+  return JSON.stringify(proofOf(shown, tree.root), null, 2);
 }
 
 export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
   const clipboard = useClipboard();
   const { graph, notes } = useDiagramGraph(lookedAt);
-  const { tree } = lookedAt;
+  const { tree, hiddenUnder } = lookedAt;
   const nameOf = (extension: string) => fileNameOf(tree.steps.get(tree.root)?.atom ?? '', extension);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
@@ -32,7 +28,7 @@ export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
     try {
       const picture = await pictureOf(graph, notes, lookedAt);
       if (kind === 'svg') saveText(picture.svg, 'image/svg+xml', nameOf('svg'));
-      else savePng(await pngOf(picture), nameOf('png'));
+      else await savePng(picture, nameOf('png'));
       notifyDone(`Saved as ${nameOf(kind)}`);
     } catch (error) {
       notifyFailure(failureOfDiagram(error));
@@ -64,12 +60,12 @@ export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
         </Menu.Item>
         <Menu.Item
           leftSection={<IconTextCaption size={14} aria-hidden />}
-          onClick={() => saveText(proofAsText(tree), 'text/plain', nameOf('txt'))}
+          onClick={() => saveText(proofAsText(tree, hiddenUnder), 'text/plain', nameOf('txt'))}
         >
           Save as text
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => copy(proofAsText(tree), 'text')}>Copy as text</Menu.Item>
+        <Menu.Item onClick={() => copy(proofAsText(tree, hiddenUnder), 'text')}>Copy as text</Menu.Item>
         <Menu.Item onClick={() => copy(asJson(lookedAt), 'JSON')}>Copy as JSON</Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -6,7 +6,7 @@
  */
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
 import { IconMinus, IconPlus, IconMaximize } from '@tabler/icons-react';
-import { type KeyboardEvent, useId, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
 import { PaneProblem } from '../../ui/notices.tsx';
 import { DiagramBox } from './diagram-box.tsx';
 import { diagramOf } from './diagram-graph.ts';
@@ -24,7 +24,7 @@ import { useLaidOut } from './use-layout.ts';
 import type { LookedAt } from './use-looked-at.ts';
 import type { StepActions } from './use-step-actions.ts';
 import { useViewport } from './use-viewport.ts';
-import { seen, type Viewport } from './viewport.ts';
+import { inSteps, seen, type Viewport } from './viewport.ts';
 
 /** The diagram of what is unfolded. */
 export function useDiagramGraph({ rows, chosen, hiddenUnder }: LookedAt) {
@@ -64,28 +64,47 @@ function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][
   return [...paths].map(([colour, parts]) => [colour, parts.join('')]);
 }
 
-function Edges({ edges, active }: { edges: readonly PlacedEdge[]; active: number }) {
+/** Edges of a kind are one path: a step may stand on thousands. */
+const Edges = memo(function Edges({ edges, active }: { edges: readonly PlacedEdge[]; active: number }) {
+  const isNear = ({ edge }: PlacedEdge) => edge.from === active || edge.to === active;
+  const path = (of: (placed: PlacedEdge) => boolean) =>
+    edges
+      .filter(of)
+      .map((placed) => placed.path)
+      .join('');
   return (
     <g role="presentation" className={styles.edges}>
-      {edges.map(({ edge, path }) => {
-        const isNear = edge.from === active || edge.to === active;
-        const look = `${isNear ? styles.nearEdge : ''} ${edge.isCircle ? styles.circle : ''}`;
-        return <path key={`${edge.from} ${edge.to}`} d={path} className={look} />;
-      })}
+      <path d={path((placed) => !isNear(placed) && !placed.edge.isCircle)} />
+      <path d={path((placed) => !isNear(placed) && placed.edge.isCircle)} className={styles.circle} />
+      <path d={path((placed) => isNear(placed) && !placed.edge.isCircle)} className={styles.nearEdge} />
+      <path
+        d={path((placed) => isNear(placed) && placed.edge.isCircle)}
+        className={`${styles.nearEdge} ${styles.circle}`}
+      />
     </g>
   );
-}
+});
+
+/** What is seen from far: a path for all edges, and one for the boxes of each kind. */
+const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
+  return (
+    <>
+      <path className={styles.farEdges} d={edges.map(({ path }) => path).join('')} />
+      {platesOf(nodes).map(([colour, path]) => (
+        <path key={colour} className={styles.plate} d={path} style={{ fill: `var(${colour})` }} />
+      ))}
+    </>
+  );
+});
 
 function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnProps) {
   const { state, found, active, bindingsOf } = lookedAt;
-  const around = drawnAround / view.k;
-  const part = seen(view, screen);
-  const drawn = within(diagram, {
-    left: part.left - around,
-    top: part.top - around,
-    width: part.width + 2 * around,
-    height: part.height + 2 * around,
-  });
+  // In steps, so that moving a little draws nothing anew.
+  const { left, top, width, height } = inSteps(seen(view, screen), drawnAround / view.k);
+  const drawn = useMemo(
+    () => within(diagram, { left, top, width, height }),
+    [diagram, left, top, width, height],
+  );
   const isFar = view.k < leastReadable || drawn.nodes.length > mostBoxes;
   const cursor = nodeOfStep(diagram, active?.step.id ?? -1);
   // Whoever does not see the diagram still finds the cursor in it.
@@ -94,12 +113,7 @@ function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnPro
   return (
     <g role="presentation" transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
       {isFar ? (
-        <>
-          <path className={styles.farEdges} d={drawn.edges.map(({ path }) => path).join('')} />
-          {platesOf(drawn.nodes).map(([colour, path]) => (
-            <path key={colour} className={styles.plate} d={path} style={{ fill: `var(${colour})` }} />
-          ))}
-        </>
+        <Far {...drawn} />
       ) : (
         <Edges edges={drawn.edges} active={diagram.nodeOf.get(active?.step.id ?? -1) ?? -1} />
       )}
@@ -134,7 +148,7 @@ interface ZoomProps {
 }
 
 function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
-  const button = (label: string, keys: string, icon: React.ReactNode, act: () => void) => (
+  const button = (label: string, keys: string, icon: ReactNode, act: () => void) => (
     <Tooltip label={`${label} (${keys})`}>
       <ActionIcon size={26} aria-label={label} onClick={act}>
         {icon}

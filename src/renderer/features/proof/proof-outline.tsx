@@ -31,9 +31,10 @@ interface LineProps {
   lookedAt: LookedAt;
   isUnfolded: boolean;
   onToggle: () => void;
+  onOpen: () => void;
 }
 
-function LineContent({ row, lookedAt, isUnfolded, onToggle }: LineProps) {
+function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps) {
   const { tree, chosen, hiddenUnder } = lookedAt;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
@@ -65,7 +66,17 @@ function LineContent({ row, lookedAt, isUnfolded, onToggle }: LineProps) {
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
       {isPointer ? (
-        <span className="dim">{row.isCircle ? 'in a circle: shown above' : 'shown above'}</span>
+        // As Enter does for the keyboard.
+        <span
+          role="presentation"
+          className={styles.elsewhere}
+          onClick={(event) => {
+            event.stopPropagation();
+            onOpen();
+          }}
+        >
+          {row.isCircle ? 'in a circle: shown above' : 'shown above'}
+        </span>
       ) : (
         <>
           {waysTo(step) > 1 && <Tag tone="plain">way {wayInWords(chosen, step)}</Tag>}
@@ -88,10 +99,9 @@ interface PlacedLineProps extends LineProps {
   /** True where it is searched for. */
   isMatch: boolean;
   onClick: () => void;
-  onDoubleClick: () => void;
 }
 
-function Line({ id, top, isActive, isMatch, onClick, onDoubleClick, ...content }: PlacedLineProps) {
+function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLineProps) {
   const { row, isUnfolded } = content;
   return (
     <div
@@ -105,7 +115,7 @@ function Line({ id, top, isActive, isMatch, onClick, onDoubleClick, ...content }
       className={`${styles.line} ${isMatch ? styles.match : ''}`}
       style={{ transform: `translateY(${top}px)` }}
       onClick={onClick}
-      onDoubleClick={onDoubleClick}
+      onDoubleClick={content.onOpen}
     >
       <LineContent {...content} />
     </div>
@@ -152,7 +162,7 @@ export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
               isActive={index === activeIndex}
               onToggle={() => actions.toggle(row)}
               onClick={() => actions.select(row)}
-              onDoubleClick={() => actions.open(row)}
+              onOpen={() => actions.open(row)}
             />
           );
         })}

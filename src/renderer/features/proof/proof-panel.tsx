@@ -244,7 +244,7 @@ export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   const proof = answer?.proof;
   const actions =
     onClose === undefined ? null : (
-      <BesideActions what="the proof" to="/proof" question={question} onClose={onClose} />
+      <BesideActions what="the proof" to="/proof" question={question} look={{ ...look }} onClose={onClose} />
     );
   const want = (next: boolean) => onLook({ ...look, ways: next ? 'true' : undefined });
   return (

@@ -5,6 +5,7 @@ import type { DiagramGraph } from './diagram-graph.ts';
 import { diagramAsSvg } from './diagram-svg.ts';
 import { type Colour, shapesOf, type StepNotes } from './node-drawing.ts';
 import { laidOut } from './use-layout.ts';
+import { scaleOfPicture } from './proof-file.ts';
 import type { LookedAt } from './use-looked-at.ts';
 
 interface Picture {
@@ -32,25 +33,6 @@ export async function pictureOf(graph: DiagramGraph, notes: StepNotes, lookedAt:
   return { svg, width: Math.ceil(diagram.width), height: Math.ceil(diagram.height) };
 }
 
-/** What browsers take for a picture: pixels along a side, and in all. */
-const greatestSide = 16_000;
-const greatestArea = 80_000_000;
-/** For screens with more than one pixel a point. */
-const bestScale = 2;
-/** Smaller than this, texts could not be read. */
-const leastScale = 0.4;
-
-/** How much a picture is enlarged; null where it would be too large to be one. */
-export function scaleOfPicture(width: number, height: number): number | null {
-  const scale = Math.min(
-    bestScale,
-    greatestSide / width,
-    greatestSide / height,
-    Math.sqrt(greatestArea / (width * height)),
-  );
-  return scale < leastScale ? null : scale;
-}
-
 function loadedImage(svg: string): Promise<HTMLImageElement> {
   return new Promise((resolve, reject) => {
     const image = new Image();
@@ -63,7 +45,7 @@ function loadedImage(svg: string): Promise<HTMLImageElement> {
 }
 
 /** Rejects with what to do where there can be no such picture. */
-export async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
+async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   const scale = scaleOfPicture(width, height);
   if (scale === null)
     throw new Error('The diagram is too large for a PNG. Fold some of its steps, or save it as SVG.');
@@ -83,19 +65,10 @@ export async function pngOf({ svg, width, height }: Picture): Promise<Blob> {
   });
 }
 
-/** A name of plain letters: `proof-ancestor-ada-bob.svg`. */
-export function fileNameOf(statement: string, extension: string): string {
-  const plain = statement
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 60);
-  return `proof-${plain === '' ? 'steps' : plain}.${extension}`;
-}
-
 export function saveText(text: string, type: string, name: string): void {
   download(new Blob([text], { type: `${type};charset=utf-8` }), name);
 }
 
-export function savePng(file: Blob, name: string): void {
-  download(file, name);
+export async function savePng(picture: Picture, name: string): Promise<void> {
+  download(await pngOf(picture), name);
 }

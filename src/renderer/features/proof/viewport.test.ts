@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atRoot, fitted, kept, meets, seen, showing, zoomed } from './viewport.ts';
+import { atRoot, fitted, inSteps, kept, meets, seen, showing, zoomed } from './viewport.ts';
 
 const screen = { width: 800, height: 600 };
 const corner = { left: 0, top: 0, width: 100, height: 40 };
@@ -63,4 +63,11 @@ test('what is seen is told in places of the diagram', () => {
   expect(box).toEqual({ left: 200, top: -100, width: 1600, height: 1200 });
   expect(meets(box, { left: 0, top: 0, width: 199, height: 10 })).toBe(false);
   expect(meets(box, { left: 0, top: 0, width: 200, height: 10 })).toBe(true);
+});
+
+test('what is drawn covers what is seen, and changes in steps', () => {
+  const part = inSteps({ left: 130, top: -70, width: 810, height: 600 }, 100);
+  expect(part).toEqual({ left: 0, top: -200, width: 1200, height: 900 });
+  expect(inSteps({ left: 199, top: -1, width: 810, height: 600 }, 100)).toEqual(part);
+  expect(part.left + part.width).toBeGreaterThanOrEqual(199 + 810 + 100);
 });

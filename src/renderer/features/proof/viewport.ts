@@ -101,6 +101,17 @@ export function seen(view: Viewport, screen: Extent): Box {
   };
 }
 
+/** At least what a box covers and one step around it; the same for all boxes of one size within a step. */
+export function inSteps({ left, top, width, height }: Box, step: number): Box {
+  const rounded = (size: number) => (Math.ceil(size / step) + 3) * step;
+  return {
+    left: (Math.floor(left / step) - 1) * step,
+    top: (Math.floor(top / step) - 1) * step,
+    width: rounded(width),
+    height: rounded(height),
+  };
+}
+
 /** True where the two have a point in common. */
 export function meets(a: Box, b: Box): boolean {
   return (
