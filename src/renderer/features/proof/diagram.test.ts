@@ -106,6 +106,34 @@ describe('a placed diagram', () => {
     expect(nodeOfStep(placed, 99)).toBeUndefined();
   });
 
+  test('of very many lines to boxes out of sight some are drawn, and every line to a box in sight', () => {
+    const steps = Array.from({ length: 2_000 }, (_, id) => step(id, `p(${id})`));
+    const fan = buildTree(
+      {
+        roots: [2_000],
+        steps: [
+          ...steps,
+          step(
+            2_000,
+            'q()',
+            steps.map(({ id }) => id),
+          ),
+        ],
+      },
+      2_000,
+    );
+    const wide = diagramOf(visibleRows(fan, new Set([2_000])), () => size);
+    const drawn = placedDiagram(wide, layOut(wide));
+    const part = { left: 0, top: 0, width: 1_000, height: 1_000 };
+    const { nodes, edges } = within(drawn, part);
+    const seenEnds = new Set(edges.map(({ edge }) => drawn.nodes[edge.to]));
+    expect(nodes.length).toBeGreaterThan(10);
+    // A line ends in the middle of its box.
+    const whole = nodes.filter((node) => node !== drawn.nodes[0] && node.top + node.height < part.height);
+    expect(whole.every((node) => seenEnds.has(node))).toBe(true);
+    expect(edges.length).toBeLessThanOrEqual(nodes.length + 150);
+  });
+
   test('an edge runs from the right of one box to the left of the other', () => {
     expect(edgePath([0, 0, 10, 20])).toBe('M0 0C5 0 5 20 10 20');
     expect(edgePath([0, 0, 10, 20, 20, 20])).toContain('C15 20 15 20 20 20');
