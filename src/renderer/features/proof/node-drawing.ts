@@ -51,8 +51,8 @@ const atomSize = 12;
 const smallSize = 11;
 /** Width of a letter of code by its size; a little more than fonts have, so that nothing is cut by a hair. */
 const codeShare = 0.615;
-/** The same for words, on average. */
-const wordShare = 0.58;
+/** The same for bold words, on average. */
+const wordShare = 0.66;
 const side = 12;
 const least = 150;
 const greatest = 340;
