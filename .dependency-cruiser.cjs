@@ -40,6 +40,8 @@ const homes = {
   'jks-js': '^src/main/tls/',
   'node-forge': '^src/main/tls/',
   uplot: '^src/renderer/',
+  'd3-hierarchy': '^src/renderer/features/proof/',
+  '@dagrejs/dagre': '^src/renderer/features/(proof|rules)/',
   pino: '^src/main/telemetry/',
   'prom-client': '^src/main/telemetry/',
   zod: '^src/(engine/contract/|main/config[^/]*\\.ts$|main/llm/)',

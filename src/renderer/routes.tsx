@@ -32,6 +32,7 @@ import { FactsView } from './features/facts/facts-view.tsx';
 import { RetractDialog } from './features/facts/retract-dialog.tsx';
 import { keysSearchOf } from './features/keys/keys-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
+import { proofSearchOf } from './features/proof/proof-search.ts';
 import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
@@ -271,9 +272,19 @@ const contextRoute = createRoute({
 const proofRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/proof',
-  validateSearch: questionSearchOf,
+  validateSearch: proofSearchOf,
   component: function Proof() {
-    return <ProofView search={proofRoute.useSearch()} />;
+    const search = proofRoute.useSearch();
+    const navigate = proofRoute.useNavigate();
+    return (
+      <ProofView
+        search={search}
+        onSearch={(next) => {
+          // Another root is another place to come back to.
+          void navigate({ search: next, replace: next.from === search.from });
+        }}
+      />
+    );
   },
 });
 

@@ -9,16 +9,18 @@ interface BesideActionsProps {
   /** The view that shows it alone. */
   to: '/proof' | '/why-not' | '/trace';
   question: string;
+  /** What else the address of that view says. */
+  look?: Readonly<Record<string, string | undefined>>;
   onClose: () => void;
 }
 
-export function BesideActions({ what, to, question, onClose }: BesideActionsProps) {
+export function BesideActions({ what, to, question, look = {}, onClose }: BesideActionsProps) {
   return (
     <>
       <Tooltip label="Open on its own">
         <ActionIcon
           aria-label={`Open ${what} on its own`}
-          renderRoot={(props) => <Link to={to} search={{ question }} {...props} />}
+          renderRoot={(props) => <Link to={to} search={{ ...look, question }} {...props} />}
         >
           <IconArrowsMaximize size={15} aria-hidden />
         </ActionIcon>

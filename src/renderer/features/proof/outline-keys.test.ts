@@ -47,6 +47,13 @@ test('a fold that is made again keeps what was unfolded below it', () => {
   expect(press(['*', '-', '+']).unfolded.has(2)).toBe(true);
 });
 
+test('a digit unfolds so many levels, and folds what is below them', () => {
+  expect(press(['1']).unfolded).toEqual(new Set([4]));
+  expect(press(['*', '1']).unfolded).toEqual(new Set([4]));
+  expect(press(['2']).unfolded).toEqual(new Set([4, 2, 3]));
+  expect(press(['*', 'ArrowDown', '1']).unfolded.has(3)).toBe(true);
+});
+
 test('other keys mean nothing here', () => {
   expect(
     afterKey('x', tree, visibleRows(tree, new Set()), { active: '4', unfolded: new Set() }, 1),

@@ -28,6 +28,14 @@ function fold(row: OutlineRow, state: OutlineState): OutlineState {
   return { ...state, unfolded };
 }
 
+/** The state after a digit: so many levels below a step are unfolded, and no more. */
+function toDepth(tree: ProofTree, row: OutlineRow, state: OutlineState, depth: number): OutlineState {
+  const unfolded = new Set(state.unfolded);
+  for (const id of stepsBelow(tree, row.step.id)) unfolded.delete(id);
+  for (const id of stepsBelow(tree, row.step.id, depth)) unfolded.add(id);
+  return { ...state, unfolded };
+}
+
 /** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
 export function afterKey(
   key: string,
@@ -44,6 +52,7 @@ export function afterKey(
     ...state,
     active: rows[Math.max(0, Math.min(rows.length - 1, target))]?.key ?? state.active,
   });
+  if (/^[1-9]$/.test(key)) return isFoldable(row) ? toDepth(tree, row, state, Number(key)) : state;
   switch (key) {
     case 'ArrowDown':
       return to(index + 1);

@@ -5,36 +5,22 @@
  * where the cursor stands belong to the owner, so that they survive.
  */
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useEffectEvent, useId, useMemo, useRef } from 'react';
+import { useEffect, useEffectEvent, useId, useRef } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import { useRowHeight } from '../../ui/use-row-height.ts';
 import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
-import type { ProofStep } from '../../../engine/contract/inference.ts';
-import { type Chosen, waysTo, wayInWords } from './alternatives.ts';
-import { afterKey, type OutlineState } from './outline-keys.ts';
+import { waysTo, wayInWords } from './alternatives.ts';
 import styles from './proof.module.css';
-import {
-  isFoldable,
-  keyOfStep,
-  type OutlineRow,
-  type ProofTree,
-  stepsAbove,
-  visibleRows,
-} from './proof-tree.ts';
+import { isFoldable, type OutlineRow } from './proof-tree.ts';
 import { wordOf } from './step-words.ts';
+import type { LookedAt } from './use-looked-at.ts';
+import type { StepActions } from './use-step-actions.ts';
 
 interface ProofOutlineProps {
-  tree: ProofTree;
-  /** The ways that were chosen to steps that have several. */
-  chosen: Chosen;
-  state: OutlineState;
-  onState: (state: OutlineState) => void;
-  /** Enter or double click on a step that is shown whole. */
-  onOpen: (row: OutlineRow) => void;
-  /** Shows another way to a step: the next, or with -1 the one before. */
-  onTurn: (step: ProofStep, by: number) => void;
+  lookedAt: LookedAt;
+  actions: StepActions;
 }
 
 /** Deeper levels are not indented further, so that a long chain stays on the screen; they say their number. */
@@ -42,14 +28,16 @@ const greatestIndent = 16;
 
 interface LineProps {
   row: OutlineRow;
-  tree: ProofTree;
-  chosen: Chosen;
+  lookedAt: LookedAt;
   isUnfolded: boolean;
   onToggle: () => void;
+  onOpen: () => void;
 }
 
-function LineContent({ row, tree, chosen, isUnfolded, onToggle }: LineProps) {
+function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps) {
+  const { tree, chosen, hiddenUnder } = lookedAt;
   const { step } = row;
+  const hidden = hiddenUnder.get(step.id) ?? 0;
   const { word, tone } = wordOf(step);
   const below = (tree.sizeOf.get(step.id) ?? 1) - 1;
   const isPointer = row.isReference && step.premises.length > 0;
@@ -78,12 +66,23 @@ function LineContent({ row, tree, chosen, isUnfolded, onToggle }: LineProps) {
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
       {isPointer ? (
-        <span className="dim">{row.isCircle ? 'in a circle: shown above' : 'shown above'}</span>
+        // As Enter does for the keyboard.
+        <span
+          role="presentation"
+          className={styles.elsewhere}
+          onClick={(event) => {
+            event.stopPropagation();
+            onOpen();
+          }}
+        >
+          {row.isCircle ? 'in a circle: shown above' : 'shown above'}
+        </span>
       ) : (
         <>
           {waysTo(step) > 1 && <Tag tone="plain">way {wayInWords(chosen, step)}</Tag>}
           {step.scope !== null && <span className="dim">in {step.scope}</span>}
           {step.rule !== null && <span className={`dim ${styles.byRule}`}>by {step.rule}</span>}
+          {hidden > 0 && <span className="dim number">{hidden} known hidden</span>}
           {isFoldable(row) && !isUnfolded && (
             <span className="dim number">{formatAmount(below, 'step')}</span>
           )}
@@ -97,11 +96,12 @@ interface PlacedLineProps extends LineProps {
   id: string;
   top: number;
   isActive: boolean;
+  /** True where it is searched for. */
+  isMatch: boolean;
   onClick: () => void;
-  onDoubleClick: () => void;
 }
 
-function Line({ id, top, isActive, onClick, onDoubleClick, ...content }: PlacedLineProps) {
+function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLineProps) {
   const { row, isUnfolded } = content;
   return (
     <div
@@ -112,64 +112,19 @@ function Line({ id, top, isActive, onClick, onDoubleClick, ...content }: PlacedL
       aria-setsize={row.siblings}
       aria-selected={isActive}
       {...(isFoldable(row) ? { 'aria-expanded': isUnfolded } : {})}
-      className={styles.line}
+      className={`${styles.line} ${isMatch ? styles.match : ''}`}
       style={{ transform: `translateY(${top}px)` }}
       onClick={onClick}
-      onDoubleClick={onDoubleClick}
+      onDoubleClick={content.onOpen}
     >
       <LineContent {...content} />
     </div>
   );
 }
 
-/** What the pointer and the keys do to the outline. */
-function useOutlineActions(props: ProofOutlineProps, rows: readonly OutlineRow[]) {
-  const { tree, state, onState, onOpen, onTurn } = props;
-  const { unfolded } = state;
-
-  function toggle(row: OutlineRow): void {
-    const next = new Set(unfolded);
-    if (!next.delete(row.step.id)) next.add(row.step.id);
-    onState({ active: row.key, unfolded: next });
-  }
-
-  /** Opens what a step stands for; a reference leads to where the step is shown, unfolding what hides it. */
-  function open(row: OutlineRow): void {
-    if (!row.isReference) onOpen(row);
-    else
-      onState({
-        active: keyOfStep(row.step.id),
-        unfolded: new Set([...unfolded, ...stepsAbove(tree, row.step.id)]),
-      });
-  }
-
-  function onKeyDown(event: KeyboardEvent, page: number): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const row = rows.find((candidate) => candidate.key === state.active) ?? rows[0];
-    if (event.key === 'Enter' && row !== undefined) {
-      event.preventDefault();
-      open(row);
-      return;
-    }
-    if (event.key.toLowerCase() === 'a' && row !== undefined && waysTo(row.step) > 1) {
-      event.preventDefault();
-      onTurn(row.step, event.shiftKey ? -1 : 1);
-      return;
-    }
-    const next = afterKey(event.key, tree, rows, state, page);
-    if (next === null) return;
-    event.preventDefault();
-    onState(next);
-  }
-
-  return { toggle, open, onKeyDown };
-}
-
-export function ProofOutline(props: ProofOutlineProps) {
-  const { tree, chosen, state, onState } = props;
+export function ProofOutline({ lookedAt, actions }: ProofOutlineProps) {
+  const { rows, state, found } = lookedAt;
   const { active, unfolded } = state;
-  const rows = useMemo(() => visibleRows(tree, unfolded), [tree, unfolded]);
-  const { toggle, open, onKeyDown } = useOutlineActions(props, rows);
   const rowHeight = useRowHeight();
   const scrollRef = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -189,7 +144,7 @@ export function ProofOutline(props: ProofOutlineProps) {
       aria-label="Proof"
       {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
       className={styles.outline}
-      onKeyDown={(event) => onKeyDown(event, virtual.pageSize)}
+      onKeyDown={(event) => actions.onKeyDown(event, virtual.pageSize)}
     >
       <div role="presentation" className={styles.outlineBody} style={{ height: virtual.height }}>
         {virtual.rows.map(({ index, top }) => {
@@ -201,13 +156,13 @@ export function ProofOutline(props: ProofOutlineProps) {
               id={`${id}-${index}`}
               top={top}
               row={row}
-              tree={tree}
-              chosen={chosen}
+              lookedAt={lookedAt}
+              isMatch={found?.matches.has(row.step.id) === true}
               isUnfolded={unfolded.has(row.step.id)}
               isActive={index === activeIndex}
-              onToggle={() => toggle(row)}
-              onClick={() => onState({ ...state, active: row.key })}
-              onDoubleClick={() => open(row)}
+              onToggle={() => actions.toggle(row)}
+              onClick={() => actions.select(row)}
+              onOpen={() => actions.open(row)}
             />
           );
         })}

@@ -1,94 +1,38 @@
-/** A proof with what belongs to it: how old it is, folding, the step under the cursor, copies. */
-import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
-import {
-  IconArrowsSplit2,
-  IconCopy,
-  IconFold,
-  IconHelpCircle,
-  IconListTree,
-  IconTimeline,
-  IconUnlink,
-} from '@tabler/icons-react';
+/** A proof with what belongs to it: how old it is, its two views, the step under the cursor, copies and files. */
+import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
+import { IconArrowsSplit2, IconHelpCircle, IconTimeline, IconUnlink } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useClipboard } from '@mantine/hooks';
-import { type ReactNode, useMemo, useState } from 'react';
-import type { Answer, Proof, ProofStep } from '../../../engine/contract/inference.ts';
+import { type ReactNode, useRef, useState } from 'react';
+import type { Answer, Proof } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/logic/parse.ts';
 import { failureOf } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeKey } from '../../api/space.ts';
 import { BesideActions } from '../../ui/beside-actions.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { AgeBanner, Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { type Chosen, turned, waysTo, withChosen } from './alternatives.ts';
-import type { OutlineState } from './outline-keys.ts';
-import { recallOutline, rememberOutline } from './outline-memory.ts';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { waysTo } from './alternatives.ts';
+import { ExportMenu } from './export-menu.tsx';
+import { ProofDiagram } from './proof-diagram.tsx';
 import { ProofOutline } from './proof-outline.tsx';
-import { proofAsText } from './proof-text.ts';
-import {
-  buildTree,
-  initiallyUnfolded,
-  keyOfStep,
-  type OutlineRow,
-  type ProofTree,
-  stepsBelow,
-  visibleRows,
-} from './proof-tree.ts';
+import { type ProofLook, proofLookOf } from './proof-search.ts';
+import { ProofTools } from './proof-tools.tsx';
+import type { OutlineRow, ProofTree } from './proof-tree.ts';
 import styles from './proof.module.css';
 import { StepDetail } from './step-detail.tsx';
+import { type LookedAt, useLookedAt } from './use-looked-at.ts';
 import { type ShownProof, useProof } from './use-proof.ts';
-
-function ProofActions({
-  tree,
-  proof,
-  onUnfolded,
-}: {
-  tree: ProofTree;
-  proof: Proof;
-  onUnfolded: (unfolded: Set<number>) => void;
-}) {
-  const clipboard = useClipboard();
-  function copy(text: string, what: string): void {
-    clipboard.copy(text);
-    notifyDone(`Copied as ${what}`);
-  }
-  return (
-    <>
-      <Tooltip label="Unfold all">
-        <ActionIcon aria-label="Unfold all" onClick={() => onUnfolded(stepsBelow(tree, tree.root))}>
-          <IconListTree size={16} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Fold to the first level">
-        <ActionIcon
-          aria-label="Fold to the first level"
-          onClick={() => onUnfolded(stepsBelow(tree, tree.root, 1))}
-        >
-          <IconFold size={16} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Tooltip label="Copy the proof">
-            <ActionIcon aria-label="Copy the proof">
-              <IconCopy size={16} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => copy(proofAsText(tree), 'text')}>As text</Menu.Item>
-          <Menu.Item onClick={() => copy(JSON.stringify(proof, null, 2), 'JSON')}>As JSON</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-    </>
-  );
-}
+import { useStepActions } from './use-step-actions.ts';
 
 interface ShownProps {
   question: string;
   answer: Answer;
   proof: Proof;
   alternatives: Alternatives;
+  look: ProofLook;
+  onLook: (look: ProofLook) => void;
   /** True where the proof is the view, not a part of one. */
   isWhole: boolean;
   actions: ReactNode;
@@ -128,15 +72,6 @@ function AlternativesButton({ areWanted, areLoading, want }: Alternatives) {
   );
 }
 
-/** The tree of a proof along the ways that were chosen. */
-function useChosenTree(proof: Proof) {
-  const [chosen, setChosen] = useState<Chosen>(() => new Map());
-  const shown = useMemo(() => withChosen(proof, chosen), [proof, chosen]);
-  const tree = useMemo(() => buildTree(shown, shown.roots[0] ?? 0), [shown]);
-  const onTurn = (step: ProofStep, by: number) => setChosen((before) => turned(before, step, by));
-  return { chosen, tree, shown, onTurn };
-}
-
 function TraceButton({ question }: { question: string }) {
   return (
     <Tooltip label="Trace: what inference does for it">
@@ -150,38 +85,46 @@ function TraceButton({ question }: { question: string }) {
   );
 }
 
-/** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
-function Shown({ question, answer, proof, alternatives, isWhole, actions }: ShownProps) {
+/** What a step stands for, in the view that is about it. */
+function useOpenStep(): (row: OutlineRow) => void {
   const navigate = useNavigate();
-  const { chosen, tree, shown, onTurn } = useChosenTree(proof);
-  const [state, setOutline] = useState<OutlineState>(
-    () =>
-      recallOutline(question, tree) ?? { active: keyOfStep(tree.root), unfolded: initiallyUnfolded(tree) },
-  );
-  function setState(next: OutlineState): void {
-    rememberOutline(question, next);
-    setOutline(next);
-  }
-  const active = useMemo(
-    () => visibleRows(tree, state.unfolded).find((row) => row.key === state.active),
-    [tree, state],
-  );
-
-  /** What a way newly shows is unfolded with it. */
-  function turn(step: ProofStep, by: number): void {
-    onTurn(step, by);
-    setState({ active: keyOfStep(step.id), unfolded: new Set([...state.unfolded, step.id]) });
-  }
-
-  function onOpen({ step }: OutlineRow): void {
+  return ({ step }) => {
     if (step.factId !== undefined)
       void navigate({
         to: '/facts',
         search: { predicate: parseAtom(step.atom).predicate, fact: step.factId },
       });
     else if (step.ruleId !== null) void navigate({ to: '/rules', search: { rule: step.ruleId } });
-  }
+  };
+}
 
+function StepCount({
+  lookedAt,
+  answer,
+  alternatives,
+}: { lookedAt: LookedAt } & Pick<ShownProps, 'answer' | 'alternatives'>) {
+  const { tree } = lookedAt;
+  return (
+    <span className="dim number">
+      {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
+      {alternatives.areWanted && !alternatives.areLoading
+        ? otherWaysInWords(tree)
+        : `generation ${formatCount(answer.generation)}`}
+    </span>
+  );
+}
+
+/** One answer's proof; made anew for every answer, so that folds do not leak from one to another. */
+function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, actions }: ShownProps) {
+  const { space } = useSession();
+  const about = JSON.stringify([space.database, space.tenant, scopeKey(space.scope), question]);
+  const lookedAt = useLookedAt({ about, proof, look, onLook });
+  const findRef = useRef<HTMLInputElement>(null);
+  const shownRef = useRef<HTMLDivElement>(null);
+  const focusProof = () => shownRef.current?.querySelector<HTMLElement>('[role="tree"]')?.focus();
+  const onOpen = useOpenStep();
+  const stepActions = useStepActions({ lookedAt, onOpen, onFind: () => findRef.current?.select() });
+  const { active } = lookedAt;
   return (
     <PaneFrame
       scroll="own"
@@ -189,38 +132,27 @@ function Shown({ question, answer, proof, alternatives, isWhole, actions }: Show
       title={<PaneTitle isWhole={isWhole}>Proof</PaneTitle>}
       actions={
         <>
-          <span className="dim number">
-            {formatAmount(tree.sizeOf.get(tree.root) ?? 0, 'step')} ·{' '}
-            {alternatives.areWanted && !alternatives.areLoading
-              ? otherWaysInWords(tree)
-              : `generation ${formatCount(answer.generation)}`}
-          </span>
+          <StepCount lookedAt={lookedAt} answer={answer} alternatives={alternatives} />
           <AlternativesButton {...alternatives} />
           <TraceButton question={question} />
-          <ProofActions
-            tree={tree}
-            proof={shown}
-            onUnfolded={(unfolded) => setState({ active: keyOfStep(tree.root), unfolded })}
-          />
+          <ExportMenu lookedAt={lookedAt} />
           {actions}
         </>
       }
     >
-      <div className={styles.shown}>
+      <div className={styles.shown} ref={shownRef}>
+        <ProofTools lookedAt={lookedAt} findRef={findRef} onLeave={focusProof} />
         {proof.truncated === true && (
           <Banner>This proof was cut after {formatAmount(proof.steps.length, 'step')}.</Banner>
         )}
         <div className={styles.outlineFrame}>
-          <ProofOutline
-            tree={tree}
-            chosen={chosen}
-            state={state}
-            onState={setState}
-            onOpen={onOpen}
-            onTurn={turn}
-          />
+          {look.look === 'diagram' ? (
+            <ProofDiagram lookedAt={lookedAt} actions={stepActions} />
+          ) : (
+            <ProofOutline lookedAt={lookedAt} actions={stepActions} />
+          )}
         </div>
-        {active !== undefined && <StepDetail row={active} tree={tree} chosen={chosen} onTurn={turn} />}
+        {active !== undefined && <StepDetail row={active} lookedAt={lookedAt} />}
       </div>
     </PaneFrame>
   );
@@ -267,37 +199,81 @@ function hasAlternatives(proof: Proof): boolean {
   return proof.steps.some((step) => step.alternatives !== undefined);
 }
 
-interface ProofPanelProps {
+/** How a proof is looked at beside something else: the address is that of the other view. */
+function useLookBeside(question: string): readonly [ProofLook, (look: ProofLook) => void] {
+  const [kept, setKept] = useState<{ question: string; look: ProofLook }>(() =>
+    readStored(besideKey, readBeside, { question, look: {} }),
+  );
+  // Of the proof before, outline or diagram is what stays.
+  const look = kept.question === question ? kept.look : { look: kept.look.look, ways: kept.look.ways };
+  const setLook = (next: ProofLook) => {
+    writeStored(besideKey, { question, look: next });
+    setKept({ question, look: next });
+  };
+  return [look, setLook];
+}
+
+const besideKey = 'corollary.proof.beside';
+
+function readBeside(value: unknown): { question: string; look: ProofLook } | null {
+  if (typeof value !== 'object' || value === null || !('question' in value) || !('look' in value))
+    return null;
+  const { question, look } = value;
+  if (typeof question !== 'string' || typeof look !== 'object' || look === null) return null;
+  return { question, look: proofLookOf({ ...look }) };
+}
+
+interface PanelProps {
   question: string;
+  look: ProofLook;
+  onLook: (look: ProofLook) => void;
   /** Present where the panel stands beside something else. */
   onClose?: () => void;
 }
 
-export function ProofPanel({ question, onClose }: ProofPanelProps) {
-  const [areWanted, setAreWanted] = useState(false);
+/** A proof beside what it is about. */
+export function ProofPanel({ question, onClose }: { question: string; onClose: () => void }) {
+  const [look, onLook] = useLookBeside(question);
+  return <ProofPane question={question} look={look} onLook={onLook} onClose={onClose} />;
+}
+
+export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
+  const areWanted = look.ways === 'true';
   const shown = useProof(question, areWanted);
-  const { answer, isOld, again, isLoading } = shown;
+  const { answer, error, isOld, again, isLoading } = shown;
   const proof = answer?.proof;
   const actions =
     onClose === undefined ? null : (
-      <BesideActions what="the proof" to="/proof" question={question} onClose={onClose} />
+      <BesideActions what="the proof" to="/proof" question={question} look={{ ...look }} onClose={onClose} />
     );
+  const want = (next: boolean) => onLook({ ...look, ways: next ? 'true' : undefined });
   return (
     <div className={styles.panel}>
       {isOld && <ProofAge answer={answer} again={again} />}
+      {error !== null && answer !== undefined && (
+        <div className={styles.padded}>
+          <ProblemNotice failure={failureOf(error)} onRetry={again} />
+        </div>
+      )}
       <div className={styles.panelBody}>
         {answer !== undefined && proof !== undefined && proof.roots.length > 0 ? (
           <Shown
             key={`${question} ${answer.generation} ${hasAlternatives(proof)}`}
-            alternatives={{ areWanted, areLoading: areWanted && isLoading, want: setAreWanted }}
+            alternatives={{ areWanted, areLoading: areWanted && isLoading, want }}
             question={question}
             answer={answer}
             proof={proof}
+            look={look}
+            onLook={onLook}
             isWhole={onClose === undefined}
             actions={actions}
           />
         ) : (
-          <PaneFrame title="Proof" actions={actions} label="Proof">
+          <PaneFrame
+            title={<PaneTitle isWhole={onClose === undefined}>Proof</PaneTitle>}
+            actions={actions}
+            label="Proof"
+          >
             <div className={styles.padded}>
               <NotShown question={question} shown={shown} />
             </div>

@@ -36,6 +36,13 @@ export interface OutlineRow {
   readonly isCircle: boolean;
 }
 
+/** Which steps of a proof are shown while one searches in it. */
+export interface Narrowing {
+  readonly matches: ReadonlySet<number>;
+  /** The matches, and the steps that they stand under. */
+  readonly shown: ReadonlySet<number>;
+}
+
 /** True where a step stands on others. */
 export function isFoldable(row: OutlineRow): boolean {
   return !row.isReference && row.step.premises.length > 0;
@@ -81,8 +88,15 @@ export function treeOf(steps: ReadonlyMap<number, ProofStep>, root: number): Pro
   return { root, steps, parentOf, sizeOf, placeOf };
 }
 
-/** The lines of the outline from top to bottom. `unfolded` holds the ids of steps whose premises are shown. */
-export function visibleRows(tree: ProofTree, unfolded: ReadonlySet<number>): OutlineRow[] {
+/**
+ * The lines of the outline from top to bottom. `unfolded` holds the ids of steps whose premises are shown.
+ * Narrowed down, only matches and what they stand under have lines; one that is shown elsewhere, if it matches.
+ */
+export function visibleRows(
+  tree: ProofTree,
+  unfolded: ReadonlySet<number>,
+  narrowing: Narrowing | null = null,
+): OutlineRow[] {
   const rows: OutlineRow[] = [];
   const root = tree.steps.get(tree.root);
   if (root === undefined) return rows;
@@ -101,10 +115,17 @@ export function visibleRows(tree: ProofTree, unfolded: ReadonlySet<number>): Out
   for (let row = pending.pop(); row !== undefined; row = pending.pop()) {
     rows.push(row);
     if (!isFoldable(row) || !unfolded.has(row.step.id)) continue;
-    const children = childrenOf(tree, row);
+    const all = childrenOf(tree, row);
+    const children = narrowing === null ? all : narrowed(all, narrowing);
     for (const child of children.reverse()) pending.push(child);
   }
   return rows;
+}
+
+/** Those of the lines that are shown, with their places among one another. */
+function narrowed(rows: readonly OutlineRow[], { matches, shown }: Narrowing): OutlineRow[] {
+  const left = rows.filter((row) => (row.isReference ? matches : shown).has(row.step.id));
+  return left.map((row, index) => ({ ...row, position: index + 1, siblings: left.length }));
 }
 
 function childrenOf(tree: ProofTree, row: OutlineRow): OutlineRow[] {

@@ -1,15 +1,21 @@
 /** The Proof view: one proof on its own, by its address. */
 import { IconRoute } from '@tabler/icons-react';
-import type { QuestionSearch } from '../../api/question-text.ts';
 import { NoQuestion } from '../../ui/no-question.tsx';
-import { ProofPanel } from './proof-panel.tsx';
+import { ProofPane } from './proof-panel.tsx';
+import type { ProofSearch } from './proof-search.ts';
 
-export function ProofView({ search }: { search: QuestionSearch }) {
-  if (search.question === undefined)
+interface ProofViewProps {
+  search: ProofSearch;
+  onSearch: (search: ProofSearch) => void;
+}
+
+export function ProofView({ search, onSearch }: ProofViewProps) {
+  const { question, ...look } = search;
+  if (question === undefined)
     return (
       <NoQuestion icon={<IconRoute size={30} stroke={1.3} aria-hidden />} title="No proof is chosen">
         Ask a question, then choose Why beside an answer.
       </NoQuestion>
     );
-  return <ProofPanel question={search.question} />;
+  return <ProofPane question={question} look={look} onLook={(next) => onSearch({ question, ...next })} />;
 }

@@ -68,6 +68,12 @@ describe('the outline of a proof', () => {
       'd()  [derived by r]\n  b()  [derived by r]\n    a()  [asserted]\n  c()  [derived by r]\n    a()  [asserted]\n',
     );
   });
+
+  test('as text a step says how many of its premises are left out', () => {
+    expect(proofAsText(buildTree(diamond, 1), new Map([[1, 2]]))).toBe(
+      'b()  [derived by r, 2 known hidden]\n  a()  [asserted]\n',
+    );
+  });
 });
 
 describe('the substitution of a step', () => {

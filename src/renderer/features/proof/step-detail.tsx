@@ -1,8 +1,7 @@
 /** The step under the cursor: its rule with what the variables stand for, and the ways to the fact and the rule. */
-import { ActionIcon, Anchor, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { Bindings } from '../../ui/bindings.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -10,22 +9,12 @@ import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { parseAtom } from '../../../engine/logic/parse.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
-import { type Chosen, waysTo, wayInWords } from './alternatives.ts';
+import { waysTo, wayInWords } from './alternatives.ts';
+import { computedName } from './condense.ts';
 import styles from './proof.module.css';
-import type { OutlineRow, ProofTree } from './proof-tree.ts';
-import { type Binding, substitutionOf, wordOf } from './step-words.ts';
-
-function useSubstitution(row: OutlineRow, tree: ProofTree): Binding[] {
-  return useMemo(() => {
-    const { rule, atom, premises } = row.step;
-    if (rule === null) return [];
-    return substitutionOf(
-      rule,
-      atom,
-      premises.map((id) => tree.steps.get(id)?.atom ?? ''),
-    );
-  }, [row.step, tree]);
-}
+import type { OutlineRow } from './proof-tree.ts';
+import { wordOf } from './step-words.ts';
+import { hideable, type LookedAt } from './use-looked-at.ts';
 
 function explain(step: OutlineRow['step']): string {
   // A question of several literals is proved by its parts, without a rule.
@@ -41,10 +30,11 @@ const explanations = {
 } as const;
 
 /** The other ways to a step, one at a time. */
-function Ways({ step, chosen, onTurn }: { step: ProofStep } & Pick<StepDetailProps, 'chosen' | 'onTurn'>) {
+function Ways({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
+  const { chosen, turn } = lookedAt;
   const button = (label: string, by: number) => (
     <Tooltip label={label}>
-      <ActionIcon size={24} aria-label={label} onClick={() => onTurn(step, by)}>
+      <ActionIcon size={24} aria-label={label} onClick={() => turn(step, by)}>
         {by < 0 ? <IconChevronLeft size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
       </ActionIcon>
     </Tooltip>
@@ -80,24 +70,38 @@ function StepWhatIf({ step }: { step: ProofStep }) {
   return <WhatIfLink changes={search}>{words}</WhatIfLink>;
 }
 
-interface StepDetailProps {
-  row: OutlineRow;
-  tree: ProofTree;
-  chosen: Chosen;
-  onTurn: (step: ProofStep, by: number) => void;
+/** Ways to look at the proof that begin at the step. */
+function Looks({ step, lookedAt }: { step: ProofStep; lookedAt: LookedAt }) {
+  const { tree, reRoot, toggleKnown } = lookedAt;
+  const name = hideable(lookedAt);
+  return (
+    <>
+      {step.id !== tree.root && step.premises.length > 0 && (
+        <Button size="compact-xs" variant="default" onClick={() => reRoot(step)}>
+          Show from here
+        </Button>
+      )}
+      {name !== null && (
+        <Button size="compact-xs" variant="default" onClick={() => toggleKnown(name)}>
+          Hide {name === computedName ? 'what is computed' : name}
+        </Button>
+      )}
+    </>
+  );
 }
 
-export function StepDetail({ row, tree, chosen, onTurn }: StepDetailProps) {
+export function StepDetail({ row, lookedAt }: { row: OutlineRow; lookedAt: LookedAt }) {
   const { step } = row;
   const { word, tone } = wordOf(step);
-  const substitution = useSubstitution(row, tree);
+  const substitution = lookedAt.bindingsOf(step);
   return (
     <section className={styles.step} aria-label="Step">
       <div className={styles.stepHead}>
         <CodeText text={step.atom} />
         <Tag tone={tone}>{word}</Tag>
         <CopyButton text={step.atom} label="Copy the statement" />
-        {waysTo(step) > 1 && <Ways step={step} chosen={chosen} onTurn={onTurn} />}
+        {waysTo(step) > 1 && <Ways step={step} lookedAt={lookedAt} />}
+        <Looks step={step} lookedAt={lookedAt} />
         <span style={{ flex: 1 }} />
         <StepWhatIf step={step} />
         {step.factId !== undefined && (

@@ -6,6 +6,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../../engine/contract/inference.ts';
 import { noteGeneration } from '../../api/live.ts';
+import { refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeKey } from '../../api/space.ts';
 import { useIsOld } from '../../api/use-run.ts';
@@ -27,6 +28,7 @@ export function useProof(question: string, allProofs: boolean): ShownProof {
   const query = useQuery({
     queryKey: [...key, allProofs],
     queryFn: async ({ signal }) => {
+      refuseUnreadable(question);
       const body = {
         text: question,
         ...scopeFieldsOf(space.scope),

@@ -1,0 +1,73 @@
+/** The ways out of the view: copies, and files. */
+import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
+import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
+import { useDiagramGraph } from './proof-diagram.tsx';
+import { proofAsText } from './proof-text.ts';
+import { fileNameOf, proofOf } from './proof-file.ts';
+import { pictureOf, savePng, saveText } from './save-proof.ts';
+import { failureOfDiagram } from './use-layout.ts';
+import type { LookedAt } from './use-looked-at.ts';
+
+/** The steps of what is shown as the root, as the service gave them: with those that are hidden, too. */
+function asJson({ shown, tree }: LookedAt): string {
+  return JSON.stringify(proofOf(shown, tree.root), null, 2);
+}
+
+export function ExportMenu({ lookedAt }: { lookedAt: LookedAt }) {
+  const clipboard = useClipboard();
+  const { graph, notes } = useDiagramGraph(lookedAt);
+  const { tree, hiddenUnder } = lookedAt;
+  const nameOf = (extension: string) => fileNameOf(tree.steps.get(tree.root)?.atom ?? '', extension);
+  function copy(text: string, what: string): void {
+    clipboard.copy(text);
+    notifyDone(`Copied as ${what}`);
+  }
+  async function savePicture(kind: 'svg' | 'png'): Promise<void> {
+    try {
+      const picture = await pictureOf(graph, notes, lookedAt);
+      if (kind === 'svg') saveText(picture.svg, 'image/svg+xml', nameOf('svg'));
+      else await savePng(picture, nameOf('png'));
+      notifyDone(`Saved as ${nameOf(kind)}`);
+    } catch (error) {
+      notifyFailure(failureOfDiagram(error));
+    }
+  }
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Tooltip label="Export the proof">
+          <ActionIcon aria-label="Export the proof">
+            <IconDownload size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>What is unfolded, as a picture</Menu.Label>
+        <Menu.Item leftSection={<IconVector size={14} aria-hidden />} onClick={() => void savePicture('svg')}>
+          Save as SVG
+        </Menu.Item>
+        <Menu.Item leftSection={<IconPhoto size={14} aria-hidden />} onClick={() => void savePicture('png')}>
+          Save as PNG
+        </Menu.Item>
+        <Menu.Label>All steps, folded or not</Menu.Label>
+        <Menu.Item
+          leftSection={<IconBraces size={14} aria-hidden />}
+          onClick={() => saveText(asJson(lookedAt), 'application/json', nameOf('json'))}
+        >
+          Save as JSON
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconTextCaption size={14} aria-hidden />}
+          onClick={() => saveText(proofAsText(tree, hiddenUnder), 'text/plain', nameOf('txt'))}
+        >
+          Save as text
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => copy(proofAsText(tree, hiddenUnder), 'text')}>Copy as text</Menu.Item>
+        <Menu.Item onClick={() => copy(asJson(lookedAt), 'JSON')}>Copy as JSON</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { type Layout, type LayoutInput, layOut, margin } from './layout.ts';
+
+const box = { width: 100, height: 40 };
+
+function edge(from: number, to: number, more: { isOwn?: boolean; isCircle?: boolean } = {}) {
+  return { from, to, isOwn: true, isCircle: false, ...more };
+}
+
+function boxesOf(input: LayoutInput, { corners }: Layout) {
+  return input.nodes.map(({ width, height }, index) => {
+    const left = corners[index * 2] ?? Number.NaN;
+    const top = corners[index * 2 + 1] ?? Number.NaN;
+    return { left, top, right: left + width, bottom: top + height };
+  });
+}
+
+function overlaps(input: LayoutInput, layout: Layout): number {
+  const boxes = boxesOf(input, layout);
+  let count = 0;
+  for (const [index, a] of boxes.entries())
+    for (const b of boxes.slice(index + 1))
+      if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) count += 1;
+  return count;
+}
+
+/** A tree of three levels with boxes of several sizes. */
+const branching: LayoutInput = {
+  nodes: Array.from({ length: 13 }, (_, index) => ({
+    width: 80 + (index % 4) * 40,
+    height: index % 2 ? 60 : 40,
+  })),
+  edges: Array.from({ length: 12 }, (_, index) => edge(Math.floor(index / 3), index + 1)),
+};
+
+/** 3 stands under 1 and 2; 4 under 3 and the root. */
+const shared: LayoutInput = {
+  nodes: Array.from({ length: 5 }, () => box),
+  edges: [
+    edge(0, 1),
+    edge(1, 3),
+    edge(3, 4),
+    edge(0, 2),
+    edge(2, 3, { isOwn: false }),
+    edge(0, 4, { isOwn: false }),
+  ],
+};
+
+describe.each([
+  ['a tree', branching],
+  ['a graph with shared steps', shared],
+])('the layout of %s', (_, input) => {
+  const layout = layOut(input);
+  test('puts each box right of what stands on it, none over another, all inside the frame', () => {
+    const boxes = boxesOf(input, layout);
+    for (const { from, to } of input.edges)
+      expect(boxes[to]?.left).toBeGreaterThan(boxes[from]?.right ?? Number.NaN);
+    expect(overlaps(input, layout)).toBe(0);
+    expect(Math.min(...boxes.map(({ left }) => left))).toBe(margin);
+    expect(Math.min(...boxes.map(({ top }) => top))).toBe(margin);
+    expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(layout.width - margin);
+    expect(Math.max(...boxes.map(({ bottom }) => bottom))).toBeLessThanOrEqual(layout.height - margin);
+  });
+});
+
+test('an edge over several layers has bends between its ends', () => {
+  const { bends } = layOut(shared);
+  expect(bends[5]?.length).toBeGreaterThan(0);
+  expect(bends).toHaveLength(shared.edges.length);
+});
+
+test('a way in a circle is no reason to lay out anything otherwise', () => {
+  const circle: LayoutInput = {
+    nodes: [box, box, box],
+    edges: [edge(0, 1), edge(1, 2), edge(2, 0, { isOwn: false, isCircle: true })],
+  };
+  const { corners } = layOut(circle);
+  expect([...corners]).toEqual([...layOut({ ...circle, edges: circle.edges.slice(0, 2) }).corners]);
+});
+
+test('chains of ten thousand boxes, and graphs too large for layers, are laid out', () => {
+  const count = 10_000;
+  const nodes = Array.from({ length: count }, () => box);
+  const chain = Array.from({ length: count - 1 }, (_, index) => edge(index, index + 1));
+  const { width, corners } = layOut({ nodes, edges: chain });
+  expect(width).toBeGreaterThan(count * box.width);
+  expect(corners[1]).toBe(margin);
+  const withLinks = [...chain, edge(0, count - 1, { isOwn: false })];
+  expect(layOut({ nodes, edges: withLinks }).width).toBe(width);
+});
+
+test('one box alone has the frame for itself', () => {
+  const { corners, width, height } = layOut({ nodes: [box], edges: [] });
+  expect([...corners, width, height]).toEqual([margin, margin, 100 + 2 * margin, 40 + 2 * margin]);
+});

@@ -1,0 +1,93 @@
+/** A diagram with its places: what can be drawn, looked for by place, and written to a file. */
+import type { DiagramEdge, DiagramGraph, DiagramNode } from './diagram-graph.ts';
+import type { Layout } from './layout.ts';
+import { edgePath } from './node-drawing.ts';
+import { type Box, meets } from './viewport.ts';
+
+export interface PlacedNode extends Box {
+  readonly node: DiagramNode;
+}
+
+export interface PlacedEdge extends Box {
+  readonly edge: DiagramEdge;
+  readonly path: string;
+}
+
+export interface PlacedDiagram {
+  /** As in the graph. */
+  readonly nodes: readonly PlacedNode[];
+  readonly edges: readonly PlacedEdge[];
+  readonly nodeOf: ReadonlyMap<number, number>;
+  readonly width: number;
+  readonly height: number;
+}
+
+export function placedDiagram(graph: DiagramGraph, layout: Layout): PlacedDiagram {
+  const nodes = graph.nodes.map((node, index): PlacedNode => {
+    const { width, height } = node;
+    return {
+      node,
+      left: layout.corners[index * 2] ?? 0,
+      top: layout.corners[index * 2 + 1] ?? 0,
+      width,
+      height,
+    };
+  });
+  const edges = graph.edges.flatMap((edge, index): PlacedEdge[] => {
+    const from = nodes[edge.from];
+    const to = nodes[edge.to];
+    return from === undefined || to === undefined
+      ? []
+      : [placedEdge(edge, from, to, layout.bends[index] ?? [])];
+  });
+  return { nodes, edges, nodeOf: graph.nodeOf, width: layout.width, height: layout.height };
+}
+
+function placedEdge(edge: DiagramEdge, from: Box, to: Box, bends: readonly number[]): PlacedEdge {
+  const points = [
+    from.left + from.width,
+    from.top + from.height / 2,
+    ...bends,
+    to.left,
+    to.top + to.height / 2,
+  ];
+  const across = points.filter((_, index) => index % 2 === 0);
+  const down = points.filter((_, index) => index % 2 === 1);
+  const left = Math.min(...across);
+  const top = Math.min(...down);
+  return {
+    edge,
+    path: edgePath(points),
+    left,
+    top,
+    width: Math.max(...across) - left,
+    height: Math.max(...down) - top,
+  };
+}
+
+/** The node of a step; undefined where it is not in the diagram. */
+export function nodeOfStep(diagram: PlacedDiagram, step: number): PlacedNode | undefined {
+  const place = diagram.nodeOf.get(step);
+  return place === undefined ? undefined : diagram.nodes[place];
+}
+
+/** So many lines to boxes out of sight are drawn; more would be one grey area, and slow. */
+const mostPassing = 150;
+
+/** What lies in a part of the diagram. Of very many lines that only pass through it, some. */
+export function within(
+  diagram: PlacedDiagram,
+  part: Box,
+): { readonly nodes: readonly PlacedNode[]; readonly edges: readonly PlacedEdge[] } {
+  const edges: PlacedEdge[] = [];
+  const passing: PlacedEdge[] = [];
+  for (const placed of diagram.edges) {
+    if (!meets(placed, part)) continue;
+    const end = diagram.nodes[placed.edge.to];
+    if (end !== undefined && meets(end, part)) edges.push(placed);
+    else passing.push(placed);
+  }
+  const every = Math.ceil(passing.length / mostPassing);
+  edges.push(...passing.filter((_, index) => index % every === 0));
+  return { nodes: diagram.nodes.filter((node) => meets(node, part)), edges };
+}

@@ -1,0 +1,220 @@
+/**
+ * The diagram of a proof: a tree by the ARIA pattern, of which only what is seen is drawn.
+ *
+ * One stop in the tab order, with the keys of the outline; what is unfolded and where the cursor stands are the same
+ * there. Seen from far, boxes are drawn as plates without text, a path for each kind.
+ */
+import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { IconMinus, IconPlus, IconMaximize } from '@tabler/icons-react';
+import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
+import { PaneProblem } from '../../ui/notices.tsx';
+import { DiagramBox } from './diagram-box.tsx';
+import { diagramOf } from './diagram-graph.ts';
+import styles from './diagram.module.css';
+import { coloursOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
+import {
+  nodeOfStep,
+  type PlacedDiagram,
+  type PlacedEdge,
+  type PlacedNode,
+  within,
+} from './placed-diagram.ts';
+import { wordOf } from './step-words.ts';
+import { useLaidOut } from './use-layout.ts';
+import type { LookedAt } from './use-looked-at.ts';
+import type { StepActions } from './use-step-actions.ts';
+import { useViewport } from './use-viewport.ts';
+import { inSteps, seen, type Viewport } from './viewport.ts';
+
+/** The diagram of what is unfolded. */
+export function useDiagramGraph({ rows, chosen, hiddenUnder }: LookedAt) {
+  const notes = useMemo((): StepNotes => ({ chosen, hiddenUnder }), [chosen, hiddenUnder]);
+  const graph = useMemo(() => diagramOf(rows, (row) => sizeOfNode(row, notes)), [rows, notes]);
+  return { notes, graph };
+}
+
+/** Below this scale, or with more boxes in sight, texts are not drawn. */
+const leastReadable = 0.3;
+const mostBoxes = 350;
+/** Lines that a page key goes over. */
+const pageSize = 10;
+/** How far around the screen boxes are drawn already, in pixels. */
+const drawnAround = 120;
+
+interface DrawnProps {
+  id: string;
+  lookedAt: LookedAt;
+  actions: StepActions;
+  notes: StepNotes;
+  diagram: PlacedDiagram;
+  view: Viewport;
+  screen: { readonly width: number; readonly height: number };
+}
+
+/** All boxes of a kind as one path. */
+function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][] {
+  const paths = new Map<string, string[]>();
+  for (const { node, left, top, width, height } of nodes) {
+    const { word } = coloursOf(wordOf(node.row.step).tone);
+    const path = `M${Math.round(left)} ${Math.round(top)}h${width}v${height}h${-width}z`;
+    const known = paths.get(word);
+    if (known === undefined) paths.set(word, [path]);
+    else known.push(path);
+  }
+  return [...paths].map(([colour, parts]) => [colour, parts.join('')]);
+}
+
+/** Edges of a kind are one path: a step may stand on thousands. */
+const Edges = memo(function Edges({ edges, active }: { edges: readonly PlacedEdge[]; active: number }) {
+  const isNear = ({ edge }: PlacedEdge) => edge.from === active || edge.to === active;
+  const path = (of: (placed: PlacedEdge) => boolean) =>
+    edges
+      .filter(of)
+      .map((placed) => placed.path)
+      .join('');
+  return (
+    <g role="presentation" className={styles.edges}>
+      <path d={path((placed) => !isNear(placed) && !placed.edge.isCircle)} />
+      <path d={path((placed) => !isNear(placed) && placed.edge.isCircle)} className={styles.circle} />
+      <path d={path((placed) => isNear(placed) && !placed.edge.isCircle)} className={styles.nearEdge} />
+      <path
+        d={path((placed) => isNear(placed) && placed.edge.isCircle)}
+        className={`${styles.nearEdge} ${styles.circle}`}
+      />
+    </g>
+  );
+});
+
+/** What is seen from far: a path for all edges, and one for the boxes of each kind. */
+const Far = memo(function Far({ nodes, edges }: ReturnType<typeof within>) {
+  return (
+    <>
+      <path className={styles.farEdges} d={edges.map(({ path }) => path).join('')} />
+      {platesOf(nodes).map(([colour, path]) => (
+        <path key={colour} className={styles.plate} d={path} style={{ fill: `var(${colour})` }} />
+      ))}
+    </>
+  );
+});
+
+function Drawn({ id, lookedAt, actions, notes, diagram, view, screen }: DrawnProps) {
+  const { state, found, active, bindingsOf } = lookedAt;
+  // In steps, so that moving a little draws nothing anew.
+  const { left, top, width, height } = inSteps(seen(view, screen), drawnAround / view.k);
+  const drawn = useMemo(
+    () => within(diagram, { left, top, width, height }),
+    [diagram, left, top, width, height],
+  );
+  const isFar = view.k < leastReadable || drawn.nodes.length > mostBoxes;
+  const cursor = nodeOfStep(diagram, active?.step.id ?? -1);
+  // Whoever does not see the diagram still finds the cursor in it.
+  const boxes = isFar || !drawn.nodes.some((node) => node === cursor) ? cursor : undefined;
+  const shown = [...(isFar ? [] : drawn.nodes), ...(boxes === undefined ? [] : [boxes])];
+  return (
+    <g role="presentation" transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
+      {isFar ? (
+        <Far {...drawn} />
+      ) : (
+        <Edges edges={drawn.edges} active={diagram.nodeOf.get(active?.step.id ?? -1) ?? -1} />
+      )}
+      {shown.map((placed) => {
+        const { row } = placed.node;
+        const step = row.step.id;
+        return (
+          <DiagramBox
+            key={step}
+            id={`${id}-${step}`}
+            placed={placed}
+            notes={notes}
+            bindingsOf={bindingsOf}
+            isActive={placed === cursor}
+            isUnfolded={state.unfolded.has(step)}
+            isMatch={found?.matches.has(step) === true}
+            onSelect={actions.select}
+            onOpen={actions.open}
+            onToggle={actions.toggle}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+interface ZoomProps {
+  scale: number;
+  zoomIn: () => void;
+  zoomOut: () => void;
+  fit: () => void;
+}
+
+function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
+  const button = (label: string, keys: string, icon: ReactNode, act: () => void) => (
+    <Tooltip label={`${label} (${keys})`}>
+      <ActionIcon size={26} aria-label={label} onClick={act}>
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+  return (
+    <div role="group" aria-label="Zoom" className={styles.zoom}>
+      {button('Zoom out', 'Shift+Z', <IconMinus size={15} aria-hidden />, zoomOut)}
+      <span className={`number ${styles.scale}`}>{Math.round(scale * 100)}%</span>
+      {button('Zoom in', 'Z', <IconPlus size={15} aria-hidden />, zoomIn)}
+      {button('Fit into the view', 'F', <IconMaximize size={15} aria-hidden />, fit)}
+    </div>
+  );
+}
+
+export function ProofDiagram({ lookedAt, actions }: { lookedAt: LookedAt; actions: StepActions }) {
+  const { notes, graph } = useDiagramGraph(lookedAt);
+  const { diagram, failure, again } = useLaidOut(graph);
+  const ref = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const active = lookedAt.active?.step.id ?? -1;
+  const { view, screen, dragging, zoomIn, zoomOut, fit } = useViewport(ref, diagram, active);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const key = event.key.toLowerCase();
+    if (!isPlain || (key !== 'f' && key !== 'z')) {
+      actions.onKeyDown(event, pageSize);
+      return;
+    }
+    event.preventDefault();
+    if (key === 'f') fit();
+    else if (event.shiftKey) zoomOut();
+    else zoomIn();
+  }
+
+  if (failure !== null) return <PaneProblem failure={failure} onRetry={again} />;
+  const isDrawn = diagram !== null && view !== null && screen !== null;
+  const isCursorDrawn = diagram !== null && nodeOfStep(diagram, active) !== undefined;
+  return (
+    <div className={styles.frameOfAll}>
+      <div
+        ref={ref}
+        role="tree"
+        tabIndex={0}
+        aria-label="Proof diagram"
+        aria-busy={!isDrawn}
+        {...(isCursorDrawn ? { 'aria-activedescendant': `${id}-${active}` } : {})}
+        className={styles.diagram}
+        onKeyDown={onKeyDown}
+        {...dragging}
+      >
+        {isDrawn && (
+          <svg role="presentation" className={styles.canvas}>
+            <Drawn {...{ id, lookedAt, actions, notes, diagram, view, screen }} />
+          </svg>
+        )}
+      </div>
+      {isDrawn ? (
+        <Zoom scale={view.k} zoomIn={zoomIn} zoomOut={zoomOut} fit={fit} />
+      ) : (
+        <div className={styles.loading}>
+          <Loader size={18} aria-label="Laying out" />
+        </div>
+      )}
+    </div>
+  );
+}

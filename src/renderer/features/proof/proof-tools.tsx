@@ -1,0 +1,176 @@
+/** The bar over a proof: outline or diagram, search, how deep it is unfolded, what is hidden, and from where it is seen. */
+import { ActionIcon, Button, Checkbox, Menu, Popover, SegmentedControl, Tooltip } from '@mantine/core';
+import { IconArrowBackUp, IconEyeOff, IconFold, IconListTree, IconStack2, IconX } from '@tabler/icons-react';
+import { type RefObject, useMemo, useState } from 'react';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { computedName, namesIn } from './condense.ts';
+import { FindField } from './find-field.tsx';
+import { hiddenNames } from './proof-search.ts';
+import { keyOfStep, stepsBelow } from './proof-tree.ts';
+import styles from './proof.module.css';
+import type { LookedAt } from './use-looked-at.ts';
+
+const depths = [1, 2, 3, 4, 5, 10, 20] as const;
+
+function FoldButtons({ lookedAt }: { lookedAt: LookedAt }) {
+  const { tree, setState } = lookedAt;
+  const unfold = (depth?: number) =>
+    setState({ active: keyOfStep(tree.root), unfolded: stepsBelow(tree, tree.root, depth) });
+  return (
+    <span className={styles.group}>
+      <Tooltip label="Unfold all (*)">
+        <ActionIcon aria-label="Unfold all" onClick={() => unfold()}>
+          <IconListTree size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Fold to the first level">
+        <ActionIcon aria-label="Fold to the first level" onClick={() => unfold(1)}>
+          <IconFold size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Tooltip label="Unfold to a depth (1 to 9)">
+            <ActionIcon aria-label="Unfold to a depth">
+              <IconStack2 size={16} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {depths.map((depth) => (
+            <Menu.Item key={depth} onClick={() => unfold(depth)}>
+              {formatAmount(depth, 'level')}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </span>
+  );
+}
+
+/** The names of a proof that can be hidden, those that are hidden checked. */
+function KnownList({ lookedAt }: { lookedAt: LookedAt }) {
+  const { shown, look, toggleKnown } = lookedAt;
+  const names = useMemo(() => namesIn(shown), [shown]);
+  const hidden = hiddenNames(look.hide);
+  return (
+    <fieldset className={styles.known}>
+      <legend>What you know already</legend>
+      <p className="dim">Its steps are hidden, with all that only they stand on.</p>
+      <div className={styles.knownList}>
+        {names.map(({ name, count }) => (
+          <Checkbox
+            key={name}
+            size="xs"
+            checked={hidden.has(name)}
+            onChange={() => toggleKnown(name)}
+            label={
+              <span>
+                {name === computedName ? 'comparisons and arithmetic' : <span className="mono">{name}</span>}{' '}
+                <span className="dim number">{formatCount(count)}</span>
+              </span>
+            }
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function KnownButton({ lookedAt }: { lookedAt: LookedAt }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const count = hiddenNames(lookedAt.look.hide).size;
+  return (
+    <Popover position="bottom-start" opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
+      <Popover.Target>
+        <Button
+          variant="default"
+          leftSection={<IconEyeOff size={14} aria-hidden />}
+          onClick={() => setIsOpen((before) => !before)}
+        >
+          {count === 0 ? 'Hide' : `Hidden ${count}`}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Hide what is known">
+        {isOpen && <KnownList lookedAt={lookedAt} />}
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+/** What is not the whole proof as it is, said where it can be taken back. */
+function Reductions({ lookedAt }: { lookedAt: LookedAt }) {
+  const { look, tree, isFromMissing, reRoot, toggleKnown, shown } = lookedAt;
+  const names = [...hiddenNames(look.hide)];
+  if (look.from === undefined && names.length === 0) return null;
+  const count = shown.steps.length - (tree.sizeOf.get(tree.root) ?? 0);
+  return (
+    <div className={styles.reductions} role="status">
+      {look.from !== undefined && (
+        <>
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={<IconArrowBackUp size={13} aria-hidden />}
+            onClick={() => reRoot(null)}
+          >
+            The whole proof
+          </Button>
+          {isFromMissing ? (
+            <span>
+              The step <CodeText isLine text={look.from} /> is not in this proof. All of it is shown.
+            </span>
+          ) : (
+            <span className={styles.fromStep}>
+              From <CodeText isLine text={look.from} />
+            </span>
+          )}
+        </>
+      )}
+      {names.map((name) => (
+        <Button
+          key={name}
+          size="compact-xs"
+          variant="default"
+          aria-label={`Show ${name} again`}
+          rightSection={<IconX size={12} aria-hidden />}
+          onClick={() => toggleKnown(name)}
+        >
+          {name === computedName ? 'computed' : name}
+        </Button>
+      ))}
+      <span className="dim number">{formatAmount(count, 'step')} not shown</span>
+    </div>
+  );
+}
+
+interface ProofToolsProps {
+  lookedAt: LookedAt;
+  findRef: RefObject<HTMLInputElement | null>;
+  /** Puts the focus on the proof. */
+  onLeave: () => void;
+}
+
+export function ProofTools({ lookedAt, findRef, onLeave }: ProofToolsProps) {
+  const { look, setLook } = lookedAt;
+  return (
+    <>
+      <div className={styles.tools}>
+        <SegmentedControl
+          aria-label="How the proof is shown"
+          data={[
+            { value: 'outline', label: 'Outline' },
+            { value: 'diagram', label: 'Diagram' },
+          ]}
+          value={look.look ?? 'outline'}
+          onChange={(value) => setLook({ look: value === 'diagram' ? 'diagram' : undefined })}
+        />
+        <FindField lookedAt={lookedAt} fieldRef={findRef} onLeave={onLeave} />
+        <FoldButtons lookedAt={lookedAt} />
+        <KnownButton lookedAt={lookedAt} />
+      </div>
+      <Reductions lookedAt={lookedAt} />
+    </>
+  );
+}

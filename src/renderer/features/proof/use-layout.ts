@@ -1,0 +1,88 @@
+/** The places of a diagram, from a worker. Until new ones are there, the diagram stays as it was. */
+import { useEffect, useState } from 'react';
+import type { ShownFailure } from '../../ui/notices.tsx';
+import type { DiagramGraph } from './diagram-graph.ts';
+import type { Layout, LayoutInput } from './layout.ts';
+import type { LayoutAnswer, LayoutRequest } from './layout.worker.ts';
+import LayoutWorker from './layout.worker.ts?worker';
+import { placedDiagram, type PlacedDiagram } from './placed-diagram.ts';
+
+interface Waiting {
+  resolve(layout: Layout): void;
+  reject(error: Error): void;
+}
+
+let worker: Worker | null = null;
+let lastId = 0;
+const waiting = new Map<number, Waiting>();
+
+/** What to tell of a diagram that could not be made. */
+export function failureOfDiagram(error: unknown): ShownFailure {
+  const detail = error instanceof Error ? error.message : String(error);
+  return { title: 'The diagram could not be drawn', detail, requestId: '', errors: [] };
+}
+
+/** One that failed is not asked again: whoever asks next starts another. */
+function endWorker(failed: Worker, why: string): void {
+  failed.terminate();
+  if (worker === failed) worker = null;
+  const error = new Error(`${why} The outline shows the same steps.`);
+  for (const { reject } of waiting.values()) reject(error);
+  waiting.clear();
+}
+
+function startWorker(): Worker {
+  const started = new LayoutWorker();
+  started.onmessage = (event: MessageEvent<LayoutAnswer>) => {
+    const { id, outcome } = event.data;
+    if ('failure' in outcome) endWorker(started, `${outcome.failure}.`);
+    else waiting.get(id)?.resolve(outcome.layout);
+    waiting.delete(id);
+  };
+  started.onerror = () => endWorker(started, 'What lays it out could not be started, or has ended.');
+  return started;
+}
+
+/** The graph with places; rejects with what to tell the user. */
+export async function laidOut(graph: DiagramGraph): Promise<PlacedDiagram> {
+  worker ??= startWorker();
+  lastId += 1;
+  const id = lastId;
+  const input: LayoutInput = {
+    nodes: graph.nodes.map(({ width, height }) => ({ width, height })),
+    edges: graph.edges,
+  };
+  const request: LayoutRequest = { id, input };
+  const answered = new Promise<Layout>((resolve, reject) => waiting.set(id, { resolve, reject }));
+  worker.postMessage(request);
+  return placedDiagram(graph, await answered);
+}
+
+interface LaidOut {
+  readonly diagram: PlacedDiagram | null;
+  readonly failure: ShownFailure | null;
+  readonly again: () => void;
+}
+
+export function useLaidOut(graph: DiagramGraph): LaidOut {
+  const [diagram, setDiagram] = useState<PlacedDiagram | null>(null);
+  const [failure, setFailure] = useState<ShownFailure | null>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let isWanted = true;
+    laidOut(graph).then(
+      (placed) => {
+        if (!isWanted) return;
+        setDiagram(placed);
+        setFailure(null);
+      },
+      (error: unknown) => {
+        if (isWanted) setFailure(failureOfDiagram(error));
+      },
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [graph, tries]);
+  return { diagram, failure, again: () => setTries((count) => count + 1) };
+}
