@@ -51,6 +51,7 @@ test('an agent is connected, its calls show as they happen, and one of them is a
   service,
 }) => {
   await open(page, service, '/facts');
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   await page.keyboard.press('Alt+7');
   await expect(page.getByRole('heading', { name: 'No agent has called yet' })).toBeVisible();
   const endpoint = page.getByRole('region', { name: 'Endpoint for agents' });

@@ -147,6 +147,11 @@ test('a fading fact is boosted, weighed and pinned, and its other metadata stays
   // A pinned fact is not said to fade.
   await expect(row(page, 'Fading facts', 'owl')).toHaveCount(0);
 
+  // What is shown is read anew slowly: the next change is not refused for this one.
+  await page.route(/\/facts\/[^/?]+$/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await route.continue();
+  });
   await detail(page).getByRole('textbox', { name: 'Importance' }).fill('0.9');
   await detail(page).getByRole('button', { name: 'Set' }).click();
   await expect

@@ -238,6 +238,7 @@ test('the keyboard alone compares, chooses, merges and takes back; an address op
 }) => {
   await prepare(page, service);
   await open(page, service, '/facts');
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   await page.keyboard.press('Alt+5');
   const list = page.getByRole('grid', { name: 'Scopes' });
   await list.focus();
@@ -300,6 +301,7 @@ test('a scope is forked and, once its name was typed, deleted, whatever it is ca
   const name = 'a/b "c" ü 100%';
   await prepare(page, service);
   await open(page, service, '/scopes');
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   await page.keyboard.press('ControlOrMeta+k');
   await page.getByPlaceholder('Commands, predicates, rules').fill('Fork a scope');
   await page.keyboard.press('Enter');

@@ -1,11 +1,11 @@
 /** Changes of single facts from the lists: each reads the fact as it is, writes guarded by that, and says what came. */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
 import { type Failure, failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { assertionOf, atomOf, type FactChange, rememberedOf } from './remembered.ts';
+import { assertionOf, atomOf, type FactChange, generationOf, rememberedOf } from './remembered.ts';
 
 export interface FactChanges {
   /** Id of the fact that is being written; null for none. */
@@ -40,6 +40,8 @@ export function useFactChanges(): FactChanges {
   const [busy, setBusy] = useState<string | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [forgetting, setForgetting] = useState<StoredFact | null>(null);
+  /** By fact the generation of its last change from here: what is shown may be of before it for a moment. */
+  const written = useRef(new Map<string, number>()).current;
 
   async function work(id: string, does: () => Promise<void>): Promise<void> {
     setBusy(id);
@@ -62,8 +64,10 @@ export function useFactChanges(): FactChanges {
     stopForgetting: () => setForgetting(null),
     change: (id, change, seen) =>
       void work(id, async () => {
-        const detail = seen ?? (await read(id));
-        await mutateAsync(assertionOf(detail, change));
+        const isFresh = seen !== undefined && generationOf(seen) >= (written.get(id) ?? 0);
+        const detail = isFresh ? seen : await read(id);
+        const outcome = await mutateAsync(assertionOf(detail, change));
+        written.set(outcome.id, outcome.generation);
         notifyDone(wordsOf(change, atomOf(rememberedOf(detail))));
       }),
     forget: (id) =>
