@@ -21,12 +21,18 @@ async function gravesOf(axe: AxeBuilder): Promise<unknown[]> {
     .map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
 }
 
+/** Resolves when the page follows the scheme: a page that is looked at while it changes has the colours of both. */
+export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
+}
+
 /** Fails where something serious or critical is found in `view`, in the light or in the dark; leaves it in the light. */
 export async function expectNothingGrave(page: Page, view: string): Promise<void> {
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await showIn(page, 'light');
   expect(await gravesOf(new AxeBuilder({ page }).withTags(tags)), `findings in ${view}`).toEqual([]);
-  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await showIn(page, 'dark');
   const dark = await gravesOf(new AxeBuilder({ page }).withRules(colourRules));
   expect(dark, `findings in ${view}, in the dark`).toEqual([]);
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await showIn(page, 'light');
 }

@@ -1,5 +1,6 @@
 /** Signing in to the workbench, and its keys: the bootstrap, what a key may not, and what happens when one is revoked. */
 import AxeBuilder from '@axe-core/playwright';
+import { showIn } from './accessibility.ts';
 import { expect, type Page } from '@playwright/test';
 import { ServiceProcess, test as base } from './service.ts';
 import { goTo, open, rowsOf } from './workbench.ts';
@@ -62,7 +63,7 @@ async function check(page: Page, view: string): Promise<void> {
 
 async function inBothThemes(page: Page, view: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await showIn(page, colorScheme);
     await check(page, `${view}, ${colorScheme}`);
   }
 }
