@@ -5,6 +5,8 @@
  * that what fails is an answer and not the program.
  */
 
+import { closing } from './closing.mjs';
+
 /** @typedef {{file: string, from: string, to: string}} Edit */
 /**
  * @typedef {object} ClauseProperties
@@ -21,6 +23,7 @@
 export const probes = {
   kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
   meanwhile: { file: 'solve/upkeep.fuzz.ts', titles: 'tables are kept true whatever', flavours: 3 },
+  bits: { file: 'solve/upkeep.fuzz.ts', titles: 'rows of bits hold', flavours: 4 },
   answers: { file: 'engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
   written: { file: 'engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
   dependents: { file: 'engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
@@ -46,13 +49,17 @@ export const variants = {
     { file: 'facts/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
   ],
   'few killed': [{ file: 'solve/upkeep.ts', from: 'const fewKilled = 20_000;', to: 'const fewKilled = 3;' }],
-  'few rows at once': [{ file: 'solve/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' }],
+  'few rows at once': [
+    { file: 'solve/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' },
+    { file: 'facts/tuple-batch.ts', from: 'const mostRows = 1024;', to: 'const mostRows = 2;' },
+  ],
 };
 
 const upkeep = 'solve/upkeep.ts';
 const keepTrue = 'solve/keep-true.ts';
 const justifications = 'solve/justifications.ts';
 const machine = 'solve/machine.ts';
+const emitter = 'solve/emitter.ts';
 const storedSteps = 'solve/stored-steps.ts';
 const compileRule = 'solve/compile-rule.ts';
 const bodyCompiler = 'solve/body-compiler.ts';
@@ -72,14 +79,14 @@ const killing = [
   {
     clause: 'what rests on a fact that went is killed',
     file: keepTrue,
-    from: 'else justifications.dependentsOfFact(number, (target, at) => kill(set, target, at));',
+    from: 'else justifications.dependentsOfFact(number, (target, at) => kill(work, target, at));',
     to: '',
     by: joins,
   },
   {
     clause: 'what rests on the dead of its own level is killed',
     file: upkeep,
-    from: 'if (target.derived.level === derived.level) kill(set, target, at);',
+    from: 'if (target.derived.level === derived.level) kill(set.work, target, at);',
     to: '',
     by: joins,
   },
@@ -146,7 +153,7 @@ const telling = [
   {
     clause: 'levels above are told of what died',
     file: upkeep,
-    from: 'if (target.derived.level > level) kill(set, target, at);',
+    from: 'if (target.derived.level > level) kill(set.work, target, at);',
     to: '',
     by: joins,
   },
@@ -159,8 +166,8 @@ const telling = [
   },
   {
     clause: 'a row that died has its level told',
-    file: upkeep,
-    from: 'set.work.add(derived, phases.tell);',
+    file: derived,
+    from: 'work.add(derived, phases.tell);',
     to: '',
     by: joins,
   },
@@ -194,22 +201,22 @@ const telling = [
   },
   {
     clause: 'watchers are told of heights that changed',
-    file: machine,
+    file: emitter,
     from: '(rows.hasRisen || rows.heights !== null)',
     to: 'rows.hasRisen',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
-    file: machine,
+    file: emitter,
     from: '(rows.hasRisen || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
-    file: machine,
-    from: 'work.add(target.derived, phases.tell);',
+    file: emitter,
+    from: 'this.#parts.work.add(support.derived, phases.tell);',
     to: '',
     by: strata,
   },
@@ -244,7 +251,7 @@ const telling = [
   {
     clause: 'what is tested again loses what it concluded',
     file: upkeep,
-    from: '  set.justifications.dependents(support, row, (target, at) => kill(set, target, at));\n  waits',
+    from: '  set.justifications.dependents(support, row, (target, at) => kill(set.work, target, at));\n  waits',
     to: '  waits',
     by: strata,
   },
@@ -261,14 +268,14 @@ const telling = [
 const joining = [
   {
     clause: 'a row that came back is joined again',
-    file: machine,
+    file: emitter,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'a row that comes back while it is being joined is joined again',
-    file: machine,
+    file: emitter,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
     by: joins,
@@ -381,10 +388,17 @@ const joining = [
 /** @type {readonly Clause[]} */
 const justifying = [
   {
+    clause: 'a row that came back among many is joined again',
+    file: emitter,
+    from: 'rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width)',
+    to: 'batch.insertInto(rows, width)',
+    by: joins,
+  },
+  {
     clause: 'a row that came back or fell has its new reason',
-    file: machine,
-    from: '      this.#justify(target.support, row);\n    }\n    if (row >= target.claimed) return;',
-    to: '    }\n    if (row >= target.claimed) return;',
+    file: emitter,
+    from: '      this.#justify(support, row, values, premises);\n',
+    to: '',
     by: joins,
   },
   {
@@ -430,12 +444,13 @@ const justifying = [
     from: `    return met.insert(atom) >= 0;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
-    const relation = this.#relation as StoredRelation;
-    justifications.addFact(relation.number[this.row] as number, target, row);
-  }`,
+  override get premises(): Premises | null {
+    const relation = this.#relation;`,
     to: `    return met.insert(atom) >= 0;
-  }`,
+  }
+
+  override get premises(): Premises | null {
+    const relation: StoredRelation | null = null;`,
     by: joins,
   },
   {
@@ -445,48 +460,47 @@ const justifying = [
     return false;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
-    const relation = this.#relation as StoredRelation;
-    justifications.addFact(relation.number[this.row] as number, target, row);
-  }`,
+  override get premises(): Premises | null {
+    const relation = this.#relation;`,
     to: `    while (added.advance(machine)) if (this.pass()) return true;
     return false;
-  }`,
+  }
+
+  override get premises(): Premises | null {
+    const relation: StoredRelation | null = null;`,
     by: joins,
   },
   {
     clause: 'a derived row that started a join is a reason',
     file: machine,
-    from: `      if (this.pass()) return true;
+    from: `      machine.collect();
     }
     return false;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
+  override get premises(): Premises | null {
     const { support } = this.source;`,
-    to: `      if (this.pass()) return true;
+    to: `      machine.collect();
     }
     return false;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
+  override get premises(): Premises | null {
     const support: Support | null = null;`,
     by: joins,
   },
   {
     clause: 'a derived row that was joined is a reason',
     file: machine,
-    from: `    this.#cursor = 0;
-    return false;
+    from: `    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
+  override get premises(): Premises | null {
     const { support } = this.source;`,
-    to: `    this.#cursor = 0;
-    return false;
+    to: `    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
+  override get premises(): Premises | null {
     const support: Support | null = null;`,
     by: joins,
   },
@@ -504,15 +518,15 @@ const noting = [
   {
     clause: 'an instant at which a validity begins is a change',
     file: 'facts/fact-store.ts',
-    from: 'for (const instant of [from, until])',
-    to: 'for (const instant of [until])',
+    from: 'if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);',
+    to: '',
     by: instants,
   },
   {
     clause: 'an instant at which a validity ends is a change',
     file: 'facts/fact-store.ts',
-    from: 'for (const instant of [from, until])',
-    to: 'for (const instant of [from])',
+    from: 'if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);',
+    to: '',
     by: instants,
   },
   {
@@ -666,7 +680,7 @@ const dropping = [
   {
     clause: 'a chain is whole when what stands on nothing is let go',
     file: justifications,
-    from: 'else places[newer + 2] = to;',
+    from: 'else places.setOlder(newer, to);',
     to: '',
     variant: 'tight',
     by: joins,
@@ -763,4 +777,5 @@ export const clauses = [
   ...noting,
   ...dropping,
   ...answering,
+  ...closing,
 ];

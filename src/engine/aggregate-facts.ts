@@ -104,9 +104,7 @@ async function eachDerivable(
   const { reasoner, reader, pacer } = context;
   const atom = { predicate: input.predicate, args: [...args], negated: false, naf: false };
   const asked = question(scopeChoice(input), [atom]);
-  // A page without rows: the order of the answers is not wanted, only all of them.
-  const none = { offset: 0, limit: 0, withProof: false, withAlternatives: false };
-  const { matches } = await reasoner.answer(asked, reader, pacer, none);
+  const matches = await reasoner.answers(asked, reader, pacer);
   const width = asked.variables.length;
   const [concrete] = asked.body;
   const terms = concrete !== undefined && 'args' in concrete ? concrete.args : [];

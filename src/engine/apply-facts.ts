@@ -22,6 +22,7 @@ export function* storeFacts(
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
   let sliceEnd = rowsInSlice;
+  let touched: FactRow['relation'] | null = null;
   for (const fact of operation.facts) {
     if (--sliceEnd === 0) {
       sliceEnd = rowsInSlice;
@@ -37,6 +38,9 @@ export function* storeFacts(
     }
     if (outcome.status === 'unchanged') continue;
     draft.changes.push({ kind: 'fact.asserted', fact: outcome });
+    // Facts of one relation mostly come together.
+    if (outcome.relation === touched) continue;
+    touched = outcome.relation;
     draft.touched.add(relationKey(fact.predicate, fact.args.length, !fact.truthVal));
   }
   return () => {

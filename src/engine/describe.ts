@@ -6,7 +6,7 @@ import type { FactRow } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
-import { sees } from './solve/reader.ts';
+import { type Reader, sees } from './solve/reader.ts';
 
 /** One fact in full, and the vocabulary of a tenant. */
 
@@ -80,14 +80,19 @@ export async function listPredicates(context: BrowseContext): Promise<PredicateL
     return row;
   };
   for (const relation of tenant.facts.relations.values()) {
+    const whole = wholeCount(relation, reader);
     let row: Row | null = null;
+    let scope = -1;
     for (let at = 0; at < relation.count; at++) {
       if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
       if (!sees(reader, relation, at)) continue;
       row ??= rowOf(relation.predicate, relation.arity);
-      row.facts++;
-      noteScope(row, relation, at, context);
+      row.facts += whole ?? 1;
+      const scopeOfRow = (relation.columns[relation.arity] as Int32Array)[at] as number;
+      if (scopeOfRow !== scope) row.scopes.add(tenant.facts.scopeNames[scopeOfRow] ?? null);
+      scope = scopeOfRow;
       row.example ??= exampleOf(relation, at, context);
+      if (whole !== null) break;
     }
   }
   for (const kept of database.rules.all()) {
@@ -107,10 +112,14 @@ export async function listPredicates(context: BrowseContext): Promise<PredicateL
   return { predicates };
 }
 
-function noteScope(row: Row, relation: StoredRelation, at: number, { tenant }: BrowseContext): void {
-  const number = (relation.columns[relation.arity] as Int32Array)[at] as number;
-  const name = tenant.facts.scopeNames[number] ?? null;
-  if (!row.scopes.has(name)) row.scopes.add(name);
+/**
+ * How many facts the reader sees of a relation, where that is known without looking at each: all that are alive are seen,
+ * and are of one scope. Else null.
+ */
+function wholeCount(relation: StoredRelation, reader: Reader): number | null {
+  if (relation.spansScopes || relation.validFrom !== null || relation.validUntil !== null) return null;
+  if (reader.overlay?.hidden.has(relation) === true) return null;
+  return relation.liveIn(reader.generation);
 }
 
 function exampleOf(relation: StoredRelation, row: number, { tenant }: BrowseContext): string {

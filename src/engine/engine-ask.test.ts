@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { askInputSchema } from './contract/inference.ts';
-import { chainOf, day, openSession, patternInput, refusal } from './testing/engine-fixtures.ts';
+import { chainOf, day, openSession, patternInput, refusal, startTime } from './testing/engine-fixtures.ts';
 
 /** Questions and their answers: contract section 5. Proofs have a file of their own. */
 
@@ -98,6 +98,22 @@ test('results are distinct and ordered by their arguments by code point', async 
   const order = ['Z, \uffee', 'Z, \u{1f600}', 'z, 10', 'z, 9', 'é, 1'];
   expect(await results('p(?x, ?y)')).toEqual(order.map((args) => `p(${args})`));
   expect(await results('a(?x, ?y)')).toEqual(order.map((args) => `a(${args})`));
+});
+
+test('stored facts are the same answers with an index and without: once of several scopes, as of now', async () => {
+  const { tell, results, clock } = await openSession();
+  for (const scope of [null, 'a', 'b']) await tell('p(x, x, 1)', { scope });
+  await tell('p(x, y, 1)', { scope: 'a' });
+  await tell('p(x, z, 1)', { validUntil: startTime + day });
+  const bound = async (third: string) =>
+    (await results(`p(x, ?y, ${third})`)).map((atom) => atom.slice(5, 6));
+  expect(await bound('1')).toEqual(['x', 'y', 'z']);
+  expect(await bound('?_')).toEqual(['x', 'y', 'z']);
+  expect(await results('p(?x, ?x, 1)')).toEqual(['p(x, x, 1)']);
+  expect(await results('p(?x, ?x, ?_)')).toEqual(['p(x, x, 1)']);
+  clock.advance(day);
+  expect(await bound('1')).toEqual(['x', 'y']);
+  expect(await results('p(?x, ?y, ?z)')).toHaveLength(2);
 });
 
 test('limit and offset cut a page; count is of the page, truncated says that there is more', async () => {
@@ -282,4 +298,33 @@ test('after any change a question answers as if everything had been derived afre
   await tell('reach(a, b)');
   await engine.forgetRule(caller, id);
   expect(await results('reach(?x, ?y)')).toEqual(['reach(a, b)', 'reach(b, c)']);
+});
+
+test('the same question is answered alike until something changes, and then as it is', async () => {
+  const { engine, caller, clock, tell, teach, forget, changeRule } = await openSession();
+  for (let node = 0; node < 40; node++) await tell(`edge(${node}, ${node + 1})`);
+  const taught = await teach('path(?x, ?y) :- edge(?x, ?y)');
+  await teach('path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)');
+  const ask = async (fields: Record<string, unknown> = {}): Promise<unknown> => {
+    const { elapsedMs: _, ...answer } = await engine.ask(caller, patternInput('path(0, ?y)', fields));
+    return answer;
+  };
+  const parts = [{}, { limit: 2 }, { limit: 2, offset: 3 }, { limit: 3, withProof: true }];
+  const all = async (): Promise<unknown[]> => {
+    const answers: unknown[] = [];
+    for (const part of parts) answers.push(await ask(part));
+    return answers;
+  };
+  const first = await all();
+  expect(first[1]).toMatchObject({ results: ['path(0, 1)', 'path(0, 10)'], truncated: true });
+  expect(first[2]).toMatchObject({ results: ['path(0, 12)', 'path(0, 13)'], truncated: true });
+  expect(await all()).toEqual(first);
+  await forget('edge(9, 10)');
+  expect(await ask({ limit: 3 })).toMatchObject({ results: ['path(0, 1)', 'path(0, 2)', 'path(0, 3)'] });
+  await tell('edge(9, 10)', { validUntil: clock.now() + 1_000 });
+  expect((await all())[1]).toMatchObject({ results: ['path(0, 1)', 'path(0, 10)'] });
+  clock.advance(2_000);
+  expect(await ask({ limit: 2 })).toMatchObject({ results: ['path(0, 1)', 'path(0, 2)'] });
+  await changeRule(taught.id, { enabled: false });
+  expect(await ask({ limit: 2 })).toMatchObject({ results: [] });
 });

@@ -277,6 +277,28 @@ test('appearing in a listing is no use', async () => {
   expect(salienceBreakdown).toMatchObject({ uses: 1, lastUsedAt: startTime });
 });
 
+test('the vocabulary counts what is seen, whatever came, went and was changed', async () => {
+  const { engine, caller, tell, tellAll, forget, clock } = await openSession();
+  const counted = async () => {
+    const [row] = (await engine.predicates(caller)).predicates;
+    return [row?.facts, row?.scopes, row?.example];
+  };
+  await tellAll(['p(a)', 'p(b)', 'p(c)']);
+  expect(await counted()).toEqual([3, [null], 'p(a)']);
+  await forget('p(a)');
+  await tell('p(b)', { metadata: { source: 'x' } });
+  expect(await counted()).toEqual([2, [null], 'p(c)']);
+  await tell('p(d)', { scope: 's' });
+  expect(await counted()).toEqual([3, [null, 's'], 'p(c)']);
+  await forget('p(d)');
+  await tell('p(e)', { ttl: 1000 });
+  expect(await counted()).toEqual([3, [null], 'p(c)']);
+  clock.advance(1000);
+  expect(await counted()).toEqual([2, [null], 'p(c)']);
+  for (const atom of ['p(b)', 'p(c)']) await forget(atom);
+  expect(await counted()).toEqual([undefined, undefined, undefined]);
+});
+
 test('the vocabulary has one row for every name and arity', async () => {
   const { engine, caller, tellAll, tell, teach, results, clock } = await openSession();
   await tellAll(['p(a)', '-p(a)', 'p(a, b)', 'other(x)']);

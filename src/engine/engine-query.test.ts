@@ -137,6 +137,7 @@ test('a use by a question raises no generation', async () => {
     order: 'asc',
     limit: 10,
     cursor: null,
+    offset: null,
   });
   expect(facts).toHaveLength(2);
 });

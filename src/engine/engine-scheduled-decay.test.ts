@@ -68,6 +68,7 @@ test('a run that meets a full disk is told, and a later one evicts once there is
     memoryBytes: 1e9,
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: 20,
+    leaderUrl: null,
     onWarn: (message) => void warnings.push(message),
     tallies: new Map(),
     pause: () => new Promise((resolve) => void setImmediate(resolve)),

@@ -555,6 +555,7 @@ test('a commit that meets a full disk is refused and stays open, and can be trie
     memoryBytes: 1e9,
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: null,
+    leaderUrl: null,
     onWarn: () => {},
     tallies: new Map(),
     pause: () => new Promise((resolve) => void setImmediate(resolve)),

@@ -7,6 +7,7 @@ import type {
   DatabaseList,
   DeletedDatabase,
   SnapshotTaken,
+  StorageState,
   TenantList,
 } from './contract/administration.ts';
 import type {
@@ -82,6 +83,8 @@ import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from 
 import type { KeptKey } from './key-store.ts';
 import type { KeyToKeep } from './operation.ts';
 import type { OutcomeKey } from './outcome.ts';
+import type { Replica } from './replication/follower.ts';
+import type { Leader } from './replication/leader.ts';
 
 /**
  * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
@@ -111,6 +114,8 @@ export interface EngineCounters {
   logBytes: number;
   /** Snapshots that were written. */
   snapshots: number;
+  /** Backups that were sent whole. */
+  backups: number;
 }
 
 /** What there is at present, for gauges. Bytes of tables are as they were last measured. */
@@ -134,6 +139,11 @@ export interface EngineFigures {
   readonly snapshot: { readonly bytes: number; readonly at: number } | null;
   /** What the last snapshot of this process took; null: it has written none. */
   readonly snapshotTookMs: number | null;
+  /** Sequence of the last record. */
+  readonly position: number;
+  readonly isEncrypted: boolean;
+  /** When the last backup was taken that was sent whole, epoch milliseconds; null: none was since the start. */
+  readonly backupAt: number | null;
 }
 
 /**
@@ -184,6 +194,17 @@ export interface KeysOfService {
   revoke(caller: Caller, id: string): Promise<RevokedKey>;
   /** Revokes all admin keys; answers which those were. Nobody is asked: for whoever has the folder. */
   resetAdmin(caller: Caller): Promise<readonly OutcomeKey[]>;
+}
+
+/** Everything there was when it was taken, in the format of a snapshot. To be closed, however far it was read. */
+export interface Backup {
+  /** Sequence of the last record that it covers. */
+  readonly position: number;
+  readonly bytes: number;
+  /** All of it, once, in pieces of less than 1 MiB. */
+  pieces(): AsyncGenerator<Uint8Array, void, undefined>;
+  /** `isWhole`: it was sent to its end. */
+  close(isWhole: boolean): Promise<void>;
 }
 
 /**
@@ -267,8 +288,17 @@ export interface Engine {
   deleteTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
   nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
   readonly keys: KeysOfService;
+  /** What those are sent who follow this engine. */
+  readonly leader: Leader;
+  /** What a leader's records go into; null: this engine takes writes. */
+  readonly replica: Replica | null;
+  /** Sequence of the last record that is durable, and whose history it belongs to; null where there is none. */
+  position(): { readonly position: number; readonly historyId: string | null; readonly epoch: number };
   /** Writes a snapshot of the present state, and lets go of what of the log it covers. */
   snapshot(): Promise<SnapshotTaken>;
+  /** A snapshot of the present state, as a file to be kept elsewhere. */
+  backup(): Promise<Backup>;
+  storageState(): StorageState;
   /**
    * True where a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and
    * is answered by what it came to. Refuses with IdempotencyMismatch where that was another request.

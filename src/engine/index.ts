@@ -8,14 +8,22 @@ export {
   signalOf,
 } from './base/caller.ts';
 export { assert, present } from './base/assert.ts';
-export { EngineError, invalid } from './base/errors.ts';
+export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
-export type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
+export type { Backup, Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
 export type { KeptKey } from './key-store.ts';
 export type { ExportedFact, ExportedRule, Import, KeptImport } from './transfer.ts';
-export { openEngine } from './open-engine.ts';
+export { isFollowersFolder, openEngine } from './open-engine.ts';
+export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
+export { ReplicationError } from './replication/replication-error.ts';
 export { asRolledBack, rollsBack } from './rolled-back.ts';
+export { type Contents, folderTask, inLockedFolder } from './locked-folder.ts';
+export { convertFolder } from './convert-folder.ts';
+export { openBackup, type VerifiedBackup } from './restore-backup.ts';
+export { repairFolder, type Repaired } from './repair-folder.ts';
+export { verifyFolder, type Verified } from './verify-folder.ts';
+export { openFileBackend } from './storage/file-backend.ts';
 export { compareText } from './base/text-order.ts';
 export { canonicalName, wordRuns } from './context/mentions.ts';
 export type { Learned, LearnedFact, ViewFields, VocabularyEntry } from './learning.ts';

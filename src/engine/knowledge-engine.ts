@@ -3,6 +3,7 @@ import { ask, bodyOf } from './ask.ts';
 import { hearingNothing, unhurried } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
+import { notLeader } from './base/errors.ts';
 import { Slices, workedOff } from './base/slices.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import type {
@@ -12,6 +13,7 @@ import type {
   DatabaseList,
   DeletedDatabase,
   SnapshotTaken,
+  StorageState,
   TenantList,
 } from './contract/administration.ts';
 import type {
@@ -66,7 +68,7 @@ import { Databases } from './databases.ts';
 import { decay } from './decay.ts';
 import { DecaySchedule } from './decay-schedule.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from './describe.ts';
-import type { Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
+import type { Backup, Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
 import { explain } from './explain.ts';
 import { exportKnowledge } from './export-knowledge.ts';
 import { dependentsAmong, patternOf } from './forget.ts';
@@ -94,14 +96,17 @@ import {
   storedRule,
 } from './prepare-rules.ts';
 import { mentionedConstants, mentionedFacts } from './mentioned-facts.ts';
-import { queryFacts } from './query.ts';
+import { queryFacts, queryFew } from './query.ts';
 import { restore } from './restore.ts';
 import { retract, tryRetract, type Writer } from './retract.ts';
 import { trace } from './trace.ts';
 import { whatIf } from './what-if.ts';
 import { relationsRead } from './solve/program.ts';
 import { decayEverywhere } from './scheduled-decay.ts';
+import { Leader } from './replication/leader.ts';
+import { EngineReplica } from './replica.ts';
 import { Snapshots } from './snapshots.ts';
+import { Backups } from './backups.ts';
 import type { Tallies } from './solve/table-set.ts';
 import type { DatabaseState } from './state.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from './scopes.ts';
@@ -129,6 +134,8 @@ export interface EngineParts extends LiveParts {
   readonly snapshotIntervalMs: number;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
+  /** Address of the leader whose records these are; null: callers write. */
+  readonly leaderUrl: string | null;
   /** Told, in words for people, what an operator should know. */
   readonly onWarn: (message: string) => void;
 }
@@ -155,7 +162,10 @@ export class KnowledgeEngine implements Engine {
   readonly #transactions: Transactions;
   readonly #databases: Databases;
   readonly keys: Keys;
+  readonly leader: Leader;
+  readonly replica: EngineReplica | null;
   readonly #snapshots: Snapshots;
+  readonly #backups: Backups;
   readonly #windows: Windows;
   readonly #decay: DecaySchedule | null;
   readonly #newId: () => string;
@@ -181,12 +191,30 @@ export class KnowledgeEngine implements Engine {
     this.#databases = new Databases(state, this.#writer, () => new Slices(pause));
     this.keys = new Keys(state, this.#writer, clock);
     const talliesOf = (database: DatabaseState): Tallies => this.#live.talliesOf(database);
-    this.#snapshots = new Snapshots({ state, log, lane: this.#lane, talliesOf, pause, intervalMs, onWarn });
+    const neededAfter = (): number => this.leader.neededAfter();
+    const lane = this.#lane;
+    this.#snapshots = new Snapshots({
+      state,
+      log,
+      lane,
+      talliesOf,
+      pause,
+      neededAfter,
+      intervalMs,
+      onWarn,
+    });
+    this.#backups = new Backups(this.#snapshots, log, () => clock.now());
+    this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.#snapshots.take() });
+    const [live, snapshots] = [this.#live, this.#snapshots];
+    const follows = parts.leaderUrl !== null;
+    this.replica = follows ? new EngineReplica({ state, log, lane, live, snapshots, pause }) : null;
     const { decayIntervalMs, onBug } = parts;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this.#writer, onWarn, onBug }, signal);
     this.#decay =
-      decayIntervalMs === null ? null : new DecaySchedule({ clock, intervalMs: decayIntervalMs, run });
+      decayIntervalMs === null || follows
+        ? null
+        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, run });
   }
 
   async tell(
@@ -260,9 +288,9 @@ export class KnowledgeEngine implements Engine {
       await this.#live.noteUses(plain, used);
       return result;
     };
-    return caller.transaction === null
-      ? this.#live.reading(caller, defaultLimits, (context) => queried(context))
-      : this.#transactions.reading(caller, defaultLimits, queried);
+    if (caller.transaction !== null) return this.#transactions.reading(caller, defaultLimits, queried);
+    const few = this.#live.look(caller, (context) => queryFew(context, input));
+    return few ?? this.#live.reading(caller, defaultLimits, (context) => queried(context));
   }
 
   async facts(caller: Caller, query: facts.ListFactsQuery): Promise<facts.FactList> {
@@ -388,6 +416,7 @@ export class KnowledgeEngine implements Engine {
 
   async begin(caller: Caller): Promise<TransactionBegun> {
     this.#live.refuseClosed();
+    if (this.#parts.leaderUrl !== null) throw notLeader(this.#parts.leaderUrl);
     return this.#transactions.begin(caller);
   }
 
@@ -554,9 +583,41 @@ export class KnowledgeEngine implements Engine {
     return this.#databases.nukeTenant(caller, database, name);
   }
 
+  position(): { position: number; historyId: string | null; epoch: number } {
+    const { lastSequence: position, historyId, epoch } = this.#parts.log;
+    return { position, historyId: position === 0 ? null : historyId, epoch };
+  }
+
   async snapshot(): Promise<SnapshotTaken> {
     this.#live.refuseClosed();
     return this.#snapshots.take();
+  }
+
+  async backup(): Promise<Backup> {
+    this.#live.refuseClosed();
+    return this.#backups.take();
+  }
+
+  storageState(): StorageState {
+    const { log } = this.#parts;
+    const { isEncrypted: encrypted, fsync } = log;
+    const { storedBytes: bytes, segments, inFlightBytes: waitingBytes } = log.statistics();
+    const snapshot = log.snapshot();
+    return {
+      status: log.status(),
+      encrypted,
+      fsync,
+      historyId: log.historyId,
+      parent: log.parent && { historyId: log.parent.historyId, position: log.parent.sequence },
+      position: log.lastSequence,
+      log: { bytes, segments, waitingBytes },
+      snapshot: snapshot && {
+        position: snapshot.sequence,
+        bytes: snapshot.bytes,
+        createdAt: snapshot.createdAt,
+      },
+      backup: this.#backups.last,
+    };
   }
 
   remembers(caller: Caller): boolean {
@@ -581,7 +642,14 @@ export class KnowledgeEngine implements Engine {
 
   counters(): EngineCounters {
     const { records, commits, bytes: logBytes } = this.#parts.log.statistics();
-    return { ...this.#live.counters(), records, commits, logBytes, snapshots: this.#snapshots.written };
+    return {
+      ...this.#live.counters(),
+      records,
+      commits,
+      logBytes,
+      snapshots: this.#snapshots.written,
+      backups: this.#backups.count,
+    };
   }
 
   figures(): EngineFigures {
@@ -597,6 +665,9 @@ export class KnowledgeEngine implements Engine {
       logWaitingBytes: inFlightBytes,
       snapshot: snapshot === null ? null : { bytes: snapshot.bytes, at: snapshot.createdAt },
       snapshotTookMs: this.#snapshots.tookMs,
+      position: log.lastSequence,
+      isEncrypted: log.isEncrypted,
+      backupAt: this.#backups.last?.takenAt ?? null,
     };
   }
 
@@ -619,6 +690,7 @@ export class KnowledgeEngine implements Engine {
 
   async #write(write: Write): Promise<Report> {
     this.#live.refuseClosed();
+    if (this.#parts.leaderUrl !== null) throw notLeader(this.#parts.leaderUrl);
     const outcome = this.#kept(write.caller);
     if (outcome !== null) return repeatedReport(write.database, outcome);
     const report = await this.#lane.write(write);

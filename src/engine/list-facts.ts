@@ -16,7 +16,8 @@ import {
  * GET /facts: one page of a listing.
  *
  * A page is found by the place of its first entry in the order, not by its number, so that facts that come and go
- * between two pages neither repeat nor hide others. Descending is ascending read backwards, ties included, so that a
+ * between two pages neither repeat nor hide others. Who wants any page at once names it by number (`offset`), in the
+ * list as a cursor saw it where one is given. Descending is ascending read backwards, ties included, so that a
  * reader can page from either end.
  */
 export async function listFacts(context: BrowseContext, query: ListFactsQuery): Promise<FactList> {
@@ -26,12 +27,13 @@ export async function listFacts(context: BrowseContext, query: ListFactsQuery): 
   const total = listing.rows.length;
   const isAscending = query.order === 'asc';
   const step = isAscending ? 1 : -1;
-  const first =
-    after === null
-      ? isAscending
-        ? 0
-        : total - 1
-      : firstAfter(listed, listing, placeOf(after, listing.relations));
+  const isByPlace = after !== null && query.offset === null;
+  const offset = query.offset ?? 0;
+  const first = isByPlace
+    ? firstAfter(listed, listing, placeOf(after, listing.relations))
+    : isAscending
+      ? offset
+      : total - 1 - offset;
   const facts: StoredFact[] = [];
   let at = first;
   for (; facts.length < query.limit && at >= 0 && at < total; at += step)

@@ -46,8 +46,7 @@ export async function everyAtom(
 ): Promise<Matches> {
   const args = Array.from({ length: arity }, (_, position) => `?v${position}`);
   const asked = question(view, [{ predicate, args, negated, naf: false }]);
-  const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
-  return (await reasoner.answer(asked, reader, pacer, page)).matches;
+  return reasoner.answers(asked, reader, pacer);
 }
 
 /** The atom of an answer to a question that is one atom. */

@@ -1,3 +1,4 @@
+import { AtomPart } from './atom-part.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import { compareText } from './base/text-order.ts';
 import type { ListFactsQuery, StoredFact } from './contract/facts.ts';
@@ -7,6 +8,7 @@ import type { ListedConclusion, Listing, ListingState, RelationName } from './ke
 import { listedConclusions } from './listed-conclusions.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
+import type { Pacer } from './solve/evaluation.ts';
 import { sortedOrder } from './solve/sorted.ts';
 
 /**
@@ -116,38 +118,76 @@ interface StoredRows {
   readonly rows: Int32Array;
 }
 
-const workBetweenBreaths = 4096;
+const rowsBetweenBreaths = 4096;
 
-async function storedRows(listed: Listed, relations: readonly RelationName[]): Promise<StoredRows> {
-  const { context, query } = listed;
-  const { tenant, reader, pacer } = context;
-  const { facts } = tenant;
+/** What gathers stored rows: `scope` by number, 0 for the facts without one; null: of all. */
+interface Gathering {
+  readonly context: BrowseContext;
+  readonly scope: number | null;
+  readonly found: GrowingPairs;
+}
+
+async function storedRows(
+  { context, query }: Listed,
+  relations: readonly RelationName[],
+): Promise<StoredRows> {
+  const { facts } = context.tenant;
   const view = scopeChoice(query);
-  const wantedScope =
-    view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
-  const part = query.q?.toLowerCase() ?? null;
-  const found = new GrowingPairs();
-  let work = 0;
+  const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
+  const part = query.q === null ? null : new AtomPart(query.q);
+  const gathering: Gathering = { context, scope, found: new GrowingPairs() };
   for (const [place, { predicate, arity, negated }] of relations.entries()) {
     const relation = facts.relation(predicate, arity, negated);
     if (relation === null) continue;
-    const count = relation.rowsAt(reader.generation);
-    for (let row = 0; row < count; row++) {
-      if (++work >= workBetweenBreaths) {
-        work = 0;
-        await pacer.breathe();
-      }
-      if (!isListed(relation, row, reader)) continue;
-      if (wantedScope !== null && (relation.columns[arity] as Int32Array)[row] !== wantedScope) continue;
-      if (part !== null) {
-        const atom = renderAtom({ predicate, args: facts.argsOf({ relation, row }), negated });
-        work += 4 + atom.length / 16;
-        if (!atom.toLowerCase().includes(part)) continue;
-      }
-      found.add(place, row);
+    const count = relation.rowsAt(context.reader.generation);
+    const isWhole = part === null || part.isInName(predicate);
+    for (let row = 0; row < count; ) {
+      const end = Math.min(count, row + rowsBetweenBreaths);
+      row = isWhole
+        ? takeListed(gathering, relation, place, row, end)
+        : takeMatching(gathering, part, relation, place, row, end);
+      await context.pacer.breathe();
     }
   }
-  return found.taken();
+  return gathering.found.taken();
+}
+
+/** Takes the listed rows from one to another, the last exclusive; answers where it stopped. */
+function takeListed(
+  { context: { reader }, scope, found }: Gathering,
+  relation: StoredRelation,
+  place: number,
+  from: number,
+  to: number,
+): number {
+  if (scope === null && relation.death === null && relation.validUntil === null) {
+    found.addRange(place, from, to);
+    return to;
+  }
+  const scopes = relation.columns[relation.arity] as Int32Array;
+  for (let row = from; row < to; row++)
+    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader)) found.add(place, row);
+  return to;
+}
+
+/** As `takeListed`, of rows whose atom has the part; stops as soon as it was enough for a slice. */
+function takeMatching(
+  { context, scope, found }: Gathering,
+  part: AtomPart,
+  relation: StoredRelation,
+  place: number,
+  from: number,
+  to: number,
+): number {
+  const scopes = relation.columns[relation.arity] as Int32Array;
+  const work = { steps: 0 };
+  let row = from;
+  for (; row < to && work.steps < rowsBetweenBreaths; row++) {
+    work.steps++;
+    if ((scope !== null && scopes[row] !== scope) || !isListed(relation, row, context.reader)) continue;
+    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(place, row);
+  }
+  return row;
 }
 
 /** Alive in the reader's generation, and its validity has not ended. */
@@ -170,6 +210,18 @@ class GrowingPairs {
     }
     this.#left[this.#count] = left;
     this.#right[this.#count++] = right;
+  }
+
+  /** Pairs of the one number with each of the others, the last exclusive. */
+  addRange(left: number, from: number, to: number): void {
+    const end = this.#count + to - from;
+    while (this.#left.length < end) {
+      this.#left = enlarged(this.#left);
+      this.#right = enlarged(this.#right);
+    }
+    this.#left.fill(left, this.#count, end);
+    for (let at = this.#count, right = from; right < to; at++, right++) this.#right[at] = right;
+    this.#count = end;
   }
 
   taken(): StoredRows {
@@ -216,6 +268,8 @@ async function inOrder(
   const ofPlace = relations.map(({ predicate, arity, negated }) =>
     tenant.facts.relation(predicate, arity, negated),
   );
+  if (listed.query.sort === 'predicate' && conclusions.length === 0)
+    return { relations, conclusions, ...(await byNumbers(stored, ofPlace, pacer)) };
   const storedCount = stored.rows.length;
   const count = storedCount + conclusions.length;
   const sorts = new Float64Array(count);
@@ -246,6 +300,39 @@ async function inOrder(
     rows[at] = isStored ? (stored.rows[entry] as number) : entry - storedCount;
   }
   return { relations, places, rows, conclusions };
+}
+
+/**
+ * Rows by relation, which they are, and there by number. Rows are born in that order, but versions of facts that were
+ * changed come later: where there are none, nothing has to be moved.
+ */
+async function byNumbers(
+  { places, rows }: StoredRows,
+  ofPlace: readonly (StoredRelation | null)[],
+  pacer: Pacer,
+): Promise<StoredRows> {
+  for (let start = 0; start < rows.length; ) {
+    const place = places[start] as number;
+    const { number } = ofPlace[place] as StoredRelation;
+    let end = start;
+    let isInOrder = true;
+    for (; end < rows.length && places[end] === place; end++) {
+      if (end > start)
+        isInOrder &&= (number[rows[end - 1] as number] as number) < (number[rows[end] as number] as number);
+      if ((end & 0x3fff) === 0x3fff) await pacer.breathe();
+    }
+    if (!isInOrder) {
+      const part = rows.slice(start, end);
+      const order = await sortedOrder(
+        part.length,
+        (left, right) => (number[part[left] as number] as number) - (number[part[right] as number] as number),
+        pacer,
+      );
+      for (let at = 0; at < part.length; at++) rows[start + at] = part[order[at] as number] as number;
+    }
+    start = end;
+  }
+  return { places, rows };
 }
 
 /** What the entry is sorted by; `place` is that of its relation. */

@@ -68,7 +68,10 @@ export interface Watch {
 }
 
 type LiveFigures = 'databases' | 'tenants' | 'rules' | 'conclusions' | 'derivedBytes' | 'derivedBudgetBytes';
-type LiveCounters = Exclude<keyof EngineCounters, 'records' | 'commits' | 'logBytes' | 'snapshots'>;
+type LiveCounters = Exclude<
+  keyof EngineCounters,
+  'records' | 'commits' | 'logBytes' | 'snapshots' | 'backups'
+>;
 
 /** Of the memory for what is derived, the part that listings may take. */
 const partOfListings = 8;
@@ -151,6 +154,22 @@ export class LiveState implements LaneWatcher {
   }
 
   /**
+   * Reads stored facts in this turn: nothing has to be kept from changing, and notes those that were used. null where
+   * `read` gives it up.
+   */
+  look<Result>(
+    caller: Caller,
+    read: (context: BrowseContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
+  ): Result | null {
+    this.refuseClosed();
+    const context = this.pin(caller, defaultLimits);
+    const found = read(context);
+    if (found === null) return null;
+    for (const fact of found.facts) this.noteUse(context, fact);
+    return found.result;
+  }
+
+  /**
    * Looks at the state in the turn of a write, right before it: what was known then is compared with what holds
    * after. The state is kept until `end`.
    */
@@ -198,7 +217,7 @@ export class LiveState implements LaneWatcher {
       database,
       tenant,
       reasoner,
-      reader: this.#readerOf(database, tenant, caller.tenant),
+      reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, signal: caller.signal }),
       listings: this.#listings,
     };
@@ -239,12 +258,16 @@ export class LiveState implements LaneWatcher {
   }
 
   /** A question counts once for every fact it used. Uses by questions are no writes. */
-  async noteUses({ database, tenant, reader, pacer }: BrowseContext, used: Iterable<FactRow>): Promise<void> {
+  async noteUses(context: BrowseContext, used: Iterable<FactRow>): Promise<void> {
     let noted = 0;
     for (const fact of used) {
-      tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
-      if ((++noted & 0x3ff) === 0) await pacer.breathe();
+      this.noteUse(context, fact);
+      if ((++noted & 0x3ff) === 0) await context.pacer.breathe();
     }
+  }
+
+  noteUse({ database, tenant, reader }: BrowseContext, fact: FactRow): void {
+    tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 
   /** Visible time: never before what anybody was shown, nor before logical time. */
@@ -347,6 +370,30 @@ export class LiveState implements LaneWatcher {
     if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, touched);
   }
 
+  /**
+   * To be called in the turn in which the state became another, with the databases that it had: everybody who follows
+   * changes is to read again. Who reads what was there reads it to the end.
+   */
+  replaced(before: readonly DatabaseState[]): void {
+    for (const database of before) {
+      const { tenants, rules } = database;
+      this.#letGo(database, { tenants, facts: 0, rules: rules.size, isDatabaseGone: true });
+    }
+    const time = this.showTime();
+    const { databases, goneDatabases } = this.#parts.state;
+    for (const { tenant } of this.everyTenant()) {
+      tenant.facts.boundaries.takeUntil(time);
+      this.#timer.expect(tenant.facts.boundaries.next);
+    }
+    for (const database of databases.values())
+      this.#told.set(database, new ToldGeneration(database.name, database.generation, time));
+    const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
+    for (const name of names) {
+      const generation = databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
+      this.#feed.publish(resetChange(name, null, generation, time));
+    }
+  }
+
   /** Keeps nothing more for what was cleared: who still reads it goes on with what they hold. */
   #letGo(database: DatabaseState, { tenants, facts, rules, isDatabaseGone }: Cleared): void {
     this.#counters.factsRetracted += facts;
@@ -439,9 +486,13 @@ export class LiveState implements LaneWatcher {
   }
 
   /** A reader of the tenant's state as it is now. */
-  #readerOf(database: DatabaseState, tenant: TenantState, name: string): PinnedReader {
+  #readerOf(
+    database: DatabaseState,
+    tenant: TenantState,
+    name: string,
+    reasoner = this.#reasonerOf(database, tenant, name),
+  ): PinnedReader {
     const time = this.showTime();
-    const reasoner = this.#reasonerOf(database, tenant, name);
     this.#pass(database, tenant, name, time);
     return reasoner.reader(database.generation, time);
   }

@@ -1,20 +1,34 @@
 import { systemClock, type Clock } from './base/clock.ts';
+import { EngineError } from './base/errors.ts';
 import type { Engine } from './engine.ts';
 import { KnowledgeEngine } from './knowledge-engine.ts';
 import { apply } from './apply.ts';
 import { type Operation, operationVersion } from './operation.ts';
 import { State } from './state.ts';
 import { readState, type RestoredState } from './state-snapshot.ts';
+import { type StorageBackend, systemErrorCode } from './storage/backend.ts';
+import { FolderKey } from './storage/cipher.ts';
 import type { LogRecord } from './storage/codec.ts';
 import { openFileBackend } from './storage/file-backend.ts';
+import {
+  type Following,
+  markBegun,
+  markFollowing,
+  readFollowing,
+  unmarkFollowing,
+} from './storage/following.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import { lockFolder } from './storage/lock.ts';
 import { type FsyncMode, type Log, openLog } from './storage/log.ts';
 import { memoryBackend } from './storage/memory-backend.ts';
+import { StartupError } from './storage/startup-error.ts';
+import type { ReadableLog } from './storage/stored-log.ts';
 
 export interface EngineOptions {
   /** The folder of the log; null: all in memory, gone with the process. */
   readonly storageDir: string | null;
+  /** Encrypts the files: 64 hexadecimal digits; null, or not given: they are not encrypted. */
+  readonly encryptionKey?: string | null;
   /** When a write counts as durable; `always` unless given. */
   readonly fsync?: FsyncMode;
   /** Bytes after which the log begins another segment; 64 MiB unless given. */
@@ -27,6 +41,11 @@ export interface EngineOptions {
   readonly snapshotIntervalMs?: number;
   /** Milliseconds between two runs of decay over every database and tenant; null, or not given: none. */
   readonly decayIntervalMs?: number | null;
+  /**
+   * Address of the leader that this engine follows: it takes no writes, and has what its `replica` is given. null, or not
+   * given: it leads; where the folder was a follower's, a history of its own begins, which has all there was.
+   */
+  readonly leaderUrl?: string | null;
   /** Told what an operator should know, in words for people. */
   readonly onWarn?: (message: string) => void;
   /** Told of an error inside that no caller hears of: a bug. Warned of unless given. */
@@ -34,6 +53,8 @@ export interface EngineOptions {
   /** Told how long each sync of the log took, in milliseconds. */
   readonly onSync?: (elapsedMs: number) => void;
   readonly clock?: Clock;
+  /** So many random bytes that no user can foresee; the system's unless given. */
+  readonly random?: (bytes: number) => Uint8Array;
   /** Lets everything else that waits run; between two slices of a long question. */
   readonly pause?: () => Promise<void>;
 }
@@ -43,40 +64,46 @@ const defaultSnapshotIntervalMs = 300_000;
 
 /**
  * Opens the engine: locks the folder, reads the snapshot and the log after it. Rejects with a StartupError where the folder
- * is in use, damaged, or of a newer version; nothing has been changed then.
+ * is in use, damaged, of a newer version, or the key is not its key; nothing has been changed then.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { storageDir } = options;
-  if (storageDir === null) return start(options, null);
-  await openFileBackend(storageDir);
+  if (storageDir === null) return (await openEngineOn(memoryBackend(), null, options)).engine;
+  const backend = await openFileBackend(storageDir);
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
   const lock = await lockFolder(storageDir, { now: () => clock.now(), onWarn });
   try {
     if (options.address !== undefined) await lock.announce(options.address);
-    return await start(options, lock);
+    return (await openEngineOn(backend, lock, options)).engine;
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
 
-async function start(options: EngineOptions, lock: FolderLock | null): Promise<Engine> {
+/** True where the folder is a follower's: who opens it to lead makes it a leader's. Rejects with a StartupError. */
+export async function isFollowersFolder(storageDir: string): Promise<boolean> {
+  return (await readFollowing(await openFileBackend(storageDir))) !== null;
+}
+
+/** An engine, with the state that it keeps: for those who compare what is logged. */
+export interface OpenedEngine {
+  readonly engine: Engine;
+  readonly state: State;
+}
+
+/** Opens the engine of these files, which are locked where that is needed. Rejects as `openEngine`. */
+export async function openEngineOn(
+  backend: StorageBackend,
+  lock: FolderLock | null,
+  options: Omit<EngineOptions, 'storageDir' | 'address'>,
+): Promise<OpenedEngine> {
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
   const pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)));
-  const backend = options.storageDir === null ? memoryBackend() : await openFileBackend(options.storageDir);
-  const { log } = await openLog(backend, {
-    fsync: options.fsync ?? 'always',
-    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
-    now: () => clock.now(),
-    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-    onWarn,
-    ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
-  });
-  const { state, tallies } = await recover(log, pause);
-  if (state.sequence === 0) await begin(state, log, clock);
-  return new KnowledgeEngine({
+  const { log, state, tallies } = await openStored(backend, { ...options, pause });
+  const engine = new KnowledgeEngine({
     state,
     tallies,
     log,
@@ -85,10 +112,85 @@ async function start(options: EngineOptions, lock: FolderLock | null): Promise<E
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     decayIntervalMs: options.decayIntervalMs ?? null,
+    leaderUrl: options.leaderUrl ?? null,
     onWarn,
     onBug: options.onBug ?? ((error) => onWarn(`a bug: ${String(error)}`)),
     pause,
   });
+  return { engine, state };
+}
+
+/** A log, and what it amounts to. */
+export interface Stored extends RestoredState {
+  readonly log: Log;
+}
+
+/** What of the options is about what is stored. */
+export type StoredOptions = Pick<
+  EngineOptions,
+  'fsync' | 'segmentBytes' | 'encryptionKey' | 'leaderUrl' | 'onWarn' | 'onSync' | 'clock'
+> & {
+  readonly pause: () => Promise<void>;
+  /** So many random bytes, unpredictable to users; those of the system unless given. */
+  readonly random?: (bytes: number) => Uint8Array;
+};
+
+/** Opens what is stored, to lead or to follow: what the folder was before, it is that from now on. */
+export async function openStored(backend: StorageBackend, options: StoredOptions): Promise<Stored> {
+  const clock = options.clock ?? systemClock;
+  const onWarn = options.onWarn ?? (() => {});
+  const random = options.random ?? ((bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
+  const leads = (options.leaderUrl ?? null) === null;
+  const following = await readFollowing(backend);
+  const { log } = await openLog(backend, {
+    ...(following !== null && leads ? { branch: following } : {}),
+    fsync: options.fsync ?? 'always',
+    key: keyOf(options.encryptionKey),
+    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+    now: () => clock.now(),
+    random,
+    onWarn,
+    ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
+  });
+  try {
+    const { state, tallies } = await stateOf(log, options.pause);
+    if (!leads) await markFollowing(backend);
+    else if (following !== null) await promote(backend, following, log, onWarn);
+    if (state.sequence === 0 && leads) await begin(state, log, clock);
+    return { log, state, tallies };
+  } catch (error) {
+    // It may look for room again and again: not in a folder that is let go.
+    await log.close().catch((failed: unknown) => onWarn(`The log could not be closed: ${String(failed)}`));
+    throw error;
+  }
+}
+
+/**
+ * Makes the history that begins here durable, before anything is answered for in it, and the folder nobody's but its own.
+ * Where the power goes meanwhile, the next start goes on with that history, or begins one where there is none yet.
+ */
+async function promote(
+  backend: StorageBackend,
+  { begun }: Following,
+  log: Log,
+  onWarn: (message: string) => void,
+): Promise<void> {
+  if (log.lastSequence > 0) {
+    if (begun !== log.historyId) {
+      await markBegun(backend, log.historyId);
+      await log.beginSegment();
+    }
+    onWarn(
+      `This folder was a follower's, and leads from now on: history ${log.historyId} goes on from record ` +
+        `${log.lastSequence} of ${log.parent?.historyId ?? 'another one'}. Other followers begin anew from a snapshot.`,
+    );
+  }
+  await unmarkFollowing(backend);
+}
+
+/** The key that is written so; null where there is none. */
+export function keyOf(hexadecimal: string | null | undefined): FolderKey | null {
+  return hexadecimal === null || hexadecimal === undefined ? null : FolderKey.fromHexadecimal(hexadecimal);
 }
 
 /** The first record of every log: there is always a database `default`. */
@@ -105,11 +207,21 @@ async function begin(state: State, log: Log, clock: Clock): Promise<void> {
     version: operationVersion,
     operation,
   };
-  await log.append([record], () => void apply(state, record));
+  await log
+    .append([record], () => void apply(state, record))
+    .catch((error: unknown) => {
+      throw error instanceof EngineError ? notBegun(error) : error;
+    });
+}
+
+function notBegun(error: EngineError): StartupError {
+  const code = systemErrorCode(error.cause) || error.code;
+  const message = `The log cannot be begun: ${code}. Make room on the disk of the storage folder, or check the disk and the rights of the folder, and start again.`;
+  return new StartupError(message, {}, { cause: error });
 }
 
 /** The state that the log tells of: its snapshot, where it has one, and the records after it. */
-async function recover(log: Log, pause: () => Promise<void>): Promise<RestoredState> {
+export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Promise<RestoredState> {
   const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
   const { state } = restored;
   for await (const record of log.read(state.sequence)) apply(state, record);

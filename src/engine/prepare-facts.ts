@@ -13,13 +13,15 @@ import { renderAtom } from './logic/print.ts';
 
 /** From a fact as a client gives it to one as it is logged: times resolved, only what was given. */
 export function factToStore(input: FactInput, now: number): FactToStore {
-  const { validFrom, metadata } = input;
+  const { predicate, args, truthVal, scope, validFrom, metadata } = input;
   const validUntil = endOf(input, now);
+  if (validFrom === null && validUntil === null && metadata === null)
+    return { predicate, args, truthVal, scope };
   return {
-    predicate: input.predicate,
-    args: input.args,
-    truthVal: input.truthVal,
-    scope: input.scope,
+    predicate,
+    args,
+    truthVal,
+    scope,
     ...(validFrom === null ? {} : { validFrom }),
     ...(validUntil === null ? {} : { validUntil }),
     ...(metadata === null ? {} : { metadata }),
@@ -32,6 +34,11 @@ function endOf(input: FactInput, now: number): number | 'never' | null {
   if (ttl === null) return validUntil;
   const end = now + ttl;
   return typeof validUntil === 'number' ? Math.min(validUntil, end) : end;
+}
+
+/** True where the fact says something of its validity. */
+export function givesValidity(fact: FactToStore): boolean {
+  return fact.validFrom !== undefined || fact.validUntil !== undefined;
 }
 
 /** True where whether the validity is well-formed depends on what is stored: one bound is given and the other kept. */

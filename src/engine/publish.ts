@@ -95,7 +95,12 @@ function change(
 }
 
 /** The change that tells a subscriber to read everything again. */
-export function resetChange(database: string, tenant: string, generation: number, time: number): Change {
+export function resetChange(
+  database: string,
+  tenant: string | null,
+  generation: number,
+  time: number,
+): Change {
   return {
     id: `${generation}.0`,
     kind: 'reset',

@@ -5,16 +5,42 @@ import { Tuples } from './facts/tuples.ts';
 import { Constants } from './solve/constants.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { isAdded, matching, type Reader } from './solve/reader.ts';
-import { rowsByText } from './solve/sorted.ts';
+import { fewByText, rowsByText } from './solve/sorted.ts';
+
+/** The answer to a query, and the stored facts behind it. */
+export interface Queried {
+  readonly result: QueryResult;
+  readonly facts: readonly FactRow[];
+}
+
+/** As `queryFacts`, at once: where an index finds few facts; else null. Not for a reader with an overlay. */
+export function queryFew(context: BrowseContext, input: QueryInput): Queried | null {
+  const { tenant, reader, pacer } = context;
+  const { predicate, args, truthVal, offset, limit } = input;
+  const pattern = { predicate, args, truthVal, scope: scopeChoice(input) };
+  const found = tenant.facts.fewMatches(pattern, reader.generation, reader.time, few);
+  if (found === null) return null;
+  pacer.look();
+  const { length: width } = args;
+  const { ids, negatedAt, behind, count } = fewAtoms(found, width, reader);
+  const constants = new Constants(tenant.facts.dictionary);
+  const order = fewByText(ids, count, width, constants, (row) => negatedAt[row] as number);
+  const result: QueryResult = [];
+  const facts: FactRow[] = [];
+  const end = limit === null ? count : Math.min(count, offset + limit);
+  for (let at = offset; at < end; at++) {
+    const row = order[at] as number;
+    result.push(factAt(row, { ids, negatedAt }, input, constants));
+    facts.push(...(behind[row] ?? []));
+  }
+  return { result, facts };
+}
 
 /**
  * Stored visible facts that match a pattern, each atom once, without inference: ordered by their arguments, the true
  * one before the false one. Beside the result the stored facts behind it; what an overlay adds is none.
  */
-export async function queryFacts(
-  context: BrowseContext,
-  input: QueryInput,
-): Promise<{ result: QueryResult; facts: FactRow[] }> {
+export async function queryFacts(context: BrowseContext, input: QueryInput): Promise<Queried> {
   const { tenant, reader, pacer } = context;
   const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
   const { predicate, args, truthVal } = input;
@@ -45,12 +71,24 @@ export async function queryFacts(
         );
   const end = input.limit === null ? order.length : input.offset + input.limit;
   const page = Array.from(order.subarray(input.offset, end));
-  const result = page.map((row) => ({
-    predicate,
-    args: Array.from(args, (_, position) => constants.text(ids[row * args.length + position] as number)),
-    truthVal: negatedAt[row] === 0,
-  }));
+  const result = page.map((row) => factAt(row, distinct, input, constants));
   return { result, facts: page.flatMap((row) => behind[row] ?? []) };
+}
+
+/** One of the atoms as it is answered. */
+function factAt(
+  row: number,
+  { ids, negatedAt }: Pick<Atoms, 'ids' | 'negatedAt'>,
+  { predicate, args: asked }: QueryInput,
+  constants: Constants,
+): QueryResult[number] {
+  const args: string[] = [];
+  for (let position = 0; position < asked.length; position++) {
+    // What was asked for is what stands there.
+    const term = asked[position] as string;
+    args.push(term.startsWith('?') ? constants.text(ids[row * asked.length + position] as number) : term);
+  }
+  return { predicate, args, truthVal: negatedAt[row] === 0 };
 }
 
 /** So many facts are compared each with each. */

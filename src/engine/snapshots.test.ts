@@ -26,6 +26,7 @@ async function started(changes: Partial<SnapshotsHost> = {}): Promise<Under> {
     lane: { between: async (look) => look() },
     talliesOf: () => new Map(),
     pause: () => new Promise((resolve) => setImmediate(resolve)),
+    neededAfter: () => Number.POSITIVE_INFINITY,
     intervalMs: 2 ** 30,
     onWarn: (message) => void warnings.push(message),
     ...changes,

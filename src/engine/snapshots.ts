@@ -19,6 +19,8 @@ export interface SnapshotsHost {
   readonly lane: Pick<WriteLane, 'between'>;
   readonly talliesOf: (database: DatabaseState) => Tallies;
   readonly pause: () => Promise<void>;
+  /** Records after this one are kept though a snapshot covers them: somebody is fetching them. */
+  readonly neededAfter: () => number;
   /** Milliseconds between two snapshots. */
   readonly intervalMs: number;
   /** Told, in words for people, what an operator should know. */
@@ -39,6 +41,8 @@ export class Snapshots {
   readonly #timer: ReturnType<typeof setInterval>;
   /** The one under way. */
   #running: Promise<SnapshotTaken> | null = null;
+  /** What none may be written beside. */
+  #other: Promise<void> | null = null;
   /** The one that begins after it. */
   #next: Promise<SnapshotTaken> | null = null;
   #lastAt = performance.now();
@@ -81,6 +85,17 @@ export class Snapshots {
     this.#isSoon = true;
   }
 
+  /** Runs what must not meet one that is being written; resolves as it does. */
+  async without(run: () => Promise<void>): Promise<void> {
+    while (this.#running !== null) await this.#settled(this.#running);
+    const other = run().finally(() => {
+      this.#other = null;
+    });
+    // Whoever asked for it is told of what it ends with.
+    this.#other = other.catch(() => {});
+    await other;
+  }
+
   /**
    * Writes a last one where something has changed and there is so much time, in milliseconds; else gives it up. What
    * it would have held the log has, but for uses by questions. The lane takes no more writes.
@@ -104,8 +119,8 @@ export class Snapshots {
 
   #look(): void {
     if (this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
-    const { storedBytes, snapshotBytes } = this.#host.log.statistics();
-    const isLong = storedBytes > Math.max(leastLogBytes, 2 * snapshotBytes);
+    const { uncoveredBytes, snapshotBytes } = this.#host.log.statistics();
+    const isLong = uncoveredBytes > Math.max(leastLogBytes, 2 * snapshotBytes);
     const since = performance.now() - this.#lastAt;
     const isTime = since >= this.#host.intervalMs || (this.#isSoon && since >= restAfter * this.#lastTook);
     if ((isLong || isTime) && this.#hasChanged()) void this.#settled(this.#taken());
@@ -144,9 +159,10 @@ export class Snapshots {
   }
 
   async #write(): Promise<SnapshotTaken> {
-    const { state, log, lane, talliesOf, pause } = this.#host;
+    const { state, log, lane, talliesOf, pause, neededAfter } = this.#host;
     const startedAt = performance.now();
     try {
+      await this.#other;
       await log.beginSegment();
       const { pin, uses } = await lane.between(() => ({
         pin: pinState(state, talliesOf),
@@ -156,6 +172,7 @@ export class Snapshots {
         const { sequence, bytes } = await log.putSnapshot(
           pin,
           pin.parts(pause, () => this.#isWanted),
+          neededAfter,
         );
         this.#uses = uses;
         this.#lastAt = performance.now();

@@ -119,10 +119,14 @@ export function pinState(state: State, talliesOf: (database: DatabaseState) => T
   };
 }
 
-/** The state of the log's snapshot, ready for the records after it. Rejects with a StartupError where it is newer. */
+/**
+ * The state of the log's snapshot, ready for the records after it. Rejects with a StartupError where it is newer.
+ * `withObserved`: with what was observed, which can be done without.
+ */
 export async function readState(
   log: Pick<Log, 'readSnapshot'>,
   pause: () => Promise<void>,
+  withObserved = true,
 ): Promise<RestoredState> {
   const slices = new Slices(pause);
   const columns = new ColumnReader(log.readSnapshot('state'), slices);
@@ -144,7 +148,7 @@ export async function readState(
   assert(await columns.isAtEnd(), 'a snapshot holds what its head says');
   state.sequence = head.sequence;
   state.time = head.time;
-  return { state, tallies: await readObserved(log, state, slices) };
+  return { state, tallies: withObserved ? await readObserved(log, state, slices) : new Map() };
 }
 
 function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {

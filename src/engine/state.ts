@@ -90,13 +90,25 @@ export class State {
   readonly databases = new Map<string, DatabaseState>();
   /** The last generation of databases that were deleted, by name. */
   readonly goneDatabases = new Map<string, number>();
-  readonly idempotency = new KeptOutcomes();
-  readonly keys = new KeyStore();
+  idempotency = new KeptOutcomes();
+  keys = new KeyStore();
   sequence = 0;
   /** Logical time: the stamp of the last record. */
   time = 0;
   /** True while a record is being applied and is not shown yet: rows of the generation to come are there already. */
   isChanging = false;
+
+  /** Takes over all that another state holds, in the place of what this one held. The other one is not used again. */
+  become(other: State): void {
+    this.databases.clear();
+    for (const [name, database] of other.databases) this.databases.set(name, database);
+    this.goneDatabases.clear();
+    for (const [name, generation] of other.goneDatabases) this.goneDatabases.set(name, generation);
+    this.idempotency = other.idempotency;
+    this.keys = other.keys;
+    this.sequence = other.sequence;
+    this.time = other.time;
+  }
 
   database(name: string): DatabaseState {
     const database = this.databases.get(name);

@@ -8,6 +8,7 @@ import {
   checkValidity,
   dependsOnStored,
   factToStore,
+  givesValidity,
   ValidityCheck,
 } from './prepare-facts.ts';
 import type { Operation } from './operation.ts';
@@ -58,10 +59,12 @@ export async function factsWrite(
   const pathOf = (index: number): string => `facts.${index}.`;
   const facts: FactToStore[] = [];
   let isDoubtful = false;
-  for (const [index, input] of inputs.entries()) {
-    const fact = factToStore(input, now);
-    checkValidity(fact, pathOf(index));
-    isDoubtful ||= dependsOnStored(fact);
+  for (let index = 0; index < inputs.length; index++) {
+    const fact = factToStore(inputs[index] as FactInput, now);
+    if (givesValidity(fact)) {
+      checkValidity(fact, pathOf(index));
+      isDoubtful ||= dependsOnStored(fact);
+    }
     facts.push(fact);
     if (index % factsBetweenLooks === 0) await slices.breathe();
   }

@@ -43,8 +43,7 @@ async function answersTo(
   { predicate, args, negated }: Goal,
 ): Promise<Matches> {
   const asked = question(view, [{ predicate, args, negated, naf: false }]);
-  const page = { offset: 0, limit: null, withProof: false, withAlternatives: false };
-  return (await reasoner.answer(asked, reader, pacer, page)).matches;
+  return reasoner.answers(asked, reader, pacer);
 }
 
 /** A request with the answers to what it asks for. */

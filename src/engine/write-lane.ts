@@ -48,6 +48,11 @@ export interface Decided {
 /** More durable writes do not wait to be applied: later ones wait before they are sealed, since all are held in memory. */
 const mostBehind = 64;
 
+/** What a write wants when the state shows it. */
+type Showing = Pick<Write, 'before'>;
+
+const asItIs: Showing = {};
+
 type Steps = Generator<Slice, Report, undefined>;
 
 /** Told of every change in the turn that it is made: right before it, and right after. */
@@ -105,8 +110,7 @@ export class WriteLane {
   }
 
   async #seal(write: Write, isBarrier: boolean): Promise<Report> {
-    if (this.isClosed)
-      throw new EngineError('NotReady', 'the service is shutting down: try again when it is back');
+    if (this.isClosed) throw closed();
     this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
     const time = this.#stamp;
     this.#state.database(write.database);
@@ -124,6 +128,26 @@ export class WriteLane {
     } finally {
       this.#underWay--;
       if (isBarrier) this.#isBarred = false;
+      this.#wake();
+    }
+  }
+
+  /**
+   * Makes records of another log durable as they are, and applies them; resolves when all are. They follow the last one
+   * here, and nothing else is written beside them. Rejects as the log does.
+   */
+  async follow(records: readonly LogRecord[]): Promise<void> {
+    if (this.isClosed) throw closed();
+    await this.#log.room();
+    const applied: Promise<Report>[] = [];
+    this.#underWay++;
+    try {
+      await this.#log.append(records, () => {
+        for (const record of records) applied.push(Promise.resolve(this.#apply(asItIs, record)));
+      });
+      await Promise.all(applied);
+    } finally {
+      this.#underWay--;
       this.#wake();
     }
   }
@@ -168,7 +192,7 @@ export class WriteLane {
   }
 
   /** Applies what is durable: in this turn where nothing is being applied and there is little to do. */
-  #apply(write: Write, record: LogRecord): Report | Promise<Report> {
+  #apply(write: Showing, record: LogRecord): Report | Promise<Report> {
     if (this.#applying !== null) {
       this.#behind++;
       return this.#inTurn(
@@ -198,7 +222,7 @@ export class WriteLane {
   }
 
   async #inSlices(
-    write: Write,
+    write: Showing,
     record: LogRecord,
     steps: Steps = applying(this.#state, record),
   ): Promise<Report> {
@@ -206,7 +230,7 @@ export class WriteLane {
     return this.#show(write, record, steps);
   }
 
-  #show(write: Write, record: LogRecord, steps: Steps): Report {
+  #show(write: Showing, record: LogRecord, steps: Steps): Report {
     let report: Report;
     // Whatever happens beside it, what is durable is applied.
     try {
@@ -230,4 +254,8 @@ export class WriteLane {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+function closed(): EngineError {
+  return new EngineError('NotReady', 'the service is shutting down: try again when it is back');
 }

@@ -29,3 +29,12 @@ export function invalid(path: string, message: string): EngineError {
     errors: [{ path, message }],
   });
 }
+
+/** The refusal of a write by a follower: the address is that of the leader, which takes it. */
+export function notLeader(leader: string): EngineError {
+  return new EngineError(
+    'NotLeader',
+    `this is a follower, which takes no writes: send them to the leader at ${leader}`,
+    { leader },
+  );
+}

@@ -1,7 +1,8 @@
 import { assert, present } from '../base/assert.ts';
 import type { FactRow, FactStore } from '../facts/fact-store.ts';
-import { breakdown, type SalienceBreakdown, salienceOf, used, type Uses } from './salience.ts';
+import { breakdown, type SalienceBreakdown, salienceOf, type Uses } from './salience.ts';
 import { SalienceBounds } from './salience-bounds.ts';
+import { UseColumns } from './use-columns.ts';
 
 /**
  * When the facts of a tenant were used beyond their assertion: observed state, never logged by itself.
@@ -13,7 +14,7 @@ export class FactUses {
   /** Moves with every change. */
   version = 0;
   readonly #facts: FactStore;
-  readonly #uses = new Map<number, Uses>();
+  readonly #uses = new UseColumns();
   /** While a moment is pinned: what has changed since, as it was then; null: no use had been noted. */
   #before: Map<number, Uses | null> | null = null;
   /** A bit for each number of a fact: set where uses of it are noted. */
@@ -35,12 +36,12 @@ export class FactUses {
     this.version++;
     const number = numberOf(fact);
     this.#keep(number);
-    const uses = used(this.of(fact, assertedAt), time);
-    this.#uses.set(number, uses);
+    this.#uses.note(number, assertedAt, time);
     this.#mark(number);
     if (this.#bounds === null) return;
     const newest = this.#facts.versionOf(number);
-    if (newest.row >= 0) this.#bounds.used(newest, uses, time, this.#facts.metadataOf(newest));
+    if (newest.row < 0) return;
+    this.#bounds.used(newest, this.of(fact, assertedAt), time, this.#facts.metadataOf(newest));
   }
 
   /** Forgets the uses of a fact that was retracted. */
@@ -64,7 +65,7 @@ export class FactUses {
 
   /** How many facts have uses that were noted. */
   get count(): number {
-    return this.#uses.size;
+    return this.#uses.count;
   }
 
   /** Keeps the uses as they are now to be read with `pinnedOf`, until `unpin`. One moment at a time. */
@@ -80,7 +81,7 @@ export class FactUses {
   /** The uses that had been noted of the fact with this number at the pinned moment, or null. */
   pinnedOf(number: number): Uses | null {
     const before = present(this.#before, 'a moment is pinned').get(number);
-    return before === undefined ? (this.#uses.get(number) ?? null) : before;
+    return before === undefined ? this.#uses.get(number) : before;
   }
 
   /** Takes over the uses of the fact with this number, before anybody has asked for `bounds`. */
@@ -110,7 +111,7 @@ export class FactUses {
 
   #keep(number: number): void {
     if (this.#before === null || this.#before.has(number)) return;
-    this.#before.set(number, this.#uses.get(number) ?? null);
+    this.#before.set(number, this.#uses.get(number));
   }
 }
 

@@ -48,6 +48,34 @@ export const snapshotTakenSchema = z.object({
 });
 export type SnapshotTaken = z.output<typeof snapshotTakenSchema>;
 
+export const storageStateSchema = z.object({
+  status: z.enum(['ready', 'failed']).describe('failed: writes are refused'),
+  encrypted: z.boolean().describe('Whether log and snapshots are encrypted'),
+  fsync: z.enum(['always', 'interval', 'never']),
+  historyId: z.string().describe('Names this history among all: that of another service is another one'),
+  parent: z
+    .object({ historyId: z.string(), position: z.int() })
+    .nullable()
+    .describe(
+      'What this history branched off, and the last record that both have; null where it began by itself',
+    ),
+  position: z.int().describe('Sequence of the last record'),
+  log: z.object({
+    bytes: z.int(),
+    segments: z.int(),
+    waitingBytes: z.int().describe('Not yet durable'),
+  }),
+  snapshot: z
+    .object({ position: z.int(), bytes: z.int(), createdAt: z.int() })
+    .nullable()
+    .describe('The newest one; null where there is none'),
+  backup: z
+    .object({ position: z.int(), bytes: z.int(), takenAt: z.int() })
+    .nullable()
+    .describe('The last one that was sent whole since the start'),
+});
+export type StorageState = z.output<typeof storageStateSchema>;
+
 export const healthSchema = z.object({ status: z.literal('ok'), version: z.string(), uptimeMs: z.number() });
 
 export const subsystemStates = ['ready', 'off', 'stale', 'failed'] as const;

@@ -13,7 +13,7 @@ import {
 export const rememberedCalls = 10_000;
 
 export const listCallsQuerySchema = z.strictObject({
-  limit: defaulted(queryInteger(1, 1000), 100),
+  limit: optional(queryInteger(1, 100_000)).describe('Calls at most; absent: all that are remembered'),
   before: optional(z.string().max(64)).describe('Id of a call: those that are older than it'),
 });
 export type ListCallsQuery = z.output<typeof listCallsQuerySchema>;

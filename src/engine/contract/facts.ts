@@ -259,7 +259,11 @@ export const listFactsQuerySchema = z
     sort: defaulted(z.enum(factSortKeys), 'predicate'),
     order: defaulted(z.enum(['asc', 'desc']), 'asc'),
     limit: defaulted(queryInteger(1, 1000), 100),
-    cursor: optional(z.string()),
+    cursor: optional(z.string()).describe('nextCursor of the page before, for the same query'),
+    offset: optional(queryInteger(0, 999_999_999_999_999)).describe(
+      'Begin after so many entries, counted from the first. With a cursor the list is the one that its page was of, with the ' +
+        'saliences of then',
+    ),
   })
   .superRefine(oneScopeChoice)
   .superRefine((query, context) => {

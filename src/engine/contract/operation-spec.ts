@@ -17,6 +17,7 @@ export const operationTags = [
   'databases',
   'authentication',
   'agents',
+  'replication',
   'service',
 ] as const;
 
@@ -65,6 +66,8 @@ export interface OperationSpec {
   ifMatch?: true;
   /** True: it changes rules, which a credential restricted to tenants may not. */
   changesRules?: boolean;
+  /** It gives or takes everything there is, which a credential restricted to databases or tenants may not. */
+  isOfEverything?: true;
   /** Where `dryRun` is said: a reader may call the operation so, whatever its role. */
   dryRun?: 'body' | 'query';
   /**
@@ -90,7 +93,7 @@ export interface OperationSpec {
   gives?: readonly string[];
   /**
    * The handler returns a stream: `events`, of `output`, sent as server-sent events; `lines`, of `output`, sent as a line
-   * of JSON each; `file`, of texts, sent as they are.
+   * of JSON each; `file`, of texts or bytes, sent as they are.
    */
   stream?: 'events' | 'lines' | 'file';
   /** Problems of its own, beside those that every operation can have. */

@@ -19,6 +19,7 @@ import { extractionOperations } from './operations/extraction.ts';
 import { authenticationOperations } from './operations/authentication.ts';
 import { transferOperations } from './operations/transfer.ts';
 import { agentOperations } from './operations/agents.ts';
+import { replicationOperations } from './operations/replication.ts';
 import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
@@ -34,6 +35,7 @@ export const operations = {
   ...databaseOperations,
   ...authenticationOperations,
   ...agentOperations,
+  ...replicationOperations,
   ...serviceOperations,
 } as const satisfies Record<string, OperationSpec>;
 

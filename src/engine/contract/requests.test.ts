@@ -105,6 +105,7 @@ test('the query string of a listing is read as text, with its defaults', () => {
     order: 'asc',
     limit: 100,
     cursor: null,
+    offset: null,
   });
   expect(paths(listFactsQuerySchema, { derived: 'true' })).toEqual(['predicate']);
   for (const [field, value] of [

@@ -82,14 +82,14 @@ export const ruleRetractedSchema = z.object({
 export type RuleRetracted = z.output<typeof ruleRetractedSchema>;
 
 const atomOutput = z.object({ predicate: z.string(), args: z.array(z.string()), negated: z.boolean() });
-const literalOutput: z.ZodType<Literal> = z.lazy(() =>
+export const literalOutputSchema: z.ZodType<Literal> = z.lazy(() =>
   z.union([
     z.object({ predicate: z.string(), args: z.array(z.string()), negated: z.boolean(), naf: z.boolean() }),
     z.object({
       aggregate: z.enum(['count', 'sum', 'min', 'max', 'avg']),
       result: z.string(),
       over: z.array(z.string()),
-      body: z.array(literalOutput),
+      body: z.array(literalOutputSchema),
     }),
   ]),
 );
@@ -98,7 +98,7 @@ export const storedRuleSchema = z.object({
   id: z.string(),
   text: z.string(),
   head: atomOutput,
-  body: z.array(literalOutput),
+  body: z.array(literalOutputSchema),
   scope: z.string().nullable(),
   name: z.string().nullable(),
   description: z.string().nullable(),

@@ -59,3 +59,34 @@ test('many rows are found by every one of their keys', () => {
   );
   expect(wrong).toEqual([]);
 });
+
+test('a key of one column is found whether its ids lie close together, far apart, or both in turn', () => {
+  const prng = new Prng(11);
+  const ranges = [
+    [0, 50],
+    [0, 3000],
+    [900_000, 900_400],
+    [0x4000_0000, 0x4000_0100],
+    [0, 6000],
+  ] as const;
+  for (const order of [ranges, ranges.toReversed(), ranges.slice(0, 2), ranges.slice(2, 4)]) {
+    const column = Int32Array.from({ length: order.length * 4000 }, (_, row) => {
+      const [from, to] = order[Math.floor(row / 4000)] as (typeof ranges)[number];
+      return from + prng.below(to - from);
+    });
+    const index = new ChainIndex([column], [0], 16);
+    const newest = new Map<number, number>();
+    const wrong: number[] = [];
+    for (const [row, id] of column.entries()) {
+      index.add(row);
+      if (index.next[row] !== (newest.get(id) ?? 0)) wrong.push(row);
+      newest.set(id, row + 1);
+      const other = column[prng.below(row + 1)] as number;
+      if (index.firstOf(other) !== newest.get(other)) wrong.push(row);
+    }
+    for (const id of [1, 2999, 6001, 900_401, 0x4000_0101])
+      if (index.firstOf(id) !== (newest.get(id) ?? 0)) wrong.push(id);
+    expect(wrong).toEqual([]);
+    expect(index.keys).toBe(newest.size);
+  }
+});

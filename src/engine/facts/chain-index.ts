@@ -3,6 +3,7 @@ import { finish, fold, hashSeed } from './hash.ts';
 /**
  * A secondary index: the rows of one key as a chain, newest first.
  *
+ * A key of one column whose ids are not many more than its keys is a place of its own; any other is found by its hash.
  * It reads its owner's columns, which the owner may replace by larger ones, and holds no row that the owner has
  * not added. Rows are never taken out; who reads decides which rows of a chain count.
  */
@@ -13,6 +14,10 @@ export class ChainIndex {
   readonly #columns: readonly Int32Array[];
   /** `heads[slot]` is 1 + the newest row of a key, 0 where empty. */
   #heads = new Int32Array(16);
+  /** True where the slot of a key is the key itself. */
+  #isDirect = false;
+  /** Of a single column: no id is greater. */
+  #greatest = 0;
   #keys = 0;
 
   constructor(columns: readonly Int32Array[], positions: readonly number[], capacity: number) {
@@ -37,8 +42,7 @@ export class ChainIndex {
       grown.set(this.next);
       this.next = grown;
     }
-    if (this.#keys * 2 >= this.#heads.length) this.#grow();
-    const slot = this.#slotOfRow(row);
+    const slot = this.#slotFor(row);
     const head = this.#heads[slot] as number;
     if (head === 0) this.#keys++;
     this.next[row] = head;
@@ -47,6 +51,7 @@ export class ChainIndex {
 
   /** 1 + the newest row whose indexed columns equal `key`, or 0. */
   first(key: Int32Array): number {
+    if (this.positions.length === 1) return this.firstOf(key[0] as number);
     let hash = hashSeed;
     const width = this.positions.length;
     for (let index = 0; index < width; index++) hash = fold(hash, key[index] as number);
@@ -63,6 +68,7 @@ export class ChainIndex {
   /** `first` for an index over one column. */
   firstOf(id: number): number {
     const heads = this.#heads;
+    if (this.#isDirect) return id < heads.length ? (heads[id] as number) : 0;
     const mask = heads.length - 1;
     const column = this.#columns[this.positions[0] as number] as Int32Array;
     let slot = finish(fold(hashSeed, id)) & mask;
@@ -79,6 +85,25 @@ export class ChainIndex {
       if ((this.#columns[positions[index] as number] as Int32Array)[row] !== key[index]) return false;
     }
     return true;
+  }
+
+  /** Where the row's key has its head; makes room for one more key. */
+  #slotFor(row: number): number {
+    if (this.positions.length === 1) {
+      const id = this.#idOf(row);
+      if (id > this.#greatest) this.#greatest = id;
+      if (this.#isDirect) {
+        if (id >= this.#heads.length) this.#makeRoom();
+        if (this.#isDirect) return id;
+      }
+    }
+    if (this.#keys * 2 >= this.#heads.length) this.#makeRoom();
+    return this.#isDirect ? this.#idOf(row) : this.#slotOfRow(row);
+  }
+
+  /** Of a single column. */
+  #idOf(row: number): number {
+    return (this.#columns[this.positions[0] as number] as Int32Array)[row] as number;
   }
 
   #slotOfRow(row: number): number {
@@ -106,10 +131,16 @@ export class ChainIndex {
     return true;
   }
 
-  #grow(): void {
+  /** Heads for the greatest id where that takes little more than heads by hash would, else for twice the keys by hash. */
+  #makeRoom(): void {
     const old = this.#heads;
-    this.#heads = new Int32Array(old.length * 2);
-    for (const head of old) if (head !== 0) this.#heads[this.#slotOfRow(head - 1)] = head;
+    let room = 16;
+    while (room < this.#keys * 4) room *= 2;
+    this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
+    while (this.#isDirect && room <= this.#greatest) room *= 2;
+    this.#heads = new Int32Array(room);
+    for (const head of old)
+      if (head !== 0) this.#heads[this.#isDirect ? this.#idOf(head - 1) : this.#slotOfRow(head - 1)] = head;
   }
 }
 

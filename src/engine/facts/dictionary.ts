@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { finish, hashSeed } from './hash.ts';
+import { HashSlots } from './hash-slots.ts';
 
 /** Constants as numbers and back: what stored facts need of a dictionary. */
 export interface ConstantIds {
@@ -13,6 +14,8 @@ export interface ConstantIds {
   intern(text: string): number;
   /** The text of an id that `find` or `intern` gave. */
   text(id: number): string;
+  /** The order by code point of two texts. */
+  compare(left: number, right: number): number;
 }
 
 /**
@@ -25,46 +28,53 @@ export interface ConstantIds {
 export class Dictionary implements ConstantIds {
   #arena = new Uint8Array(1024);
   #offsets = new Uint32Array(64);
-  #slots = new Int32Array(128);
+  #slots = new HashSlots(64);
   #count = 0;
   #end = 0;
   readonly #encoder = new TextEncoder();
   /** A text may begin with U+FEFF: that is no byte order mark here. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #scratch = new Uint8Array(256);
+  /** Of the text in the scratch space. */
+  #hash = 0;
 
   get size(): number {
     return this.#count;
   }
 
   get bytes(): number {
-    return this.#arena.byteLength + this.#offsets.byteLength + this.#slots.byteLength;
+    return this.#arena.byteLength + this.#offsets.byteLength + this.#slots.bytes;
   }
 
   /** The id of the text, or -1 where it was never interned. */
   find(text: string): number {
     const length = this.#encode(text);
-    return (this.#slots[this.#slot(length)] as number) - 1;
+    const slot = this.#find(length, this.#hash);
+    return slot < 0 ? -1 : this.#slots.number(slot);
   }
 
   /** The id of the text, made where it is new. */
   intern(text: string): number {
     const length = this.#encode(text);
-    const slot = this.#slot(length);
-    const found = this.#slots[slot] as number;
-    return found !== 0 ? found - 1 : this.#add(slot, length);
+    const slot = this.#find(length, this.#hash);
+    return slot < 0 ? this.#add(slot, length, this.#hash) : this.#slots.number(slot);
   }
 
-  /** Gives the next id to the text in the scratch space, which belongs into this empty slot. */
-  #add(slot: number, length: number): number {
+  /** Gives the next id to the text in the scratch space, for which the slot was missed. */
+  #add(missed: number, length: number, hash: number): number {
     const id = this.#count;
     this.#reserve(length);
-    this.#arena.set(this.#scratch.subarray(0, length), this.#end);
-    this.#end += length;
-    this.#count++;
+    const start = this.#end;
+    if (length > fewBytes) this.#arena.set(this.#scratch.subarray(0, length), start);
+    else {
+      const [arena, scratch] = [this.#arena, this.#scratch];
+      for (let index = 0; index < length; index++) arena[start + index] = scratch[index] as number;
+    }
+    this.#end = start + length;
+    this.#count = id + 1;
     this.#offsets[id + 1] = this.#end;
-    this.#slots[slot] = id + 1;
-    if (this.#count * 2 > this.#slots.length) this.#rehash();
+    this.#slots.put(missed, hash, id);
+    if (this.#slots.isFull) this.#rehash();
     return id;
   }
 
@@ -91,9 +101,13 @@ export class Dictionary implements ConstantIds {
     return this.#arena.subarray(this.#offsets[id], this.#offsets[id + 1]);
   }
 
+  compare(left: number, right: number): number {
+    return this.compareEnded(left, -1, right, -1);
+  }
+
   /**
-   * The order by code point of two texts, as if each were followed by its `end`, an ASCII character's code. Not 0 where
-   * the ids differ, provided that no text has either end in it.
+   * The order by code point of two texts, as if each were followed by its `end`, an ASCII character's code or -1 for
+   * none. Not 0 where the ids differ, provided that no text has either end in it.
    */
   compareEnded(left: number, leftEnd: number, right: number, rightEnd: number): number {
     const arena = this.#arena;
@@ -117,6 +131,34 @@ export class Dictionary implements ConstantIds {
     return false;
   }
 
+  /** Bytes of the text. */
+  sizeOf(id: number): number {
+    return (this.#offsets[id + 1] as number) - (this.#offsets[id] as number);
+  }
+
+  /**
+   * Whether the text has the part (ASCII, in lower case), in whatever case; null where the bytes do not tell, since the text
+   * has characters beyond ASCII, which have cases of their own, or such as are escaped where it is written.
+   */
+  holds(id: number, part: Uint8Array): boolean | null {
+    const arena = this.#arena;
+    const end = this.#offsets[id + 1] as number;
+    const [first] = part;
+    let isHeld = false;
+    for (let at = this.#offsets[id] as number; at < end; at++) {
+      const byte = arena[at] as number;
+      if (byte < 0x20 || byte >= 0x80 || byte === 0x22 || byte === 0x5c) return null;
+      if (lower(byte) === first && !isHeld && at + part.length <= end) isHeld = this.#isAt(at, part);
+    }
+    return isHeld;
+  }
+
+  #isAt(start: number, part: Uint8Array): boolean {
+    for (let at = 1; at < part.length; at++)
+      if (lower(this.#arena[start + at] as number) !== part[at]) return false;
+    return true;
+  }
+
   /** How many UTF-16 units the text has. */
   lengthOf(id: number): number {
     const arena = this.#arena;
@@ -134,37 +176,40 @@ export class Dictionary implements ConstantIds {
   addUtf8(text: Uint8Array): void {
     if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);
     this.#scratch.set(text);
-    const slot = this.#slot(text.length);
-    assert(this.#slots[slot] === 0, 'a text is added once');
-    this.#add(slot, text.length);
+    const hash = hashOf(text, 0, text.length);
+    const missed = this.#find(text.length, hash);
+    assert(missed < 0, 'a text is added once');
+    this.#add(missed, text.length, hash);
   }
 
-  /** Writes the text's UTF-8 into the scratch space and returns its length. */
+  /** Writes the text's UTF-8 into the scratch space and its hash into `#hash`; returns its length. */
   #encode(text: string): number {
-    if (text.length * 3 > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 4);
-    const scratch = this.#scratch;
     const length = text.length;
+    if (length * 3 > this.#scratch.length) this.#scratch = new Uint8Array(length * 4);
+    const scratch = this.#scratch;
+    let hash = hashSeed ^ length;
     for (let index = 0; index < length; index++) {
       const unit = text.charCodeAt(index);
-      if (unit >= 0x80) return this.#encoder.encodeInto(text, scratch).written;
+      if (unit >= 0x80) return this.#encodeAny(text);
       scratch[index] = unit;
+      hash = Math.imul(hash ^ unit, hashFactor);
     }
+    this.#hash = finish(hash);
     return length;
   }
 
-  /** The slot that holds the text in the scratch space, or the empty one where it belongs. */
-  #slot(length: number): number {
-    const scratch = this.#scratch;
-    let hash = hashSeed ^ length;
-    for (let index = 0; index < length; index++)
-      hash = Math.imul(hash ^ (scratch[index] as number), 0x01000193);
-    const mask = this.#slots.length - 1;
-    let slot = finish(hash) & mask;
-    for (;;) {
-      const found = this.#slots[slot] as number;
-      if (found === 0 || this.#equals(found - 1, length)) return slot;
-      slot = (slot + 1) & mask;
-    }
+  #encodeAny(text: string): number {
+    const { written } = this.#encoder.encodeInto(text, this.#scratch);
+    this.#hash = hashOf(this.#scratch, 0, written);
+    return written;
+  }
+
+  /** The slot of the text in the scratch space; below 0 where it has none. */
+  #find(length: number, hash: number): number {
+    const slots = this.#slots;
+    let slot = slots.first(hash);
+    while (slot >= 0 && !this.#equals(slots.number(slot), length)) slot = slots.next(slot, hash);
+    return slot;
   }
 
   #equals(id: number, length: number): boolean {
@@ -190,19 +235,25 @@ export class Dictionary implements ConstantIds {
   }
 
   #rehash(): void {
-    const slots = new Int32Array(this.#slots.length * 2);
-    const mask = slots.length - 1;
-    const arena = this.#arena;
-    for (let id = 0; id < this.#count; id++) {
-      const start = this.#offsets[id] as number;
-      const end = this.#offsets[id + 1] as number;
-      let hash = hashSeed ^ (end - start);
-      for (let index = start; index < end; index++)
-        hash = Math.imul(hash ^ (arena[index] as number), 0x01000193);
-      let slot = finish(hash) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = id + 1;
-    }
+    const slots = new HashSlots(this.#count * 2);
+    for (let id = 0; id < this.#count; id++)
+      slots.add(hashOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number), id);
     this.#slots = slots;
   }
+}
+
+/** So many bytes are copied one by one: to make a view of them takes longer. */
+const fewBytes = 64;
+const hashFactor = 0x01000193;
+
+/** The hash of a text as UTF-8: FNV-1a, begun with the length and mixed at the end. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = hashSeed ^ (end - start);
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), hashFactor);
+  return finish(hash);
+}
+
+/** The byte of an ASCII letter in lower case; any other as it is. */
+function lower(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 }

@@ -58,43 +58,118 @@ export function* matchFacts(
   }
 }
 
+/** What rows of a relation have to be to match a pattern. */
+interface Wanted {
+  /** Columns and what they have to hold, in their order. */
+  readonly positions: readonly number[];
+  readonly key: Int32Array;
+  /** Pairs of columns that have to hold the same. */
+  readonly equal: readonly [number, number][];
+}
+
+/** null: no row can match. */
+function wantedOf(store: MatchedStore, { args, scope }: FactPattern): Wanted | null {
+  const positions: number[] = [];
+  const key: number[] = [];
+  for (let position = 0; position < args.length; position++) {
+    const term = args[position] as string;
+    if (term.startsWith('?')) continue;
+    const id = store.dictionary.find(term);
+    if (id < 0) return null;
+    positions.push(position);
+    key.push(id);
+  }
+  if (scope.kind !== 'all') {
+    const number = scope.kind === 'unscoped' ? 0 : store.scopeNumber(scope.scope);
+    if (number < 0) return null;
+    positions.push(args.length);
+    key.push(number);
+  }
+  return { positions, key: Int32Array.from(key), equal: equalPositions(args) };
+}
+
+function areEqual(relation: StoredRelation, row: number, equal: Wanted['equal']): boolean {
+  for (const [a, b] of equal)
+    if ((relation.columns[a] as Int32Array)[row] !== (relation.columns[b] as Int32Array)[row]) return false;
+  return true;
+}
+
 function* matchIn(
   store: MatchedStore,
   relation: StoredRelation,
   pattern: FactPattern,
   isWanted: (relation: StoredRelation, row: number) => boolean,
 ): Generator<FactRow> {
-  const positions: number[] = [];
-  const key: number[] = [];
-  for (const [position, term] of pattern.args.entries()) {
-    if (term.startsWith('?')) continue;
-    const id = store.dictionary.find(term);
-    if (id < 0) return;
-    positions.push(position);
-    key.push(id);
-  }
-  if (pattern.scope.kind !== 'all') {
-    const scope = pattern.scope.kind === 'unscoped' ? 0 : store.scopeNumber(pattern.scope.scope);
-    if (scope < 0) return;
-    positions.push(relation.arity);
-    key.push(scope);
-  }
-  const equal = equalPositions(pattern.args);
-  const counts = (row: number): boolean =>
-    isWanted(relation, row) &&
-    equal.every(
-      ([a, b]) => (relation.columns[a] as Int32Array)[row] === (relation.columns[b] as Int32Array)[row],
-    );
-  if (positions.length === 0) {
-    for (let row = 0; row < relation.count; row++) if (counts(row)) yield { relation, row };
+  const wanted = wantedOf(store, pattern);
+  if (wanted === null) return;
+  if (wanted.positions.length === 0) {
+    for (let row = 0; row < relation.count; row++)
+      if (isWanted(relation, row) && areEqual(relation, row, wanted.equal)) yield { relation, row };
     return;
   }
-  const index = relation.index(positions);
-  const rows: number[] = [];
-  for (let next = index.first(Int32Array.from(key)); next !== 0; next = index.next[next - 1] as number)
-    if (counts(next - 1)) rows.push(next - 1);
+  const rows = rowsFound(relation, wanted, isWanted, unbounded) ?? [];
   for (let at = rows.length - 1; at >= 0; at--) yield { relation, row: rows[at] as number };
 }
+
+/** How many rows are found at most, and how many are looked at for them. */
+interface LookUpLimits {
+  readonly found: number;
+  readonly seen: number;
+}
+
+const unbounded: LookUpLimits = { found: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
+/** So many rows are looked at in one turn: those of one key may be a million that are dead, or of other scopes. */
+const mostSeen = 2_048;
+
+/** The rows that are found through an index, newest first; null where they are more than the limits allow. */
+function rowsFound(
+  relation: StoredRelation,
+  { positions, key, equal }: Wanted,
+  isWanted: (relation: StoredRelation, row: number) => boolean,
+  limits: LookUpLimits,
+): number[] | null {
+  const index = relation.index(positions);
+  const rows: number[] = [];
+  let seen = 0;
+  for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number) {
+    const row = next - 1;
+    if (++seen > limits.seen) return null;
+    if (!isWanted(relation, row) || !areEqual(relation, row, equal)) continue;
+    if (rows.push(row) > limits.found) return null;
+  }
+  return rows;
+}
+
+/**
+ * As `matchFacts` for the rows that a reader of this generation and time sees, where an index finds them among few others and
+ * there are at most so many; else null.
+ */
+export function fewFacts(
+  store: MatchedStore,
+  pattern: FactPattern,
+  generation: number,
+  time: number,
+  most: number,
+): FactRow[] | null {
+  const { predicate, args, truthVal } = pattern;
+  const wanted = wantedOf(store, pattern);
+  if (wanted === null) return [];
+  if (wanted.positions.length === 0) return null;
+  const isVisible = (relation: StoredRelation, row: number): boolean =>
+    relation.isVisible(row, generation, time);
+  const found: FactRow[] = [];
+  for (const negated of truthValues) {
+    if (negated === truthVal) continue;
+    const relation = store.relation(predicate, args.length, negated);
+    if (relation === null) continue;
+    const rows = rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: mostSeen });
+    if (rows === null) return null;
+    for (let at = rows.length - 1; at >= 0; at--) found.push({ relation, row: rows[at] as number });
+  }
+  return found;
+}
+
+const truthValues = [false, true];
 
 /** The ends that are remembered of facts that match, since the facts were asserted again. */
 export function* matchRemembered(
@@ -164,13 +239,12 @@ export function rowsOfAtom(
 
 /** Pairs of positions that hold the same variable; `?_` matches anything each time. */
 export function equalPositions(args: readonly string[]): [number, number][] {
-  const first = new Map<string, number>();
   const pairs: [number, number][] = [];
-  for (const [position, term] of args.entries()) {
+  for (let position = 1; position < args.length; position++) {
+    const term = args[position] as string;
     if (!term.startsWith('?') || term === '?_') continue;
-    const earlier = first.get(term);
-    if (earlier === undefined) first.set(term, position);
-    else pairs.push([earlier, position]);
+    const first = args.indexOf(term);
+    if (first < position) pairs.push([first, position]);
   }
   return pairs;
 }

@@ -8,6 +8,7 @@ import { type EndedFact, EndedFacts, endRememberedFor, type PinnedEnds } from '.
 import {
   type FactPattern,
   type FactRow,
+  fewFacts,
   matchFacts,
   matchRemembered,
   rowsOfAtom,
@@ -84,6 +85,9 @@ export interface FactVersion extends Bounds {
   readonly metadata: Metadata | null;
 }
 
+/** A version without anything that few facts have. */
+const plainVersion: FactVersion = { ...openBounds, metadata: null };
+
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
 
 export class FactStore {
@@ -102,6 +106,8 @@ export class FactStore {
   /** By their numbers, which stay when a relation is compacted. */
   readonly #relationList: StoredRelation[] = [];
   readonly #relationNumbers = new Map<StoredRelation, number>();
+  /** See `#room`. */
+  #identity = new Int32Array(1);
 
   constructor(createdAt: number, dictionary: ConstantIds = new Dictionary(), numbers = new FactNumbers()) {
     this.createdAt = createdAt;
@@ -214,9 +220,13 @@ export class FactStore {
   }
 
   /** True where the version counts as stored at this time: alive, its validity not ended. */
-  isStored(fact: FactRow, time: number): boolean {
-    const until = fact.relation.validUntil?.[fact.row] ?? Number.POSITIVE_INFINITY;
-    return fact.relation.isAlive(fact.row) && until > time;
+  isStored({ relation, row }: FactRow, time: number): boolean {
+    return this.#isStored(relation, row, time);
+  }
+
+  #isStored(relation: StoredRelation, row: number, time: number): boolean {
+    const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+    return relation.isAlive(row) && until > time;
   }
 
   /**
@@ -225,17 +235,21 @@ export class FactStore {
    */
   store(fact: FactToStore, generation: number, time: number): StoreOutcome {
     const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
-    const identity = new Int32Array(fact.args.length + 1);
-    for (const [position, text] of fact.args.entries()) identity[position] = this.dictionary.intern(text);
-    identity[fact.args.length] = this.internScope(fact.scope);
+    const arity = fact.args.length;
+    const identity = this.#room(arity);
+    for (let position = 0; position < arity; position++)
+      identity[position] = this.dictionary.intern(fact.args[position] as string);
+    identity[arity] = this.internScope(fact.scope);
     const known = relation.find(identity);
     const kept =
-      known >= 0 && this.isStored({ relation, row: known }, time)
-        ? this.versionAt({ relation, row: known })
-        : null;
-    const bounds = boundsAfter(fact, kept ?? openBounds);
-    const metadata = fact.metadata === undefined ? (kept?.metadata ?? null) : nonEmpty(fact.metadata);
-    return this.put(relation, identity, { ...bounds, metadata }, generation, time);
+      known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
+    return this.#put(relation, identity, known, versionAfter(fact, kept), generation, time);
+  }
+
+  /** Room for the ids of a fact with so many arguments and its scope, until the next one is asked for. */
+  #room(arity: number): Int32Array {
+    if (this.#identity.length !== arity + 1) this.#identity = new Int32Array(arity + 1);
+    return this.#identity;
   }
 
   /**
@@ -249,13 +263,28 @@ export class FactStore {
     generation: number,
     time: number,
   ): StoreOutcome {
+    return this.#put(relation, identity, relation.find(identity), version, generation, time);
+  }
+
+  /** As `put`; `known` is the newest row with these ids, below 0 where there is none. */
+  #put(
+    relation: StoredRelation,
+    identity: Int32Array,
+    known: number,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
     this.#settle(time);
-    const known = relation.find(identity);
     if (known >= 0 && relation.isAlive(known)) {
-      if (this.isStored({ relation, row: known }, time))
+      if (this.#isStored(relation, known, time))
         return this.#update(relation, known, identity, version, generation, time);
       relation.kill(known, generation);
-      const ended = { identity, until: relation.validUntil?.[known] as number, replacedIn: generation };
+      const ended = {
+        identity: identity.slice(),
+        until: relation.validUntil?.[known] as number,
+        replacedIn: generation,
+      };
       this.#ended.remember(keyOf(relation), ended, time);
     }
     this.version++;
@@ -324,11 +353,7 @@ export class FactStore {
   }
 
   versionAt({ relation, row }: FactRow): FactVersion {
-    return {
-      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
-      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
-      metadata: relation.metadata.get(row) ?? null,
-    };
+    return versionAt(relation, row);
   }
 
   /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
@@ -464,6 +489,11 @@ export class FactStore {
     );
   }
 
+  /** As `match` where an index finds them and there are at most so many; else null. */
+  fewMatches(pattern: FactPattern, generation: number, time: number, most: number): FactRow[] | null {
+    return fewFacts(this, pattern, generation, time, most);
+  }
+
   /** The facts that match and were stored in this generation, but are valid only after this time. */
   matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
     return matchFacts(
@@ -558,8 +588,8 @@ export class FactStore {
   }
 
   #noteBounds(number: number, from: number, until: number, time: number): void {
-    for (const instant of [from, until])
-      if (Number.isFinite(instant) && instant > time) this.boundaries.add(instant, number);
+    if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);
+    if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);
   }
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
@@ -594,6 +624,20 @@ function numberOf({ relation, row }: FactRow): number {
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {
   return relationKey(predicate, arity, negated);
+}
+
+function versionAt(relation: StoredRelation, row: number): FactVersion {
+  return { ...boundsOf(relation, row), metadata: relation.metadata.get(row) ?? null };
+}
+
+/** The version that a fact asks for; what it does not give is as it was kept. */
+function versionAfter(fact: FactToStore, kept: FactVersion): FactVersion {
+  const { validFrom, validUntil, metadata } = fact;
+  if (validFrom === undefined && validUntil === undefined && metadata === undefined) return kept;
+  return {
+    ...boundsAfter(fact, kept),
+    metadata: metadata === undefined ? kept.metadata : nonEmpty(metadata),
+  };
 }
 
 /** The bounds of validity of a version. */

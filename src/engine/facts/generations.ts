@@ -41,6 +41,11 @@ export class Generations {
     return this.#count;
   }
 
+  /** Goes on after this generation, where it is later; of those passed over nothing is known. */
+  skipTo(generation: number): void {
+    this.#last = Math.max(this.#last, generation);
+  }
+
   /** Begins the next generation, and says which it is. */
   advance(time: number, requestId: string): number {
     if (this.#count === this.#numbers.length) {

@@ -4,6 +4,7 @@ import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
+import { HashSlots } from './hash-slots.ts';
 
 /** Some things are kept of so many rows together: those whose number is the same but for so many low bits. */
 export const blockBits = 6;
@@ -43,8 +44,8 @@ export class StoredRelation {
   /** When rows that can go are counted again: once this generation can, or so many rows are there. */
   #lookAgain = { generation: 0, count: 0 };
   #capacity = 16;
-  #slots = new Int32Array(32);
-  #identities = 0;
+  /** Of each fact the newest version. */
+  #slots = new HashSlots(16);
   readonly #indexes: Indexes;
   #copies: AtomCopies | null = null;
   #spansScopes = false;
@@ -68,7 +69,7 @@ export class StoredRelation {
   }
 
   get bytes(): number {
-    let bytes = this.#slots.byteLength + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
+    let bytes = this.#slots.bytes + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
     for (const column of [this.death, this.validFrom, this.validUntil, this.#lastDeaths])
       bytes += column?.byteLength ?? 0;
     return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0);
@@ -87,7 +88,8 @@ export class StoredRelation {
 
   /** The newest version (dead or alive) of the fact with these argument ids and, last, its scope; or -1. */
   find(identity: Int32Array): number {
-    return (this.#slots[this.#slot(identity)] as number) - 1;
+    const slot = this.#slot(identity, hashOf(identity));
+    return slot < 0 ? -1 : this.#slots.number(slot);
   }
 
   /** The version of the fact that a reader of this generation or the one before it looks at, dead or alive; or -1. */
@@ -130,15 +132,18 @@ export class StoredRelation {
     this.number[row] = number;
     this.#setValidity(row, validFrom, validUntil);
     if (metadata !== null) this.metadata.set(row, metadata);
-    const slot = this.#slot(identity);
     this.#noteChange(generation, 1);
-    if (this.#slots[slot] === 0) this.#identities++;
-    else this.#replaced.set(row, (this.#slots[slot] as number) - 1);
-    this.#slots[slot] = row + 1;
+    const hash = hashOf(identity);
+    const slot = this.#slot(identity, hash);
+    if (slot < 0) this.#slots.put(slot, hash, row);
+    else {
+      this.#replaced.set(row, this.#slots.number(slot));
+      this.#slots.replace(slot, row);
+    }
     this.count = row + 1;
     this.live++;
     this.#indexes.add(row);
-    if (this.#identities * 2 > this.#slots.length) this.#rehash();
+    if (this.#slots.isFull) this.#rehash();
     return row;
   }
 
@@ -253,9 +258,7 @@ export class StoredRelation {
 
   async #restore(kept: KeptRows, slices: Slices): Promise<void> {
     const { count } = kept;
-    let room = 32;
-    while (room < count * 2) room *= 2;
-    this.#slots = new Int32Array(room);
+    this.#slots = new HashSlots(count + 1);
     if (count > this.#capacity) {
       this.#capacity = count;
       for (const [position, column] of kept.columns.entries()) this.columns[position] = column;
@@ -277,10 +280,9 @@ export class StoredRelation {
     this.validUntil = inRoom(kept.validUntil, Number.POSITIVE_INFINITY);
     this.forgottenThrough = kept.forgottenThrough;
     this.count = count;
-    this.#identities = count;
     for (let row = 0; row < count; row++) {
       if (this.isAlive(row)) this.live++;
-      this.#enter(this.#slots, row);
+      this.#enter(row);
       this.#noteScope(row);
       if ((row & 0x3fff) === 0x3fff) await slices.breathe();
     }
@@ -323,19 +325,12 @@ export class StoredRelation {
     if (this.validUntil !== null) this.validUntil[row] = validUntil;
   }
 
-  #slot(identity: Int32Array): number {
-    const columns = this.columns;
-    let hash = hashSeed;
-    for (let position = 0; position < columns.length; position++)
-      hash = fold(hash, identity[position] as number);
+  /** The slot of the fact; below 0 where it has none. */
+  #slot(identity: Int32Array, hash: number): number {
     const slots = this.#slots;
-    const mask = slots.length - 1;
-    let slot = finish(hash) & mask;
-    for (;;) {
-      const found = slots[slot] as number;
-      if (found === 0 || this.#isOf(found - 1, identity)) return slot;
-      slot = (slot + 1) & mask;
-    }
+    let slot = slots.first(hash);
+    while (slot >= 0 && !this.#isOf(slots.number(slot), identity)) slot = slots.next(slot, hash);
+    return slot;
   }
 
   #isOf(row: number, identity: Int32Array): boolean {
@@ -358,23 +353,28 @@ export class StoredRelation {
   }
 
   #rehash(): void {
-    const old = this.#slots;
-    const slots = new Int32Array(old.length * 2);
-    for (const found of old) if (found !== 0) this.#enter(slots, found - 1);
-    this.#slots = slots;
+    const known = this.#slots;
+    this.#slots = new HashSlots(known.count * 2);
+    // In their order rows are read quicker; where some are older versions, those that are not stand in the slots.
+    if (this.count === known.count) for (let row = 0; row < this.count; row++) this.#enter(row);
+    else known.forEach((row) => this.#enter(row));
   }
 
-  /** Puts a row whose identity is not there yet in its slot. */
-  #enter(slots: Int32Array, row: number): void {
+  /** Puts in a row whose fact is not there yet. */
+  #enter(row: number): void {
     const columns = this.columns;
-    const mask = slots.length - 1;
     let hash = hashSeed;
     for (let position = 0; position < columns.length; position++)
       hash = fold(hash, (columns[position] as Int32Array)[row] as number);
-    let slot = finish(hash) & mask;
-    while (slots[slot] !== 0) slot = (slot + 1) & mask;
-    slots[slot] = row + 1;
+    this.#slots.add(finish(hash), row);
   }
+}
+
+function hashOf(identity: Int32Array): number {
+  let hash = hashSeed;
+  for (let position = 0; position < identity.length; position++)
+    hash = fold(hash, identity[position] as number);
+  return finish(hash);
 }
 
 function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Column): Column {

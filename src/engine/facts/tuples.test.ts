@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../base/prng.ts';
+import { TupleBatch } from './tuple-batch.ts';
 import { Tuples } from './tuples.ts';
 
 test('a tuple is held once, and keeps the row it was given', () => {
@@ -72,4 +73,34 @@ test('heights survive growth', () => {
   expect(Array.from({ length: 1000 }, (_, row) => tuples.heights?.of[row])).toEqual(
     Array.from({ length: 1000 }, (_, row) => row % 13),
   );
+});
+
+test('tuples that are put in together get the rows that they would get one by one', () => {
+  const prng = new Prng(7);
+  for (const arity of [0, 1, 2, 3]) {
+    const [together, oneByOne] = [new Tuples(arity), new Tuples(arity)];
+    const index = arity === 0 ? null : together.index([arity - 1]);
+    const batch = new TupleBatch();
+    // One value follows every tuple: it goes nowhere.
+    const from = Int32Array.from({ length: arity + 1 }, (_, at) => at);
+    const wrong: string[] = [];
+    for (let round = 0; round < 30; round++) {
+      const expected: number[] = [];
+      for (let isFull = false; !isFull && !prng.chance(0.002); ) {
+        const values = Int32Array.from({ length: arity + 1 }, () => prng.below(arity === 1 ? 9000 : 90));
+        expected.push(oneByOne.insert(values.subarray(0, arity)));
+        isFull = batch.take(values, from);
+      }
+      const fresh = batch.insertInto(together, arity + 1);
+      if (fresh !== expected.filter((row) => row >= 0).length) wrong.push(`${arity}: ${fresh}`);
+      if (batch.rows.subarray(0, batch.count).join() !== expected.join()) wrong.push(`round ${round}`);
+      batch.count = 0;
+    }
+    expect(wrong).toEqual([]);
+    expect(together.columns.map((column) => column.subarray(0, together.count))).toEqual(
+      oneByOne.columns.map((column) => column.subarray(0, oneByOne.count)),
+    );
+    const last = (together.columns[arity - 1] ?? [])[together.count - 1];
+    if (index !== null) expect(index.firstOf(last as number)).toBe(together.count);
+  }
 });

@@ -5,7 +5,7 @@ import { parseProgram } from './parse.ts';
 
 test('the examples of the grammar document are read, and are safe', () => {
   const text = readFileSync(new URL('../../../docs/grammar.md', import.meta.url), 'utf8');
-  const example = /```\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const example = /```datalog\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
   const { statements, errors } = parseProgram(example);
   expect(errors).toEqual([]);
   expect(statements).toHaveLength(11);

@@ -23,6 +23,7 @@ class AbsentStep extends Step {
   }
 
   override bind(reader: Reader): void {
+    this.#inner.place = this.place;
     this.#inner.bind(reader);
   }
 

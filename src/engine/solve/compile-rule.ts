@@ -1,11 +1,13 @@
 import { type AggregateLiteral, type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
+import type { TupleBatch } from '../facts/tuple-batch.ts';
 import { isAggregate, isArithmetic, isComparison, relationOf, wildcard } from '../logic/terms.ts';
 import { assert, present } from '../base/assert.ts';
 import { absentStep, aggregateStep } from './barrier-steps.ts';
 import type { Constants } from './constants.ts';
 import type { Consumer, Derived, StoredNews, Work } from './derived.ts';
+import { put, type Tally } from './emitter.ts';
 import { cheapest, type Estimate, type Filter } from './join-order.ts';
 import {
   deltaStep,
@@ -13,10 +15,8 @@ import {
   doubtfulStep,
   type Guard,
   Machine,
-  put,
   type Shape,
   type Step,
-  type Tally,
   type Window,
 } from './machine.ts';
 import type { Observer, Source } from './observer.ts';
@@ -83,6 +83,8 @@ export interface AdornedRule {
 export interface CompilerContext {
   readonly work: Work;
   readonly justifications: Justifications;
+  /** Where machines gather what they conclude. */
+  readonly batch: TupleBatch;
   readonly estimate: Estimate;
   readonly constants: Constants;
   /** Id of a constant of the rule. */
@@ -195,7 +197,10 @@ class MachineBuilder {
     this.#rule = rule;
     this.#context = context;
     this.#registers = registers;
-    this.#values = registers.initial.slice();
+    const { initial } = registers;
+    // A step each for where it starts, the atoms, the filters and the demand: every one may stand on a row.
+    this.#values = new Int32Array(initial.length + rule.atoms.length + rule.filters.length + 2);
+    this.#values.set(initial);
     this.#filters = rule.filters;
   }
 
@@ -208,8 +213,10 @@ class MachineBuilder {
 
   startingAt(start: number, delta: Derived): Machine {
     const { atoms, demandTerms } = this.#rule;
-    this.#push((atoms[start] as BodyAtom).literal.args, (shape) => deltaStep(delta, shape));
-    this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, delta);
+    const atom = atoms[start] as BodyAtom;
+    this.#push(atom.literal.args, (shape) => deltaStep(delta, shape));
+    const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
+    this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
     return this.#machine(demandTerms.length === 0 ? this.#rule.demand : null);
   }
@@ -273,11 +280,20 @@ class MachineBuilder {
   }
 
   #demand(literal: AtomLiteral, source: DerivedSource): void {
-    const { demand, demandTerms } = this.#rule;
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
     // Demanding what is the rule's own demand is never news, but an observer is told.
-    const isOwn = source.demand === demand && terms.every((term, index) => term === demandTerms[index]);
-    if (!isOwn || this.#context.observer !== null) this.#announce(source.demand, terms, literal);
+    if (!this.#isOwnDemand({ literal, source }) || this.#context.observer !== null)
+      this.#announce(source.demand, terms, literal);
+  }
+
+  /** True where the atom is demanded by the very tuple that the rule is: its rows are there because that was demanded. */
+  #isOwnDemand({ literal, source }: BodyAtom): boolean {
+    const { demand, demandTerms } = this.#rule;
+    return (
+      source.kind === 'derived' &&
+      source.demand === demand &&
+      source.boundPositions.every((position, index) => literal.args[position] === demandTerms[index])
+    );
   }
 
   #announce(target: Derived, terms: readonly string[], literal: AtomLiteral | null): void {
@@ -302,8 +318,13 @@ class MachineBuilder {
   }
 
   #push(terms: readonly string[], make: (shape: Shape) => Step): void {
-    this.#steps.push(make(this.#shape(terms)));
+    this.#add(make(this.#shape(terms)));
     this.#settleFilters();
+  }
+
+  #add(step: Step): void {
+    step.place = this.#registers.initial.length + this.#steps.length;
+    this.#steps.push(step);
   }
 
   #shape(terms: readonly string[]): Shape {
@@ -332,7 +353,11 @@ class MachineBuilder {
       }
     }
     for (const term of here) this.#bound.add(term);
-    return shape;
+    const [position, register] = [shape.bindPositions[0], shape.bindRegisters[0]];
+    const isSingle = shape.bindPositions.length === 1 && shape.samePositions.length === 0;
+    const binds =
+      isSingle && position !== undefined && register !== undefined ? { position, register } : null;
+    return { ...shape, binds };
   }
 
   #guard(guard: Guard): void {
@@ -409,7 +434,7 @@ class MachineBuilder {
       barrier === undefined
         ? storedStep((reader) => reader.facts.relation(predicate, arity, negated), this.#rule.view, shape)
         : derivedStep(barrier.rows, shape, 'done');
-    this.#steps.push(absentStep(inner));
+    this.#add(absentStep(inner));
   }
 
   #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
@@ -420,16 +445,14 @@ class MachineBuilder {
     const way = isNew ? 'bind' : filter.binds === null ? 'compare' : 'match';
     const shared = group.shared.map((variable) => this.#registers.of(variable));
     const result = this.#registers.of(literal.result);
-    this.#steps.push(
-      aggregateStep(literal.aggregate, group.rows, shared, result, way, this.#context.constants),
-    );
+    this.#add(aggregateStep(literal.aggregate, group.rows, shared, result, way, this.#context.constants));
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {
     const { target, headTerms, rise, tally, announced } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
-    const { work, justifications, observer } = this.#context;
+    const { work, justifications, batch, observer } = this.#context;
     const seen = observer?.concludes(this.#source(), target) ?? null;
     const emission = { target, registers, rise, tally, seen };
     return new Machine(this.#steps, {
@@ -438,6 +461,7 @@ class MachineBuilder {
       work,
       gate,
       justifications,
+      batch,
       once,
     });
   }

@@ -1,3 +1,4 @@
+import { compareText } from '../base/text-order.ts';
 import type { ConstantIds } from '../facts/dictionary.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import { calculate } from '../logic/arithmetic.ts';
@@ -88,6 +89,12 @@ export class Constants {
 
   text(id: number): string {
     return id < firstOwn ? this.dictionary.text(id) : (this.#texts[id - firstOwn] as string);
+  }
+
+  /** The order by code point of two texts. */
+  order(left: number, right: number): number {
+    if (left < firstOwn && right < firstOwn) return this.dictionary.compare(left, right);
+    return compareText(this.text(left), this.text(right));
   }
 
   /** Whether `left operator right` holds. */

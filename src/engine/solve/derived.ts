@@ -256,3 +256,14 @@ export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued
 }
 
 export type Work = WorkList<Derived | StoredNews>;
+
+/** Kills a row that is alive; what it was a premise of is to be followed. */
+export function kill(work: Work, target: Support, row: number): void {
+  const { derived } = target;
+  const { heights } = derived.rows;
+  derived.rows.kill(row);
+  target.killed.push(row);
+  target.fallen.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
+  work.add(derived, phases.kill);
+  work.add(derived, phases.tell);
+}

@@ -1,6 +1,6 @@
 import { EngineError } from '../base/errors.ts';
 import { type Consumer, type Derived, type Phase, phases, type StoredNews, type Support } from './derived.ts';
-import { put } from './machine.ts';
+import { put } from './emitter.ts';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
 import type { Reader } from './reader.ts';
 import type { TableSet } from './table-set.ts';
@@ -45,7 +45,7 @@ export class Pacer {
   derivations = 0;
   /** How long upkeep was waited for, in milliseconds. */
   waitedMs = 0;
-  #sliceStartedAt = performance.now();
+  #sliceStartedAt = this.startedAt;
   #nextMeasureAt = 0;
   /** Derivations by the last measurement. */
   #measuredDerivations = 0;
@@ -78,11 +78,15 @@ export class Pacer {
       throw this.exceeded('maxDerivations', `the question needed more than ${maxDerivations} derivations`);
   }
 
+  /** True where so much was derived since memory was measured that it is to be measured again. */
+  get hasDerivedMuch(): boolean {
+    return this.derivations - this.#measuredDerivations >= derivationsBetween;
+  }
+
   /** Refuses what takes too much memory. Measured now and then: over thousands of tables that takes its time. */
   lookAtMemory(measured: { readonly bytes: number; readonly holder?: Holder | null }): void {
     const start = performance.now();
-    const derived = this.derivations - this.#measuredDerivations;
-    if (start < this.#nextMeasureAt && derived < derivationsBetween) return;
+    if (start < this.#nextMeasureAt && !this.hasDerivedMuch) return;
     this.#measuredDerivations = this.derivations;
     const { bytes } = measured;
     this.#nextMeasureAt = start + (performance.now() - start) * timesMeasuring;
@@ -158,6 +162,8 @@ export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promi
       pacer.lookAtMemory(set);
       await pacer.breathe();
     } else if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
+    // Rows that come many at a time may be too many within one slice.
+    else if (pacer.hasDerivedMuch) pacer.lookAtMemory(set);
   }
   for (const derived of joined) derived.settled = derived.rows.count;
   return true;

@@ -166,5 +166,6 @@ function idsOf(constants: Constants): ConstantIds {
     find: (text) => constants.find(text),
     intern: (text) => constants.idOf(text),
     text: (id) => constants.text(id),
+    compare: (left, right) => constants.order(left, right),
   };
 }

@@ -29,13 +29,12 @@ export class Justifications {
    * rows, or for rows that were dropped.
    */
   litter = 0;
-  /** Three numbers a place: the relation and the row that it is of, and 1 + the older place of the same premise. */
-  #places = new Int32Array(0);
+  #places = new Places();
   /** By the number of a stored fact: 1 + the newest place where it is a premise. */
   #facts = new Int32Array(0);
 
   get bytes(): number {
-    let bytes = this.#places.byteLength + this.#facts.byteLength;
+    let bytes = this.#places.bytes + this.#facts.byteLength;
     for (const support of this.supports) bytes += support.bytes;
     return bytes;
   }
@@ -75,10 +74,11 @@ export class Justifications {
   }
 
   #walk(first: number, visit: (target: Support, row: number) => void): void {
+    const places = this.#places;
     for (let next = first; next !== 0; ) {
       const place = next - 1;
-      const row = this.#places[place * 3 + 1] as number;
-      next = this.#places[place * 3 + 2] as number;
+      const row = places.row(place);
+      next = places.older(place);
       const target = this.#standing(place);
       if (target !== null) visit(target, row);
     }
@@ -95,7 +95,11 @@ export class Justifications {
    */
   async tidy(breathe: Breathe): Promise<void> {
     const { moved, kept } = await this.#movedPlaces(breathe);
-    const places = new Int32Array(kept * 3);
+    const places = new Places();
+    for (let place = 0; place < kept; place++) {
+      places.put(place, 0, 0, 0);
+      if (place % placesBetweenBreaths === 0) await breathe();
+    }
     await this.#moveChains(this.#facts, moved, places, breathe);
     for (const support of this.supports) await this.#moveChains(support.heads, moved, places, breathe);
     for (const support of this.supports) await this.#moveRows(support, moved, breathe);
@@ -120,12 +124,7 @@ export class Justifications {
   }
 
   /** Writes the chains that begin at these heads, each without the places to be let go. */
-  async #moveChains(
-    heads: Int32Array,
-    moved: Int32Array,
-    places: Int32Array,
-    breathe: Breathe,
-  ): Promise<void> {
+  async #moveChains(heads: Int32Array, moved: Int32Array, places: Places, breathe: Breathe): Promise<void> {
     let walked = 0;
     for (let premise = 0; premise < heads.length; premise++) {
       let newer = -1;
@@ -134,15 +133,14 @@ export class Justifications {
       if (++walked % placesBetweenBreaths === 0) await breathe();
       while (next !== 0) {
         if (++walked % placesBetweenBreaths === 0) await breathe();
-        const from = (next - 1) * 3;
-        const to = moved[next - 1] as number;
-        next = this.#places[from + 2] as number;
+        const from = next - 1;
+        const to = moved[from] as number;
+        next = this.#places.older(from);
         if (to === 0) continue;
         if (newer < 0) heads[premise] = to;
-        else places[newer + 2] = to;
-        newer = (to - 1) * 3;
-        places[newer] = this.#places[from] as number;
-        places[newer + 1] = this.#places[from + 1] as number;
+        else places.setOlder(newer, to);
+        newer = to - 1;
+        places.put(newer, this.#places.relation(from), this.#places.row(from), 0);
       }
     }
   }
@@ -158,22 +156,70 @@ export class Justifications {
 
   /** Whose row rests on the place; null where none that is alive does. */
   #standing(place: number): Support | null {
-    const target = present(this.supports[this.#places[place * 3] as number], 'a place has its relation');
-    const row = this.#places[place * 3 + 1] as number;
+    const target = present(this.supports[this.#places.relation(place)], 'a place has its relation');
+    const row = this.#places.row(place);
     const { rows } = target.derived;
     return row < rows.count && place >= (target.since[row] as number) && !rows.isDead(row) ? target : null;
   }
 
   /** Takes the next place. Returns 1 + its number. */
   #place(target: Support, row: number, older: number): number {
-    const at = this.count * 3;
-    if (at + 2 >= this.#places.length) this.#places = grown(this.#places, at + 2);
-    const places = this.#places;
-    places[at] = target.number;
-    places[at + 1] = row;
-    places[at + 2] = older;
+    this.#places.put(this.count, target.number, row, older);
     target.places++;
     return ++this.count;
+  }
+}
+
+const blockBits = 14;
+const placesInBlock = 1 << blockBits;
+
+/**
+ * Three numbers a place: the relation and the row that it is of, and 1 + the older place of the same premise. They lie in
+ * blocks, so that what grows to hundreds of megabytes is never copied.
+ */
+class Places {
+  readonly #blocks: Int32Array[] = [];
+  bytes = 0;
+
+  relation(place: number): number {
+    return this.#blockOf(place)[(place & (placesInBlock - 1)) * 3] as number;
+  }
+
+  row(place: number): number {
+    return this.#blockOf(place)[(place & (placesInBlock - 1)) * 3 + 1] as number;
+  }
+
+  older(place: number): number {
+    return this.#blockOf(place)[(place & (placesInBlock - 1)) * 3 + 2] as number;
+  }
+
+  setOlder(place: number, older: number): void {
+    this.#blockOf(place)[(place & (placesInBlock - 1)) * 3 + 2] = older;
+  }
+
+  /** Writes a place, one that is there or the next. */
+  put(place: number, relation: number, row: number, older: number): void {
+    const at = (place & (placesInBlock - 1)) * 3;
+    let block = this.#blocks[place >>> blockBits];
+    if (block === undefined || at >= block.length) block = this.#grow(place >>> blockBits, at);
+    block[at] = relation;
+    block[at + 1] = row;
+    block[at + 2] = older;
+  }
+
+  #blockOf(place: number): Int32Array {
+    return this.#blocks[place >>> blockBits] as Int32Array;
+  }
+
+  /** Only the first block begins small: many sets keep few justifications. */
+  #grow(number: number, at: number): Int32Array {
+    const old = this.#blocks[number] ?? new Int32Array(0);
+    const places = number > 0 ? placesInBlock : Math.min(placesInBlock, Math.max(16, (at / 3) * 2));
+    const block = new Int32Array(places * 3);
+    block.set(old);
+    this.#blocks[number] = block;
+    this.bytes += block.byteLength - old.byteLength;
+    return block;
   }
 }
 

@@ -1,9 +1,9 @@
 import { relationKey } from '../logic/terms.ts';
-import { phases } from './derived.ts';
+import { kill, phases } from './derived.ts';
 import { type Pacer, settle } from './evaluation.ts';
 import { type Reader, sees } from './reader.ts';
 import type { TableSet } from './table-set.ts';
-import { concern, kill } from './upkeep.ts';
+import { concern } from './upkeep.ts';
 
 /**
  * Brings the set to what the reader sees, given the numbers of all stored facts that changed since it was settled.
@@ -28,7 +28,7 @@ export async function keepTrue(
         news.rows.push(row);
         work.add(news, phases.stored);
       }
-    else justifications.dependentsOfFact(number, (target, at) => kill(set, target, at));
+    else justifications.dependentsOfFact(number, (target, at) => kill(work, target, at));
     // A fact of which nothing is left went in an earlier change.
     if (row >= 0) for (const watcher of set.watchersOf(key)) concern(set, watcher, relation.columns, row);
   }

@@ -35,7 +35,13 @@ export interface FactoredPart {
   readonly rule: Rule | null;
 }
 
-type Kind = { readonly kind: 'exit' } | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
+/** An exit does not recur; `right` recurs with its free arguments unchanged, `left` with the bound ones. */
+export type Recursion =
+  | { readonly kind: 'exit' }
+  | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
+
+/** A relation asked with some arguments bound. */
+type Asked = Pick<Table, 'view' | 'relation' | 'boundPositions' | 'freePositions'>;
 
 /** The factored program of the table, or null where the recursion is not of that kind or needs no factoring. */
 export function factorLinearRecursion(
@@ -44,9 +50,9 @@ export function factorLinearRecursion(
   program: Program,
 ): FactoredPart[] | null {
   if (table.boundPositions.length === 0 || table.freePositions.length === 0) return null;
-  const kinds: Kind[] = [];
+  const kinds: Recursion[] = [];
   for (const rule of rules) {
-    const kind = kindOf(table, rule, program);
+    const kind = recursionOf(table, rule, program);
     if (kind === null) return null;
     kinds.push(kind);
   }
@@ -59,7 +65,7 @@ export function factorLinearRecursion(
     demandTerms: seedsOf(table),
     body: [],
   };
-  const parts = rules.map((rule, at) => partOf(table, rule, kinds[at] as Kind));
+  const parts = rules.map((rule, at) => partOf(table, rule, kinds[at] as Recursion));
   return [start, storedFacts(table), ...parts];
 }
 
@@ -101,7 +107,7 @@ function storedFacts(table: Table): FactoredPart {
   };
 }
 
-function partOf(table: Table, rule: ViewRule, kind: Kind): FactoredPart {
+function partOf(table: Table, rule: ViewRule, kind: Recursion): FactoredPart {
   const { head, body } = rule.kept.rule;
   const common = { ruleId: rule.kept.id, view: rule.bodyView, rule: rule.kept.rule };
   if (kind.kind === 'exit') {
@@ -136,7 +142,7 @@ function partOf(table: Table, rule: ViewRule, kind: Kind): FactoredPart {
 }
 
 /** How the rule recurs, or null where it does in a way that cannot be factored. */
-function kindOf(table: Table, rule: ViewRule, program: Program): Kind | null {
+export function recursionOf(table: Asked, rule: ViewRule, program: Program): Recursion | null {
   const { body, head } = rule.kept.rule;
   if (viewKey(rule.bodyView) !== viewKey(table.view)) return { kind: 'exit' };
   const component = program.component(table.view, table.relation);
@@ -190,7 +196,7 @@ function passesOn(
 }
 
 /** Variables bound by the head's bound arguments, the literals, and what the rule's filters bind then. */
-function boundBy(table: Table, rule: Rule, rest: readonly Literal[]): Set<string> {
+function boundBy(table: Asked, rule: Rule, rest: readonly Literal[]): Set<string> {
   const bound = new Set<string>();
   for (const position of table.boundPositions) bound.add(rule.head.args[position] as string);
   for (const literal of rest) if (isPositiveAtom(literal)) for (const term of literal.args) bound.add(term);

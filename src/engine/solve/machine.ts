@@ -1,16 +1,16 @@
 import type { ChainIndex } from '../facts/chain-index.ts';
 import type { Tuples } from '../facts/tuples.ts';
-import { type Consumer, type Derived, phases, type Support, type Work } from './derived.ts';
-import type { Seen } from './observer.ts';
+import type { Consumer, Derived } from './derived.ts';
+import { Emitter, type EmitterParts, type Premises } from './emitter.ts';
 import type { Reader } from './reader.ts';
-import type { Justifications } from './justifications.ts';
 
 /**
  * The join machine: one rule, one order of its literals, started by a delta.
  *
  * It is a nested loop over index chains with its cursors kept outside the call stack, so that a join can stop
- * after any number of steps and go on later. Registers hold the ids of the rule's variables and constants.
- * The machine never waits and knows no limits: its owner calls `run` with a budget again and again.
+ * after any number of steps and go on later. Registers hold the ids of the rule's variables and constants, and the
+ * rows that the steps stand on. The machine never waits and knows no limits: its owner calls `run` with a budget again
+ * and again. What becomes of a match is for its `Emitter`; all of them are in the target when `run` returns.
  */
 
 /** How the columns of a literal meet the registers. */
@@ -24,6 +24,8 @@ export interface Shape {
   /** Columns that repeat a variable bound by this very literal. */
   readonly samePositions: readonly number[];
   readonly sameRegisters: readonly number[];
+  /** Where all that a row does is to bind one register: which, and the column; null for every other shape. */
+  readonly binds: { readonly position: number; readonly register: number } | null;
 }
 
 /** A test, or an action that always passes, done as soon as its registers are bound. */
@@ -40,8 +42,10 @@ export abstract class Step {
   guards: readonly Guard[] = noGuards;
   /** Height of the row the step stands on. */
   height = 0;
-  /** The row the step stands on. */
-  row = 0;
+  /** The register that holds the row the step stands on. */
+  place = 0;
+  /** True where the step is the last and hands its matches over itself: then `advance` has none. */
+  collects = false;
 
   /** Prepares for the reader; called before the first use in an evaluation. */
   abstract bind(reader: Reader): void;
@@ -53,9 +57,10 @@ export abstract class Step {
    */
   abstract advance(machine: Machine): boolean;
 
-  /** Notes what the step stands on as a premise of the row in hand; most kinds of step stand on none. */
-  justify(_justifications: Justifications, _target: Support, _row: number): void {
+  /** What the rows that the step stands on are premises as; most kinds of step stand on none. */
+  get premises(): Premises | null {
     // An absence, an aggregate, demand: what the row owes to those is looked after elsewhere.
+    return null;
   }
 
   protected pass(): boolean {
@@ -140,15 +145,17 @@ class DerivedDelta extends DeltaStep {
       if (rows.isDead(row)) continue;
       if (!this.matches(rows.columns, row, machine.registers)) continue;
       if (rows.heights !== null) this.height = rows.heights.of[row] as number;
-      this.row = row;
-      if (this.pass()) return true;
+      machine.registers[this.place] = row;
+      if (!this.pass()) continue;
+      if (!this.collects) return true;
+      machine.collect();
     }
     return false;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
+  override get premises(): Premises | null {
     const { support } = this.source;
-    if (support !== null) justifications.add(support, this.row, target, row);
+    return support === null ? null : { kind: 'derived', support };
   }
 }
 
@@ -222,16 +229,16 @@ class DerivedStep extends Step {
   }
 
   override advance(machine: Machine): boolean {
-    const rows = this.source.rows;
-    const limit =
-      this.window === 'done'
-        ? this.source.done
-        : this.window === 'before'
-          ? machine.chunkStart
-          : machine.chunkEnd;
+    const { rows } = this.source;
+    const { columns, dead, heights } = rows;
+    const { registers } = machine;
+    const { shape, place, collects } = this;
+    const limit = this.#limit(machine);
     const chain = this.#index === null ? null : this.#index.next;
     const scan = this.#index === null && !this.#whole;
-    const { dead } = rows;
+    const isGuarded = this.guards.length > 0;
+    const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
+    const register = shape.binds === null ? 0 : shape.binds.register;
     let cursor = this.#cursor;
     let left = rowsAtOnce;
     while (cursor !== 0) {
@@ -242,10 +249,15 @@ class DerivedStep extends Step {
       const row = cursor - 1;
       cursor = chain !== null ? (chain[row] as number) : scan ? row : 0;
       if (row >= limit || (dead !== null && dead[row] !== 0)) continue;
-      if (!bindRow(rows.columns, row, this.shape, machine.registers)) continue;
-      if (rows.heights !== null) this.height = rows.heights.of[row] as number;
-      this.row = row;
-      if (!this.pass()) continue;
+      if (column !== null) registers[register] = column[row] as number;
+      else if (!bindRow(columns, row, shape, registers)) continue;
+      if (heights !== null) this.height = heights.of[row] as number;
+      registers[place] = row;
+      if (isGuarded && !this.pass()) continue;
+      if (collects) {
+        machine.collect();
+        continue;
+      }
       this.#cursor = cursor;
       return true;
     }
@@ -253,9 +265,14 @@ class DerivedStep extends Step {
     return false;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
+  #limit(machine: Machine): number {
+    if (this.window === 'done') return this.source.done;
+    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
+  }
+
+  override get premises(): Premises | null {
     const { support } = this.source;
-    if (support !== null) justifications.add(support, this.row, target, row);
+    return support === null ? null : { kind: 'derived', support };
   }
 }
 
@@ -272,42 +289,12 @@ export function derivedStep(source: Derived, shape: Shape, window: Window): Step
   return new DerivedStep(source, shape, window);
 }
 
-/** What a match of the whole body does: one tuple for `target`, made of registers. */
-export interface Emission {
-  readonly target: Derived;
-  readonly registers: readonly number[];
-  /** Added to the greatest height of the premises: 1 for a rule, 0 for a step that proofs do not show. */
-  readonly rise: number;
-  /** Counts the tuples that were new; null where nobody asks. */
-  readonly tally: Tally | null;
-  /** Told of every match, where an observer watches. */
-  readonly seen: Seen | null;
-}
-
-/** How often a rule drew a conclusion that was new. */
-export interface Tally {
-  fired: number;
-}
-
-/** Puts a tuple into a derived relation, and the relation on the work list where that is news. */
-export function put(target: Derived, tuple: Int32Array, height: number, work: Work): boolean {
-  const row = target.rows.insert(tuple, height);
-  if (row >= 0) work.add(target, phases.join);
-  return row >= 0;
-}
-
 /** What a machine works for. */
-export interface MachineParts {
-  readonly emission: Emission;
-  /** Holds the constants already. */
+export interface MachineParts extends Omit<EmitterParts, 'steps'> {
+  /** Holds the constants already, and has a place for the row of every step. */
   readonly registers: Int32Array;
-  readonly work: Work;
   /** A demand without arguments that is no step of the join: until it is met, the machine has nothing to do. */
   readonly gate: Derived | null;
-  /** Where the target's rows are justified. */
-  readonly justifications: Justifications;
-  /** One match for a row of the delta is enough. */
-  readonly once: boolean;
 }
 
 export class Machine implements Consumer {
@@ -320,8 +307,9 @@ export class Machine implements Consumer {
   isStalled = false;
   readonly #steps: readonly Step[];
   readonly #delta: DeltaStep;
-  readonly #parts: MachineParts;
-  readonly #tuple: Int32Array;
+  readonly #gate: Derived | null;
+  readonly #once: boolean;
+  readonly #emitter: Emitter;
   #level = -1;
   #boundTo: Reader | null = null;
 
@@ -329,19 +317,21 @@ export class Machine implements Consumer {
   constructor(steps: readonly Step[], parts: MachineParts) {
     this.#steps = steps;
     this.#delta = steps[0] as DeltaStep;
-    this.#parts = parts;
-    this.#tuple = new Int32Array(parts.emission.registers.length);
+    this.#gate = parts.gate;
+    this.#once = parts.once;
     this.registers = parts.registers;
+    this.#emitter = new Emitter({ ...parts, steps });
+    (steps[steps.length - 1] as Step).collects = !parts.once;
   }
 
   get isIdle(): boolean {
-    const { gate } = this.#parts;
-    return gate !== null && gate.done === 0;
+    return this.#gate !== null && this.#gate.done === 0;
   }
 
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
     if (this.#boundTo !== reader) {
       for (const step of this.#steps) step.bind(reader);
+      this.#emitter.bind();
       this.#boundTo = reader;
     }
     if (list === null) this.#delta.begin(from, to, null);
@@ -358,15 +348,27 @@ export class Machine implements Consumer {
     return false;
   }
 
+  /** Takes the match that the registers hold. */
+  collect(): void {
+    this.matches++;
+    this.#emitter.take(this.registers);
+  }
+
   run(budget: number): number {
+    const left = this.#join(budget);
+    this.#emitter.flush();
+    return left;
+  }
+
+  #join(budget: number): number {
     const steps = this.#steps;
     const last = steps.length - 1;
-    const { once } = this.#parts;
+    const end = this.matches + budget;
     let left = budget;
     let level = this.#level;
     while (level >= 0) {
       const step = steps[level] as Step;
-      if (left <= 0) {
+      if (left <= 0 || this.matches >= end) {
         this.#level = level;
         return 0;
       }
@@ -379,8 +381,8 @@ export class Machine implements Consumer {
         }
         level--;
       } else if (level === last) {
-        this.#emit();
-        if (once) level = 0;
+        this.collect();
+        if (this.#once) level = 0;
       } else {
         level++;
         (steps[level] as Step).enter(this);
@@ -388,55 +390,5 @@ export class Machine implements Consumer {
     }
     this.#level = -1;
     return Math.max(1, left);
-  }
-
-  #emit(): void {
-    const { emission, work } = this.#parts;
-    const { target, registers, rise, tally, seen } = emission;
-    const tuple = this.#tuple;
-    for (let index = 0; index < registers.length; index++)
-      tuple[index] = this.registers[registers[index] as number] as number;
-    this.matches++;
-    const { rows } = target;
-    let height = 0;
-    if (rows.heights !== null) {
-      const steps = this.#steps;
-      for (let index = 0; index < steps.length; index++) {
-        const of = (steps[index] as Step).height;
-        if (of > height) height = of;
-      }
-      height += rise;
-    }
-    const row = rows.insert(tuple, height);
-    if (row >= 0) {
-      work.add(target, phases.join);
-      if (target.support !== null) this.#justify(target.support, row);
-      if (tally !== null) tally.fired++;
-    } else if (rows.improved >= 0) this.#improve(target, rows.improved);
-    if (seen !== null) seen(tuple, row >= 0);
-  }
-
-  /** A row that was there has come back, or has a lesser height. */
-  #improve(target: Derived, row: number): void {
-    if (target.support !== null) {
-      if (target.rows.hasRisen) target.support.cameBack(row);
-      this.#justify(target.support, row);
-    }
-    if (row >= target.claimed) return;
-    target.again.push(row);
-    this.#parts.work.add(target, phases.join);
-  }
-
-  #justify(target: Support, row: number): void {
-    const { justifications, work } = this.#parts;
-    justifications.begin(target, row);
-    const steps = this.#steps;
-    for (let index = 0; index < steps.length; index++)
-      (steps[index] as Step).justify(justifications, target, row);
-    if (target.watchers.length === 0) return;
-    const { rows } = target.derived;
-    // The height of an aggregate is that of its rows: watchers are told when those change too.
-    if (rows.improved >= 0 && (rows.hasRisen || rows.heights !== null)) target.risen.push(row);
-    work.add(target.derived, phases.tell);
   }
 }

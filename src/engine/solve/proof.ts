@@ -11,7 +11,7 @@ import { type Derived, newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
 import { Explainer, type Premise, premisesOf } from './explainer.ts';
 import { filtersOf } from './join-order.ts';
-import { put } from './machine.ts';
+import { put } from './emitter.ts';
 import { questionLevel } from './program.ts';
 import { type Matches, onlyDerivedAtom, type Question, settledTableFor, tableFor } from './question.ts';
 import { isAdded, matching, type Reader, viewKey } from './reader.ts';

@@ -1,15 +1,16 @@
 import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
+import type { Tuples } from '../facts/tuples.ts';
 import { planBody } from '../logic/order.ts';
 import { renderBody } from '../logic/print.ts';
 import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../logic/terms.ts';
 import { BodyCompiler } from './body-compiler.ts';
-import type { Constants } from './constants.ts';
+import { Constants } from './constants.ts';
 import { type Derived, newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
 import { filtersOf } from './join-order.ts';
-import { put } from './machine.ts';
-import { questionLevel } from './program.ts';
+import { put } from './emitter.ts';
+import { type Program, questionLevel } from './program.ts';
 import { type Reader, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from './table.ts';
@@ -86,6 +87,50 @@ export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | n
   const [literal] = asked.body;
   if (asked.body.length !== 1 || literal === undefined || !isPositiveAtom(literal)) return null;
   return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
+}
+
+/** So many facts are compared each with each. */
+const fewFacts = 32;
+
+/**
+ * The answers to a question of one atom that no rule concludes, where an index finds the few facts that are stored of it
+ * and nothing is supposed: they need neither tables nor a plan. Else null.
+ */
+export function storedMatches(
+  asked: Question,
+  reader: Reader & { readonly program: Program },
+): Matches | null {
+  const [literal] = asked.body;
+  if (reader.overlay !== null || asked.body.length !== 1) return null;
+  if (literal === undefined || !isPositiveAtom(literal)) return null;
+  if (reader.program.rulesFor(asked.view, relationOf(literal)).length > 0) return null;
+  const { facts, generation, time } = reader;
+  const { predicate, args, negated } = literal;
+  const pattern = { predicate, args, truthVal: !negated, scope: asked.view };
+  const found = facts.fewMatches(pattern, generation, time, fewFacts);
+  if (found === null) return null;
+  const positions = asked.variables.map((variable) => args.indexOf(variable));
+  const width = positions.length;
+  const ids = new Int32Array(found.length * width);
+  let count = 0;
+  for (const { relation, row } of found) {
+    for (let column = 0; column < width; column++)
+      ids[count * width + column] = (relation.columns[positions[column] as number] as Int32Array)[
+        row
+      ] as number;
+    if (!relation.spansScopes || !isAmong(ids, width, count)) count++;
+  }
+  return { question: asked, constants: new Constants(facts.dictionary), ids, count };
+}
+
+/** True where the row of the matrix is one of those before it. */
+function isAmong(ids: Int32Array, width: number, row: number): boolean {
+  for (let known = 0; known < row; known++) {
+    let column = 0;
+    while (column < width && ids[known * width + column] === ids[row * width + column]) column++;
+    if (column === width) return true;
+  }
+  return false;
 }
 
 /** A table and what is asked of it: the positions of the atom's constants (ascending), and the constants. */
@@ -171,6 +216,9 @@ export function copyMatches(
       if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
     return true;
   };
+  const about = { question: asked, constants: set.constants };
+  if (key.length === 0 && repeated.length === 0 && rows.deadCount === 0)
+    return { ...about, ids: allRows(rows, positions), count: rows.count };
   const found: number[] = [];
   if (key.length === rows.arity) {
     const row = rows.find(key);
@@ -188,7 +236,18 @@ export function copyMatches(
       ids[at * width + column] = (rows.columns[positions[column] as number] as Int32Array)[
         found[at] as number
       ] as number;
-  return { question: asked, constants: set.constants, ids, count: found.length };
+  return { ...about, ids, count: found.length };
+}
+
+/** Every row, its columns in the order of the positions. */
+function allRows({ columns, count }: Tuples, positions: readonly number[]): Int32Array {
+  const width = positions.length;
+  const ids = new Int32Array(count * width);
+  for (const [at, position] of positions.entries()) {
+    const column = columns[position] as Int32Array;
+    for (let row = 0, to = at; row < count; row++, to += width) ids[to] = column[row] as number;
+  }
+  return ids;
 }
 
 /** The body as a rule without a name, for this evaluation only. */
@@ -213,10 +272,6 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
     for (const derived of [target, ...extra]) set.passing.delete(derived);
   }
   const { rows } = target;
-  const width = asked.variables.length;
-  const ids = new Int32Array(rows.count * width);
-  for (let row = 0; row < rows.count; row++)
-    for (let column = 0; column < width; column++)
-      ids[row * width + column] = (rows.columns[column] as Int32Array)[row] as number;
+  const ids = allRows(rows, [...asked.variables.keys()]);
   return { question: asked, constants: set.constants, ids, count: rows.count };
 }

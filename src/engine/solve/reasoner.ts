@@ -6,6 +6,7 @@ import { relationKey, relationOf } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause, sliceMs } from './evaluation.ts';
 import { countByRelation, type KnownCount, provedBy } from './held-conclusions.ts';
 import { type Candidates, type Demand, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
+import { KeptPages, type OrderedPage } from './kept-pages.ts';
 import { Losses } from './losses.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { type Program, relationsRead } from './program.ts';
@@ -17,6 +18,7 @@ import {
   onlyDerivedAtom,
   type Question,
   settledTableFor,
+  storedMatches,
 } from './question.ts';
 import {
   type HeldTable,
@@ -43,11 +45,7 @@ export type { PinnedReader } from './shared-tables.ts';
  * needs and uses the shared tables where they hold its state and no other question is at them, else tables of its own:
  * so no question ever waits for another, nor a write for a question. What an ended question left unfinished is dropped.
  */
-export interface AnswerPage {
-  readonly matches: Matches;
-  /** Numbers of the rows on the page, in order. */
-  readonly page: readonly number[];
-  readonly isTruncated: boolean;
+export interface AnswerPage extends OrderedPage {
   readonly proof: { readonly proof: Proof; readonly facts: readonly FactRow[] } | null;
 }
 
@@ -80,6 +78,7 @@ export class Reasoner implements Keeper {
   /** True where a table may be no known one; see `Table.isKnown`. */
   #hasUnknown = false;
   readonly #losses = new Set<Losses>();
+  readonly #pages = new KeptPages();
   readonly #lastChange = { generation: 0, time: Number.NEGATIVE_INFINITY };
   #program: Program;
   readonly #answers: SharedTables;
@@ -363,21 +362,44 @@ export class Reasoner implements Keeper {
     if (reader.overlay === null) this.#noteAsked(asked);
     // Begun together they come to hold the same state.
     if (page.withProof) this.#beginUpkeep(reader);
-    const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
-    const matches =
-      this.settledMatches(asked, reader) ??
-      (await this.evaluate(reader, false, pacer, work, relationsRead(asked.body)));
+    const ordered = await this.#ordered(asked, reader, pacer, page);
+    if (!page.withProof) return { ...ordered, proof: null };
+    const proof = await this.evaluate(reader, true, pacer, async (set) => {
+      const builder = new ProofBuilder(set, reader, pacer);
+      const proved = await builder.prove(ordered.matches, ordered.page, page.withAlternatives);
+      return { proof: proved, facts: builder.facts };
+    });
+    return { ...ordered, proof };
+  }
+
+  /** The page's rows in their order, as it was found before where nothing changed. */
+  async #ordered(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<OrderedPage> {
+    const kept = this.#pages.find(asked, reader, page);
+    if (kept !== null) return kept;
+    const matches = await this.#matches(asked, reader, pacer);
     const width = asked.variables.length;
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
     const order = await rowsByText(matches.ids, matches.count, width, matches.constants, pacer, end);
     const rows = Array.from(order.subarray(Math.min(page.offset, end)));
-    const isTruncated = end < matches.count;
-    if (!page.withProof) return { matches, page: rows, isTruncated, proof: null };
-    const proof = await this.evaluate(reader, true, pacer, async (set) => {
-      const builder = new ProofBuilder(set, reader, pacer);
-      return { proof: await builder.prove(matches, rows, page.withAlternatives), facts: builder.facts };
-    });
-    return { matches, page: rows, isTruncated, proof };
+    const ordered = { matches, page: rows, isTruncated: end < matches.count };
+    this.#pages.keep(ordered, reader, page);
+    return ordered;
+  }
+
+  /** All answers to a question, in no order. */
+  async answers(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
+    pacer.look();
+    if (reader.overlay === null) this.#noteAsked(asked);
+    return this.#matches(asked, reader, pacer);
+  }
+
+  async #matches(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
+    const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
+    return (
+      storedMatches(asked, reader) ??
+      this.settledMatches(asked, reader) ??
+      this.evaluate(reader, false, pacer, work, relationsRead(asked.body))
+    );
   }
 
   /** What the question needs is known from here on. */

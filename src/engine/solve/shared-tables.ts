@@ -320,11 +320,14 @@ export class SharedTables implements Holder {
     this.#changed = [];
   }
 
-  /** Drops tables most of whose rows are dead, or most of what waits or is grouped for their rules. */
+  /**
+   * Drops tables most of whose rows are dead, or most of what waits or is grouped for their rules, and those that are no
+   * longer to be held as rows of bits.
+   */
   #dropWorn(): void {
     const worn = new Set<string>();
-    for (const { relation, rows, extra } of this.set.tables.values())
-      if ([rows, ...extra].some((each) => isWorn(each.rows))) worn.add(relation);
+    for (const { relation, rows, extra, bits } of this.set.tables.values())
+      if (bits?.isWasteful === true || [rows, ...extra].some((each) => isWorn(each.rows))) worn.add(relation);
     if (worn.size > 0) this.#drop(this.#keeper.reached(worn), true);
   }
 

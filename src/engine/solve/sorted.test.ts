@@ -53,6 +53,28 @@ test('numbers are put in order, equal ones in their own, however many', async ()
   }
 });
 
+test('numbers that are almost in order are put in it, equal ones in their own', async () => {
+  for (const count of [1, 9, 40, 4097, 30_000]) {
+    const prng = new Prng(count);
+    // Some stand apart, at the ends too; a great one at the start sets nearly all others apart.
+    for (const moved of [0, 1, count / 100, count / 10]) {
+      const keys = Array.from({ length: count }, (_, at) => at >> 1);
+      for (let times = 0; times < moved; times++) keys[prng.below(count)] = prng.below(count);
+      if (prng.chance(0.3)) keys[0] = count;
+      const order = await sortedOrder(
+        count,
+        (left, right) => (keys[left] as number) - (keys[right] as number),
+        pacer(),
+      );
+      const expected = keys
+        .map((key, at) => ({ key, at }))
+        .sort((left, right) => left.key - right.key || left.at - right.at)
+        .map(({ at }) => at);
+      expect([...order]).toEqual(expected);
+    }
+  }
+});
+
 test('rows come in the order of their texts by code point, column by column', async () => {
   const { ids, texts, constants } = randomRows(1, 9000, 2, 60);
   const order = await rowsByText(ids, 9000, 2, constants, pacer(), 9000, (row) => row);

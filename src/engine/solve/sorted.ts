@@ -18,6 +18,8 @@ export async function sortedOrder(
   pacer.look();
   const direction = await runOf(count, compare, pacer);
   if (direction !== 0) return direction > 0 ? from : from.reverse();
+  const almost = await almostRun(count, compare, pacer);
+  if (almost !== null) return almost;
   for (let start = 0; start < count; start += smallEnough) {
     const part = from.subarray(start, Math.min(count, start + smallEnough));
     part.sort((left, right) => compare(left, right) || left - right);
@@ -58,9 +60,12 @@ export async function rowsByText(
   if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
   if (count <= few) {
     pacer.look();
-    return fewInOrder(count, byText(ids, width, constants, last)).subarray(0, wanted);
+    return fewByText(ids, count, width, constants, last).subarray(0, wanted);
   }
-  if (wanted < count / 8) return leastRows(count, wanted, byText(ids, width, constants, last), pacer);
+  if (wanted < count / 8) {
+    const compare = byText(ids, width, constants, last);
+    return leastRows(count, wanted, compare, pacer, isBehindByText(ids, width, constants, compare));
+  }
   const ranks = await ranksByText(ids, constants, pacer);
   const compare = (left: number, right: number): number => {
     for (let column = 0; column < width; column++) {
@@ -72,9 +77,17 @@ export async function rowsByText(
   return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
 }
 
-/** The numbers 0 to `count` - 1 in the order of `compare`, ties in their own order. */
-function fewInOrder(count: number, compare: (left: number, right: number) => number): Int32Array {
+/** All rows of a matrix in the order of `rowsByText`, put in order at once: for few rows. */
+export function fewByText(
+  ids: Int32Array,
+  count: number,
+  width: number,
+  constants: Constants,
+  last: (row: number) => number,
+): Int32Array {
   const order = new Int32Array(count);
+  if (count < 2) return order;
+  const compare = byText(ids, width, constants, last);
   for (let row = 1; row < count; row++) {
     let at = row;
     for (; at > 0 && compare(order[at - 1] as number, row) > 0; at--) order[at] = order[at - 1] as number;
@@ -99,28 +112,98 @@ async function runOf(
   return direction;
 }
 
-/** Compares rows by their texts, each read once: cheaper than ranks where most rows are only looked at. */
+/** Where so many in a hundred stand apart from the order, it is all the same to sort everything. */
+const greatestShareApart = 12;
+
+/** The order where most of the numbers are in it as they stand, as those of rows are of which few were changed; else null. */
+async function almostRun(
+  count: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<Int32Array | null> {
+  const most = Math.floor((count * greatestShareApart) / 100);
+  const run = new Int32Array(count);
+  const apart = new Int32Array(most);
+  let runCount = Math.min(1, count);
+  let apartCount = 0;
+  for (let at = 1; at < count; at++) {
+    if (compare(run[runCount - 1] as number, at) <= 0) run[runCount++] = at;
+    else if (apartCount === most) return null;
+    else apart[apartCount++] = at;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  const sorted = await sortedOrder(
+    apartCount,
+    (left, right) => compare(apart[left] as number, apart[right] as number),
+    pacer,
+  );
+  return merged(
+    run.subarray(0, runCount),
+    sorted.map((at) => apart[at] as number),
+    compare,
+    pacer,
+  );
+}
+
+/** Both, which are in order, in one order; equal numbers in their own. */
+async function merged(
+  left: Int32Array,
+  right: Int32Array,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<Int32Array> {
+  const both = new Int32Array(left.length + right.length);
+  let [fromLeft, fromRight] = [0, 0];
+  for (let at = 0; at < both.length; at++) {
+    const [one, other] = [left[fromLeft], right[fromRight]];
+    const takesLeft = other === undefined || (one !== undefined && (compare(one, other) || one - other) < 0);
+    both[at] = (takesLeft ? one : other) as number;
+    if (takesLeft) fromLeft++;
+    else fromRight++;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  return both;
+}
+
+/** Compares rows by their texts where these stand: cheaper than ranks where most rows are only looked at. */
 function byText(
   ids: Int32Array,
   width: number,
   constants: Constants,
   last: (row: number) => number,
 ): (left: number, right: number) => number {
-  const texts = new Map<number, string>();
-  const textOf = (id: number): string => {
-    let text = texts.get(id);
-    if (text === undefined) texts.set(id, (text = constants.text(id)));
-    return text;
-  };
   return (left, right) => {
     for (let column = 0; column < width; column++) {
       const a = ids[left * width + column] as number;
       const b = ids[right * width + column] as number;
       if (a === b) continue;
-      const order = compareText(textOf(a), textOf(b));
+      const order = constants.order(a, b);
       if (order !== 0) return order;
     }
     return last(left) - last(right);
+  };
+}
+
+/**
+ * As `compare(row, greatest) >= 0` by text, where `greatest` never comes later than in the call before. So a first
+ * constant that came after that of the greatest once always does, and its text is looked at no more.
+ */
+function isBehindByText(
+  ids: Int32Array,
+  width: number,
+  constants: Constants,
+  compare: (left: number, right: number) => number,
+): (row: number, greatest: number) => boolean {
+  const known = constants.dictionary.size;
+  const behind = new Uint8Array((known >>> 3) + 1);
+  return (row, greatest) => {
+    const id = ids[row * width] as number;
+    const bit = 1 << (id & 7);
+    if (id < known && ((behind[id >>> 3] as number) & bit) !== 0) return true;
+    if (compare(row, greatest) < 0) return false;
+    if (id < known && constants.order(id, ids[greatest * width] as number) > 0)
+      behind[id >>> 3] = (behind[id >>> 3] as number) | bit;
+    return true;
   };
 }
 
@@ -156,12 +239,16 @@ async function ranksByText(ids: Int32Array, constants: Constants, pacer: Pacer):
   return placed;
 }
 
-/** The `wanted` least of the numbers 0 to `count` - 1, in order: a bounded heap, its greatest on top. */
+/**
+ * The `wanted` least of the numbers 0 to `count` - 1, in order: a bounded heap, its greatest on top. `isBehind` tells
+ * whether a number is no less than the greatest in hand.
+ */
 export async function leastRows(
   count: number,
   wanted: number,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
+  isBehind = (at: number, greatest: number): boolean => compare(at, greatest) >= 0,
 ): Promise<Int32Array> {
   const heap: number[] = [];
   const sink = (from: number): void => {
@@ -181,7 +268,7 @@ export async function leastRows(
     if (heap.length < wanted) {
       heap.push(row);
       if (heap.length === wanted) for (let at = heap.length >>> 1; at >= 0; at--) sink(at);
-    } else if (wanted > 0 && compare(row, heap[0] as number) < 0) {
+    } else if (wanted > 0 && !isBehind(row, heap[0] as number)) {
       heap[0] = row;
       sink(0);
     }

@@ -3,8 +3,7 @@ import type { ChainIndex } from '../facts/chain-index.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import { Tuples } from '../facts/tuples.ts';
-import type { Support } from './derived.ts';
-import type { Justifications } from './justifications.ts';
+import type { Premises } from './emitter.ts';
 import { bindRow, DeltaStep, type Machine, rowsAtOnce, type Shape, Step } from './machine.ts';
 import { type Reader, sees } from './reader.ts';
 
@@ -71,7 +70,7 @@ class StoredDelta extends DeltaStep {
       if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
       if (!this.matches(relation.columns, row, machine.registers)) continue;
       if (this.#met !== null && !this.#isNew(this.#met, relation.columns, row)) continue;
-      this.row = row;
+      machine.registers[this.place] = row;
       if (this.pass()) return true;
     }
     this.#met = null;
@@ -85,9 +84,9 @@ class StoredDelta extends DeltaStep {
     return met.insert(atom) >= 0;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
-    const relation = this.#relation as StoredRelation;
-    justifications.addFact(relation.number[this.row] as number, target, row);
+  override get premises(): Premises | null {
+    const relation = this.#relation;
+    return relation === null ? null : { kind: 'stored', relation };
   }
 }
 
@@ -146,6 +145,7 @@ class StoredStep extends Step {
     this.#added = null;
     if (added === null || this.#find(added) === null) return;
     this.#added = new StoredStep(this.#find, this.#view, this.shape);
+    this.#added.place = this.place;
     this.#added.bind(added);
   }
 
@@ -179,9 +179,16 @@ class StoredStep extends Step {
     if (relation === null) return this.#added !== null && this.#advanceAdded(machine, this.#added);
     if (this.#copies !== null) return this.#advanceAtoms(machine, relation, this.#copies);
     const reader = this.#reader as Reader;
+    const { generation } = reader;
+    const { columns, death } = relation;
+    const { registers } = machine;
+    const { shape, place, collects } = this;
     const chain = this.#index === null ? null : this.#index.next;
-    const death = relation.death;
+    const limit = this.#limit;
     const plain = this.#isPlain(relation);
+    const isGuarded = this.guards.length > 0;
+    const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
+    const register = shape.binds === null ? 0 : shape.binds.register;
     let cursor = this.#cursor;
     let left = rowsAtOnce;
     while (cursor !== 0) {
@@ -191,13 +198,18 @@ class StoredStep extends Step {
       }
       const row = cursor - 1;
       cursor = chain !== null ? (chain[row] as number) : row;
-      if (row >= this.#limit) continue;
+      if (row >= limit) continue;
       if (plain) {
-        if (death !== null && (death[row] as number) <= reader.generation) continue;
+        if (death !== null && (death[row] as number) <= generation) continue;
       } else if (!sees(reader, relation, row)) continue;
-      if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
-      this.row = row;
-      if (!this.pass()) continue;
+      if (column !== null) registers[register] = column[row] as number;
+      else if (!bindRow(columns, row, shape, registers)) continue;
+      registers[place] = row;
+      if (isGuarded && !this.pass()) continue;
+      if (collects) {
+        machine.collect();
+        continue;
+      }
       this.#cursor = cursor;
       return true;
     }
@@ -238,8 +250,12 @@ class StoredStep extends Step {
       } else if (!sees(reader, relation, row)) continue;
       copy = 0;
       if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
-      this.row = row;
+      machine.registers[this.place] = row;
       if (!this.pass()) continue;
+      if (this.collects) {
+        machine.collect();
+        continue;
+      }
       this.#cursor = cursor;
       this.#copy = 0;
       return true;
@@ -270,8 +286,8 @@ class StoredStep extends Step {
     return false;
   }
 
-  override justify(justifications: Justifications, target: Support, row: number): void {
-    const relation = this.#relation as StoredRelation;
-    justifications.addFact(relation.number[this.row] as number, target, row);
+  override get premises(): Premises | null {
+    const relation = this.#relation;
+    return relation === null ? null : { kind: 'stored', relation };
   }
 }

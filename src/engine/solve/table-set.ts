@@ -1,14 +1,19 @@
 import type { AtomLiteral } from '../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
+import { TupleBatch } from '../facts/tuple-batch.ts';
 import { planRule } from '../logic/order.ts';
-import { relationKey, relationOf } from '../logic/terms.ts';
-import { BodyCompiler, type Conclusion } from './body-compiler.ts';
+import { isPositiveAtom, relationKey, relationOf } from '../logic/terms.ts';
+import { BitTable } from './bit-table.ts';
+import { type Body, BodyCompiler, type Conclusion } from './body-compiler.ts';
+import { isClearlySparse } from './closure-density.ts';
+import { closureShape, type ClosureShape, stepFilters } from './closure-shape.ts';
 import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from './compile-rule.ts';
 import { Constants } from './constants.ts';
 import {
   clear,
   type Derived,
   newDerived,
+  phases,
   type StoredNews,
   type Support,
   type Watcher,
@@ -17,13 +22,13 @@ import {
 } from './derived.ts';
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
-import type { Tally } from './machine.ts';
+import type { Tally } from './emitter.ts';
 import type { Holder } from './memory-budget.ts';
 import type { Observer } from './observer.ts';
-import { listed, type Program } from './program.ts';
+import { listed, type Program, type ViewRule } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
 import { Justifications } from './justifications.ts';
-import type { Relation, Table, TableSpace } from './table.ts';
+import type { BuiltBody, Relation, Table, TableSpace } from './table.ts';
 
 /**
  * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.
@@ -56,6 +61,7 @@ export class TableSet implements TableSpace {
   readonly isKept: boolean;
   readonly constants: Constants;
   readonly justifications = new Justifications();
+  readonly #batch = new TupleBatch();
   readonly work: Work = new WorkList();
   readonly #storedNews = new Map<string, StoredNews[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
@@ -154,6 +160,7 @@ export class TableSet implements TableSpace {
       rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
+      bits: null,
       isKnown: true,
       removals: [],
     };
@@ -227,6 +234,7 @@ export class TableSet implements TableSpace {
     clear(table.demand);
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
+    table.bits?.forget();
   }
 
   /** The compiler's view of rules, with constants of a question where `isQuestion`. */
@@ -234,6 +242,7 @@ export class TableSet implements TableSpace {
     return {
       work: this.work,
       justifications: this.justifications,
+      batch: this.#batch,
       estimate: (literal, bound) => this.estimate(view, literal, bound),
       constants: this.constants,
       observer: this.observer,
@@ -273,48 +282,118 @@ export class TableSet implements TableSpace {
   }
 
   #build(table: Table): void {
-    const factored = this.withHeights || this.observer !== null ? null : this.factored(table);
+    const isRewritten = !this.withHeights && this.observer === null;
+    const factored = isRewritten ? this.factored(table) : null;
     if (factored !== null) {
-      const level = table.rows.level;
-      const reach = newDerived({
-        name: `reach of ${table.relation}`,
-        arity: table.boundPositions.length * 2,
-        level,
-      });
-      if (this.isKept) this.justifications.keep(reach, null);
-      table.extra.push(reach);
+      const reach = this.#extra(table, 'reach', table.boundPositions.length * 2, table.rows.level);
       for (const part of factored) this.#add(table, reach, part);
       return;
     }
-    const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
-    this.#addStored(table, {
-      target: table.rows,
-      headTerms: all,
-      rise: 0,
-      tally: null,
-      demand: table.demand,
-      demandTerms: table.boundPositions.map((position) => all[position] as string),
-    });
+    const { boundPositions, view, relation } = table;
+    const isFree = isRewritten && boundPositions.length === 0;
+    const shape = isFree ? closureShape(table, this.program.rulesFor(view, relation), this.program) : null;
+    if (shape === null || this.#isClearlySparse(table, shape)) this.#buildRules(table);
+    else this.#buildBits(table, shape);
+  }
+
+  #isClearlySparse({ view }: Table, shape: ClosureShape): boolean {
+    const isStored = shape.literals.every(
+      (each) => !isPositiveAtom(each) || !this.isDerived(view, relationOf(each)),
+    );
+    return isStored && isClearlySparse(shape, this.facts);
+  }
+
+  #buildRules(table: Table): void {
+    this.#addStored(table, this.#ownConclusion(table, table.rows));
     for (const rule of this.program.rulesFor(table.view, table.relation)) {
-      const { head, body } = rule.kept.rule;
-      const filters = filtersOf(body, planRule(rule.kept.rule));
       this.observer?.compiling(rule);
-      const compiler = new BodyCompiler(this, table, table.extra, false);
-      table.removals.push(() => compiler.remove());
-      const built = compiler.compile(
-        { view: rule.bodyView, literals: body, filters },
-        {
-          target: table.rows,
-          headTerms: head.args,
-          rise: 1,
-          tally: this.#tally(rule.kept.id),
-          demand: table.demand,
-          demandTerms: table.boundPositions.map((position) => head.args[position] as string),
-        },
-      );
+      const built = this.#addRule(table, rule, table.rows);
       if (this.withHeights) table.rules.push({ ...rule, body: built });
     }
     this.observer?.compiling(null);
+  }
+
+  /** The base and the step of a closure as relations below it, and what closes them; see `bit-table.ts`. */
+  #buildBits(table: Table, shape: ClosureShape): void {
+    const { level } = table.rows;
+    const { kind, recursive, literals, terms } = shape;
+    const base = this.#extra(table, 'base', 2, level - 0.5);
+    this.#addStored(table, this.#ownConclusion(table, base));
+    for (const rule of shape.base) this.#addRule(table, rule, base);
+    let step = base;
+    if (kind !== 'double') {
+      step = this.#extra(table, 'step', 2, level - 0.5);
+      const about = { headTerms: terms, rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+      const body = { view: recursive.bodyView, literals, filters: stepFilters(recursive, literals) };
+      this.#compile(table, body, { ...about, target: step });
+    }
+    const turn = this.#extra(table, 'turn', 0, level);
+    const demanded = { headTerms: [], rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+    this.#compile(table, { view: table.view, literals: [], filters: [] }, { ...demanded, target: turn });
+    const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
+    for (const { support } of new Set([base, step]))
+      if (support !== null) table.removals.push(added(support.watchers, watcher));
+    table.bits = new BitTable({
+      side: kind === 'left' ? 'behind' : 'before',
+      base,
+      step,
+      target: table.rows,
+      work: this.work,
+      tally: this.#tally(recursive.kept.id),
+      onSparse: () => this.#buildInstead(table),
+    });
+    turn.consumers.push(table.bits);
+  }
+
+  /** Derives by its rules what was to be held as rows of bits. */
+  #buildInstead(table: Table): void {
+    for (const remove of table.removals.splice(0)) remove();
+    for (const extra of table.extra.splice(0)) {
+      this.justifications.litter += extra.support?.places ?? 0;
+      clear(extra);
+    }
+    table.bits = null;
+    this.#buildRules(table);
+    for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
+    this.work.add(table.demand, phases.join);
+  }
+
+  /** A relation that the table's rules need beside it. */
+  #extra(table: Table, name: string, arity: number, level: number): Derived {
+    const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level });
+    if (this.isKept) this.justifications.keep(extra, null);
+    table.extra.push(extra);
+    return extra;
+  }
+
+  /** What is stored of the table's own relation. */
+  #ownConclusion(table: Table, target: Derived): Conclusion {
+    const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
+    const demandTerms = table.boundPositions.map((position) => all[position] as string);
+    return { target, headTerms: all, rise: 0, tally: null, demand: table.demand, demandTerms };
+  }
+
+  #addRule(table: Table, rule: ViewRule, target: Derived): BuiltBody {
+    const { head, body } = rule.kept.rule;
+    const filters = filtersOf(body, planRule(rule.kept.rule));
+    return this.#compile(
+      table,
+      { view: rule.bodyView, literals: body, filters },
+      {
+        target,
+        headTerms: head.args,
+        rise: 1,
+        tally: this.#tally(rule.kept.id),
+        demand: table.demand,
+        demandTerms: table.boundPositions.map((position) => head.args[position] as string),
+      },
+    );
+  }
+
+  #compile(table: Table, body: Body, conclusion: Conclusion): BuiltBody {
+    const compiler = new BodyCompiler(this, table, table.extra, false);
+    table.removals.push(() => compiler.remove());
+    return compiler.compile(body, conclusion);
   }
 
   /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
@@ -330,9 +409,7 @@ export class TableSet implements TableSpace {
     };
     if (part.body === null) return this.#addStored(table, conclusion);
     const filters = part.rule === null ? [] : filtersOf(part.rule.body, planRule(part.rule));
-    const compiler = new BodyCompiler(this, table, table.extra, false);
-    table.removals.push(() => compiler.remove());
-    compiler.compile({ view: part.view, literals: part.body, filters }, conclusion);
+    this.#compile(table, { view: part.view, literals: part.body, filters }, conclusion);
   }
 
   /** The stored facts of the table's own relation, as if they were a rule. */
@@ -375,5 +452,5 @@ function added<Item>(list: Item[], item: Item): () => void {
 export function bytesOf(table: Table): number {
   let bytes = table.demand.rows.bytes + table.rows.rows.bytes;
   for (const extra of table.extra) bytes += extra.rows.bytes;
-  return bytes;
+  return bytes + (table.bits?.bytes ?? 0);
 }

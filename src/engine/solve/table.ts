@@ -1,5 +1,6 @@
 import type { AggregateLiteral, AtomLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
+import type { BitTable } from './bit-table.ts';
 import type { Barrier, BodyAtom, CompilerContext, GroupSource, UpkeepRule } from './compile-rule.ts';
 import type { Filter } from './join-order.ts';
 import type { Program, ViewRule } from './program.ts';
@@ -27,6 +28,8 @@ export interface Table extends Relation {
   readonly rules: BuiltRule[];
   /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
+  /** What works its rows out where they are held as rows of bits, else null. */
+  bits: BitTable | null;
   /** False where nothing that was asked since the rules last changed needed it: its rows are no known conclusions. */
   isKnown: boolean;
   /** What takes its rules away from the relations that start them. */

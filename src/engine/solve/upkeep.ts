@@ -1,4 +1,4 @@
-import { phases, type Support, type Watcher } from './derived.ts';
+import { kill, phases, type Support, type Watcher } from './derived.ts';
 import type { TableSet } from './table-set.ts';
 
 /**
@@ -35,7 +35,7 @@ export function followKilled(set: TableSet, support: Support): boolean {
   support.killed = [];
   for (const row of killed)
     set.justifications.dependents(support, row, (target, at) => {
-      if (target.derived.level === derived.level) kill(set, target, at);
+      if (target.derived.level === derived.level) kill(set.work, target, at);
     });
   for (const row of killed) support.doubtful.push(row);
   set.work.add(derived, phases.check);
@@ -54,7 +54,7 @@ export function tellAbove(set: TableSet, support: Support): void {
     if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;
     if (isDead) rows.bury(row);
     set.justifications.dependents(support, row, (target, at) => {
-      if (target.derived.level > level) kill(set, target, at);
+      if (target.derived.level > level) kill(set.work, target, at);
     });
     for (const watcher of watchers) concern(set, watcher, rows.columns, row);
     if (isDead && support.wasHeld(row)) support.lost?.(row);
@@ -66,17 +66,6 @@ export function tellAbove(set: TableSet, support: Support): void {
   for (const row of risen) tell(row);
   for (let row = support.told; row < rows.count; row++) if (!rows.isDead(row)) tell(row);
   support.told = rows.count;
-}
-
-/** Kills a row that is alive; what it was a premise of is to be followed. */
-export function kill(set: TableSet, target: Support, row: number): void {
-  const { derived } = target;
-  const { heights } = derived.rows;
-  derived.rows.kill(row);
-  target.killed.push(row);
-  target.fallen.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
-  set.work.add(derived, phases.kill);
-  set.work.add(derived, phases.tell);
 }
 
 /** Has the waiting rows that the changed row concerns tested again; what they concluded dies until then. */
@@ -99,7 +88,7 @@ export function concern(set: TableSet, watcher: Watcher, columns: readonly Int32
 function testAgain(set: TableSet, { waits }: Watcher, row: number): void {
   const { support } = waits;
   if (support === null || row >= waits.claimed || waits.rows.isDead(row)) return;
-  set.justifications.dependents(support, row, (target, at) => kill(set, target, at));
+  set.justifications.dependents(support, row, (target, at) => kill(set.work, target, at));
   waits.again.push(row);
   set.work.add(waits, phases.join);
 }

@@ -11,10 +11,10 @@ import {
   encodeRecord,
   encodeSegmentHeader,
   FRAME_HEADER_BYTES,
-  SEGMENT_HEADER_BYTES,
   type LogRecord,
   type SegmentHeader,
 } from './codec.ts';
+import { HEADER_BYTES } from './file-header.ts';
 
 const salt = Uint8Array.from({ length: 16 }, (_, index) => index + 1);
 const historyId = '000102030405060708090a0b0c0d0e0f';
@@ -24,6 +24,7 @@ const header: SegmentHeader = {
   salt,
   historyId,
   parent: null,
+  before: null,
   createdAt: 1_700_000_000_000,
 };
 const record: LogRecord = {
@@ -106,7 +107,7 @@ describe('a segment header', () => {
   it('comes back from its bytes, with and without a history before it', () => {
     const branched = { ...header, parent: { historyId: 'ff'.repeat(16), sequence: 2 ** 52 } };
     for (const each of [header, branched]) {
-      expect(decodeSegmentHeader(encodeSegmentHeader(each))).toEqual({ kind: 'header', header: each });
+      expect(decodeSegmentHeader(encodeSegmentHeader(each))).toMatchObject({ kind: 'header', header: each });
     }
   });
 
@@ -164,7 +165,7 @@ describe('the format', () => {
     const shown = lines.map((line) => line.slice(10, 58).replaceAll(' ', '')).join('');
     const frame = encodeFrame(
       salt,
-      SEGMENT_HEADER_BYTES,
+      HEADER_BYTES,
       { flags: 0, historyId, epoch: 1, firstSequence: 42, count: 1 },
       [encodeRecord(record)],
     );

@@ -8,18 +8,30 @@
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../base/assert.ts';
+import { type FileSealing, plainFile, plainSealer, type Sealer } from './cipher.ts';
+import { decodeFileHeader, encodeFileHeader, type FileKind } from './file-header.ts';
 
 /** The version this program writes. A file of a newer one is refused. */
 export const FORMAT_VERSION = 1;
-export const SEGMENT_HEADER_BYTES = 128;
 export const FRAME_HEADER_BYTES = 56;
 /** The payload's checksum, after the payload. */
 export const FRAME_TRAILER_BYTES = 4;
 export const SALT_BYTES = 16;
+/**
+ * Flag of a frame that was written before the frames before it were synced, as FSYNC=interval does: a power cut can leave
+ * it without them. (1 and 2 are for encryption and compression.)
+ */
+export const FOLLOWS_UNSYNCED = 4;
 /** No payload is longer; the log refuses to write one that is. */
 export const MAXIMUM_PAYLOAD_BYTES = 512 * 1024 * 1024;
 
-const MAGIC = new Uint8Array([0x43, 0x4f, 0x52, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]); // "CORLOG\r\n"
+const kind: FileKind = {
+  magic: new Uint8Array([0x43, 0x4f, 0x52, 0x4c, 0x4f, 0x47, 0x0d, 0x0a]), // "CORLOG\r\n"
+  version: FORMAT_VERSION,
+  flags: 0,
+};
+/** Of a frame's header, what its checksum covers; encryption authenticates the same. */
+const FRAME_HEAD_BYTES = 52;
 const NEW_LINE = 0x0a;
 
 /**
@@ -40,6 +52,12 @@ export interface LogRecord {
   readonly operation: unknown;
 }
 
+/** Where a history branched off from another: the last record that both have. */
+export interface HistoryParent {
+  readonly historyId: string;
+  readonly sequence: number;
+}
+
 /** What stands at the beginning of a segment. Ids of histories are 32 hexadecimal digits. */
 export interface SegmentHeader {
   /** Segments are numbered from 1 without a gap. */
@@ -49,33 +67,41 @@ export interface SegmentHeader {
   readonly salt: Uint8Array;
   readonly historyId: string;
   /** Where this history branched off, for a follower that became a leader; null for one that began by itself. */
-  readonly parent: { readonly historyId: string; readonly sequence: number } | null;
+  readonly parent: HistoryParent | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** `recordChecksum` of the record before its first one; null where there is none, or it is not known. */
+  readonly before: number | null;
 }
 
 /** What stands before the records of one group commit. */
 export interface FrameHeader {
   /** Bytes between the header and the payload's checksum. */
   readonly payloadBytes: number;
-  /** None are defined yet; encryption and compression will be told by them. */
+  /** Those of the file's sealer, and `FOLLOWS_UNSYNCED` or not; no others are defined. */
   readonly flags: number;
   readonly historyId: string;
   readonly epoch: number;
   readonly firstSequence: number;
   /** Records in the payload, at least 1. */
   readonly count: number;
+  /** With which the payload was sealed; 0 in a file that is not encrypted. */
+  readonly nonce: number;
 }
 
-/** A frame header that verified, with the checksum that the payload's continues from. */
+/** A frame header that verified. */
 export interface ReadFrameHeader extends FrameHeader {
+  /** From which the payload's continues. */
   readonly checksum: number;
+  /** What is authenticated with the payload. */
+  readonly head: Uint8Array;
 }
 
 /** What the first bytes of a file are, as a segment header. */
 export type SegmentHeaderReading =
-  | { readonly kind: 'header'; readonly header: SegmentHeader }
+  | { readonly kind: 'header'; readonly header: SegmentHeader; readonly bytes: Uint8Array }
   | { readonly kind: 'newer'; readonly version: number }
+  | { readonly kind: 'unknown' }
   | { readonly kind: 'damaged' };
 
 const encoder = new TextEncoder();
@@ -109,6 +135,20 @@ export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Ar
 
 const lineEnd = encoder.encode('}\n');
 
+/**
+ * Tells a record from another one that a log may have at the same place: a CRC-32, never 0, of one of these lines (the
+ * first is number 0) up to its operation. That has when, by whom and for which request it was written, and nothing of what
+ * is known: it stands in headers that are not encrypted.
+ */
+export function recordChecksum(lines: Uint8Array, number = 0): number {
+  let start = 0;
+  for (let line = 0; line < number; line++) start = lines.indexOf(NEW_LINE, start) + 1;
+  // In a text a quotation mark has a backslash before it: the first one is the field.
+  const rest = Buffer.from(lines.buffer, lines.byteOffset + start, lines.length - start);
+  const end = rest.indexOf(',"operation":');
+  return crc32(rest.subarray(0, end < 0 ? rest.indexOf(NEW_LINE) : end)) || 1;
+}
+
 /** The records of a payload, in order. Throws where it is not what `encodeRecord` makes. */
 export function* decodeRecords(payload: Uint8Array): Generator<LogRecord, void, undefined> {
   let start = 0;
@@ -139,48 +179,60 @@ function isMark(value: unknown): boolean {
   return [key, fingerprint, space].every((part) => typeof part === 'string');
 }
 
-export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {
+/** The header of a new file whose frames this seals. */
+export function encodeSegmentHeader(header: SegmentHeader, sealing: FileSealing = plainFile): Uint8Array {
   assert(header.salt.length === SALT_BYTES, 'a salt has 16 bytes');
-  const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
-  const view = new DataView(bytes.buffer);
-  bytes.set(MAGIC, 0);
-  view.setUint16(8, FORMAT_VERSION, true);
-  view.setUint32(12, SEGMENT_HEADER_BYTES, true);
-  setCount(view, 16, header.id);
-  setCount(view, 24, header.firstSequence);
-  bytes.set(header.salt, 32);
-  setHexadecimal(bytes, 48, header.historyId);
-  if (header.parent !== null) {
-    setHexadecimal(bytes, 64, header.parent.historyId);
-    setCount(view, 80, header.parent.sequence);
-  }
-  setCount(view, 88, header.createdAt);
-  view.setUint32(124, crc32(bytes.subarray(0, 124)), true);
-  return bytes;
+  return encodeFileHeader(kind, 0, sealing, (bytes, view) => {
+    setCount(view, 16, header.id);
+    setCount(view, 24, header.firstSequence);
+    bytes.set(header.salt, 32);
+    setHexadecimal(bytes, 48, header.historyId);
+    setParent(bytes, 64, header.parent);
+    setCount(view, 88, header.createdAt);
+    setKnown(view, 96, header.before);
+  });
 }
 
 /** Reads the first bytes of a file. A newer version is told by its number alone, whatever the rest looks like. */
 export function decodeSegmentHeader(bytes: Uint8Array): SegmentHeaderReading {
-  if (bytes.length < 10 || !MAGIC.every((byte, index) => bytes[index] === byte)) return { kind: 'damaged' };
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const version = view.getUint16(8, true);
-  if (version > FORMAT_VERSION) return { kind: 'newer', version };
-  if (bytes.length < SEGMENT_HEADER_BYTES) return { kind: 'damaged' };
-  if (view.getUint32(124, true) !== crc32(bytes.subarray(0, 124))) return { kind: 'damaged' };
-  const parent = bytes.subarray(64, 80);
-  return {
-    kind: 'header',
-    header: {
-      id: getCount(view, 16),
-      firstSequence: getCount(view, 24),
-      salt: bytes.slice(32, 48),
-      historyId: hexadecimal(bytes.subarray(48, 64)),
-      parent: parent.every((byte) => byte === 0)
-        ? null
-        : { historyId: hexadecimal(parent), sequence: getCount(view, 80) },
-      createdAt: getCount(view, 88),
-    },
+  const reading = decodeFileHeader(kind, bytes);
+  if (reading.kind !== 'header') return reading;
+  const view = new DataView(reading.bytes.buffer, reading.bytes.byteOffset);
+  const header = {
+    id: getCount(view, 16),
+    firstSequence: getCount(view, 24),
+    salt: reading.bytes.slice(32, 48),
+    historyId: hexadecimal(reading.bytes.subarray(48, 64)),
+    parent: getParent(reading.bytes, 64),
+    createdAt: getCount(view, 88),
+    before: getKnown(view, 96),
   };
+  return { kind: 'header', header, bytes: reading.bytes };
+}
+
+/** Writes a checksum that may not be known: 4 bytes, then 0. */
+export function setKnown(view: DataView, position: number, checksum: number | null): void {
+  view.setUint32(position, checksum ?? 0, true);
+}
+
+/** Reads what `setKnown` wrote. */
+export function getKnown(view: DataView, position: number): number | null {
+  return view.getUint32(position, true) || null;
+}
+
+/** Writes where a history branched off: 24 bytes. */
+export function setParent(bytes: Uint8Array, position: number, parent: HistoryParent | null): void {
+  if (parent === null) return;
+  setHexadecimal(bytes, position, parent.historyId);
+  setCount(new DataView(bytes.buffer, bytes.byteOffset), position + 16, parent.sequence);
+}
+
+/** Reads what `setParent` wrote. */
+export function getParent(bytes: Uint8Array, position: number): HistoryParent | null {
+  const parent = bytes.subarray(position, position + 16);
+  if (parent.every((byte) => byte === 0)) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { historyId: hexadecimal(parent), sequence: getCount(view, position + 16) };
 }
 
 /** The four bytes that every frame of a segment begins with; recovery looks for them. */
@@ -188,33 +240,40 @@ export function frameMarker(salt: Uint8Array): Uint8Array {
   return salt.subarray(0, 4);
 }
 
-/** Bytes of a whole frame around a payload of this length. */
+/** Bytes of a whole frame around a payload of this length, as it is in the file. */
 export function frameBytes(payloadBytes: number): number {
   return FRAME_HEADER_BYTES + payloadBytes + FRAME_TRAILER_BYTES;
 }
 
-/** A whole frame, to stand at `offset` of the segment with this salt. The parts are its payload, in order. */
+/**
+ * A whole frame, to stand at `offset` of the segment with this salt. The parts are its payload, in order, which the
+ * file's sealer seals.
+ */
 export function encodeFrame(
   salt: Uint8Array,
   offset: number,
-  frame: Omit<FrameHeader, 'payloadBytes'>,
+  frame: Omit<FrameHeader, 'payloadBytes' | 'nonce'>,
   parts: readonly Uint8Array[],
+  sealer: Sealer = plainSealer,
 ): Uint8Array {
-  const payloadBytes = parts.reduce((sum, part) => sum + part.length, 0);
+  const payloadBytes = parts.reduce((sum, part) => sum + part.length, sealer.overhead);
   assert(payloadBytes > 0 && payloadBytes <= MAXIMUM_PAYLOAD_BYTES, 'a payload has a legal length');
+  const nonce = sealer.nextNonce();
   const bytes = new Uint8Array(frameBytes(payloadBytes));
   const view = new DataView(bytes.buffer);
   bytes.set(frameMarker(salt), 0);
   view.setUint32(4, payloadBytes, true);
-  view.setUint32(8, frame.flags, true);
+  view.setUint32(8, frame.flags | sealer.flags, true);
   view.setUint32(12, frame.count, true);
   setHexadecimal(bytes, 16, frame.historyId);
   setCount(view, 32, frame.epoch);
   setCount(view, 40, frame.firstSequence);
-  const checksum = crc32(bytes.subarray(0, 52), placeChecksum(salt, offset));
-  view.setUint32(52, checksum, true);
+  view.setUint32(48, nonce, true);
+  const head = bytes.subarray(0, FRAME_HEAD_BYTES);
+  const checksum = crc32(head, placeChecksum(salt, offset));
+  view.setUint32(FRAME_HEAD_BYTES, checksum, true);
   let position = FRAME_HEADER_BYTES;
-  for (const part of parts) {
+  for (const part of sealer.seal(nonce, head, parts)) {
     bytes.set(part, position);
     position += part.length;
   }
@@ -231,8 +290,9 @@ export function decodeFrameHeader(
   if (bytes.length < FRAME_HEADER_BYTES) return null;
   if (!frameMarker(salt).every((byte, index) => bytes[index] === byte)) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const checksum = view.getUint32(52, true);
-  if (crc32(bytes.subarray(0, 52), placeChecksum(salt, offset)) !== checksum) return null;
+  const checksum = view.getUint32(FRAME_HEAD_BYTES, true);
+  const head = bytes.slice(0, FRAME_HEAD_BYTES);
+  if (crc32(head, placeChecksum(salt, offset)) !== checksum) return null;
   return {
     payloadBytes: view.getUint32(4, true),
     flags: view.getUint32(8, true),
@@ -240,7 +300,9 @@ export function decodeFrameHeader(
     historyId: hexadecimal(bytes.subarray(16, 32)),
     epoch: getCount(view, 32),
     firstSequence: getCount(view, 40),
+    nonce: view.getUint32(48, true),
     checksum,
+    head,
   };
 }
 

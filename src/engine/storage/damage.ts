@@ -2,13 +2,16 @@ import type { StorageBackend } from './backend.ts';
 import { StartupError } from './startup-error.ts';
 
 const help =
-  'Nothing was changed. Restore the folder from a backup, or move it aside to start with an empty one.';
+  'Nothing was changed. Move the folder aside and restore a backup with --restore, or keep what still verifies of it ' +
+  'with --repair.';
 
 /** The refusal to go on with a damaged file: `what` is wrong with it, at this byte. */
 export function damaged(backend: StorageBackend, name: string, offset: number, what: string): StartupError {
-  const kind = name.includes('.snapshot') ? 'snapshot' : 'log';
+  const isBackup = !/\.(?:log|snapshot(?:\.\w+)?)$/.test(name);
+  const kind = isBackup ? 'backup' : name.endsWith('.log') ? 'log' : 'snapshot';
   const place = `${backend.location(name)}, offset ${offset}`;
-  return new StartupError(`The ${kind} is damaged: ${what} (${place}). ${help}`, { file: name, offset });
+  const mend = isBackup ? 'Nothing was changed. Take another backup.' : help;
+  return new StartupError(`The ${kind} is damaged: ${what} (${place}). ${mend}`, { file: name, offset });
 }
 
 /** The refusal of a file that has something in it which this program does not know, at this byte. */
@@ -32,4 +35,36 @@ export function newerVersion(
       'Nothing was changed. Start it with the newer program that wrote it.',
     { file: name, offset: 0 },
   );
+}
+
+/** The refusal of an encrypted file where no key was given. */
+export function keyMissing(backend: StorageBackend, name: string): StartupError {
+  return new StartupError(
+    `${backend.location(name)} is encrypted, and no key was given. Nothing was changed. Set ENCRYPTION_KEY to the ` +
+      'key that the folder was encrypted with.',
+    { file: name, key: 'missing' },
+  );
+}
+
+/** The refusal of a file that is not encrypted where a key was given. */
+export function keyNotWanted(backend: StorageBackend, name: string): StartupError {
+  return new StartupError(
+    `ENCRYPTION_KEY is set, and ${backend.location(name)} is not encrypted. Nothing was changed. Unset it, or encrypt ` +
+      'the folder with this key first: corollary --encrypt.',
+    { file: name, key: 'not wanted' },
+  );
+}
+
+/** The refusal of a file that was encrypted with another key. */
+export function wrongKey(backend: StorageBackend, name: string): StartupError {
+  return new StartupError(
+    `${backend.location(name)} was encrypted with another key than ENCRYPTION_KEY is. Nothing was changed. Set it to ` +
+      'the key that the folder was encrypted with.',
+    { file: name, key: 'wrong' },
+  );
+}
+
+/** The refusal of a file whose header is not the one that was written with this key. */
+export function alteredHeader(backend: StorageBackend, name: string): StartupError {
+  return damaged(backend, name, 0, 'the key is right, and the header does not verify with it');
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -54,9 +54,12 @@ describe.each([
     expect(await backend.list()).toEqual(['b']);
     await backend.remove('b');
     expect(await backend.list()).toEqual([]);
-    for (const lost of [backend.remove('b'), backend.open('b', 'read'), backend.rename('b', 'c')]) {
-      await expect(lost).rejects.toMatchObject({ code: 'ENOENT' });
-    }
+    for (const act of [
+      () => backend.remove('b'),
+      () => backend.open('b', 'read'),
+      () => backend.rename('b', 'c'),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('does not write through a file that was opened for reading', async () => {
@@ -98,6 +101,24 @@ describe('the log in a folder', () => {
     const { lastSequence } = await openLog(await openFileBackend(folder), options);
     expect(lastSequence).toBe(2);
     expect(options.warnings).toEqual([expect.stringContaining(path)]);
+  });
+
+  it('whose files lie elsewhere, behind links, is read and goes on', async () => {
+    const path = join(folder, 'data');
+    const { log } = await openLog(await openFileBackend(path), logOptions());
+    for (let round = 0; round < 3; round++) await log.append(nextRecords(log, 1));
+    await log.close();
+    await mkdir(join(folder, 'elsewhere'));
+    const moved = join(folder, 'elsewhere', 'segment');
+    await rename(join(path, '0000000001.log'), moved);
+    await symlink(moved, join(path, '0000000001.log'));
+    const { log: again } = await openLog(await openFileBackend(path), logOptions());
+    await again.append(nextRecords(again, 1));
+    expect(sequences(await allRecords(again))).toEqual(upTo(4));
+    await again.close();
+    await rm(moved);
+    const refusal = openLog(await openFileBackend(path), logOptions());
+    await expect(refusal).rejects.toMatchObject({ name: 'StartupError', file: '0000000001.log' });
   });
 
   it('that is no folder, or below none, is refused with the reason', async () => {

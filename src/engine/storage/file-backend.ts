@@ -21,8 +21,9 @@ export async function openFileBackend(folder: string): Promise<StorageBackend> {
   return {
     list: async () => {
       const entries = await readdir(root, { withFileTypes: true });
+      // A file that lies elsewhere is one all the same: a log that is not seen would be begun anew.
       return entries
-        .filter((entry) => entry.isFile())
+        .filter((entry) => entry.isFile() || entry.isSymbolicLink())
         .map((entry) => entry.name)
         .sort();
     },

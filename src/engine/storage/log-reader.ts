@@ -10,13 +10,20 @@ import {
   decodeRecords,
   frameBytes,
   FRAME_HEADER_BYTES,
-  SEGMENT_HEADER_BYTES,
   type LogRecord,
   type ReadFrameHeader,
+  recordChecksum,
 } from './codec.ts';
 import { damaged } from './damage.ts';
-import type { Segment } from './recovery.ts';
+import type { LogContents, Segment } from './recovery.ts';
 import { SegmentReader } from './segment-reader.ts';
+
+/** Committed records as they are stored, a line each. */
+export interface StoredRecords {
+  readonly firstSequence: number;
+  readonly count: number;
+  readonly lines: Uint8Array;
+}
 
 /**
  * The committed records of a segment with a sequence above `after`, in order, those included that are committed while
@@ -27,11 +34,68 @@ export async function* readSegment(
   segment: Segment,
   after: number,
 ): AsyncGenerator<LogRecord, void, undefined> {
-  const { name, header } = segment;
+  for await (const { frame, offset, payload } of framesOf(backend, segment, after)) {
+    const fail = (what: string): Error => damaged(backend, segment.name, offset, what);
+    for (const record of frameRecords(frame, payload, fail)) {
+      if (record.sequence > after) yield record;
+    }
+  }
+}
+
+/** The same as they are stored, frame by frame: the first may begin before. Each is valid until the next. */
+export async function* readStored(
+  backend: StorageBackend,
+  segment: Segment,
+  after: number,
+): AsyncGenerator<StoredRecords, void, undefined> {
+  for await (const { frame, payload } of framesOf(backend, segment, after)) {
+    const { firstSequence, count } = frame;
+    yield { firstSequence, count, lines: payload };
+  }
+}
+
+/**
+ * `recordChecksum` of the record with this sequence, in the log or right before it; null where it is not known. Throws a
+ * StartupError where the file is damaged.
+ */
+export async function checksumAt(
+  backend: StorageBackend,
+  { segments, snapshot }: Pick<LogContents, 'segments' | 'snapshot'>,
+  sequence: number,
+): Promise<number | null> {
+  const ending = segments.find(
+    ({ lastSequence, lastChecksum }) => lastSequence === sequence && lastChecksum !== null,
+  );
+  if (ending !== undefined) return ending.lastChecksum;
+  const next = segments.find(({ header }) => header.firstSequence === sequence + 1);
+  const covered = snapshot?.header.sequence === sequence ? snapshot.header.checksum : null;
+  const known = next?.header.before ?? covered;
+  const holding = segments.find(
+    ({ header, lastSequence }) => header.firstSequence <= sequence && sequence <= lastSequence,
+  );
+  if (known !== null || holding === undefined) return known;
+  for await (const { firstSequence, lines } of readStored(backend, holding, sequence - 1))
+    return recordChecksum(lines, sequence - firstSequence);
+  return null;
+}
+
+interface ReadFrame {
+  readonly frame: ReadFrameHeader;
+  readonly offset: number;
+  readonly payload: Uint8Array;
+}
+
+/** The frames of a segment with a record above `after`. */
+async function* framesOf(
+  backend: StorageBackend,
+  segment: Segment,
+  after: number,
+): AsyncGenerator<ReadFrame, void, undefined> {
+  const { name, header, marks } = segment;
   const file = await backend.open(name, 'read');
   try {
-    const reader = new SegmentReader(file, segment.end);
-    let offset = SEGMENT_HEADER_BYTES;
+    const reader = new SegmentReader(file, segment.end, segment.opener);
+    let offset = marks.findLast(({ sequence }) => sequence <= after + 1)?.offset ?? segment.start;
     while (offset < segment.end) {
       reader.limit = segment.end;
       const frame = decodeFrameHeader(header.salt, offset, await reader.bytes(offset, FRAME_HEADER_BYTES));
@@ -39,10 +103,7 @@ export async function* readSegment(
       if (frame.firstSequence + frame.count - 1 > after) {
         const payload = await reader.payload(offset, frame);
         if (payload === null) throw damaged(backend, name, offset, 'the payload of a frame does not verify');
-        const fail = (what: string): Error => damaged(backend, name, offset, what);
-        for (const record of frameRecords(frame, payload, fail)) {
-          if (record.sequence > after) yield record;
-        }
+        yield { frame, offset, payload };
       }
       offset += frameBytes(frame.payloadBytes);
     }
@@ -52,7 +113,7 @@ export async function* readSegment(
 }
 
 /** The records of a frame, which are those its header says, or `fail`'s error. */
-function* frameRecords(
+export function* frameRecords(
   frame: ReadFrameHeader,
   payload: Uint8Array,
   fail: (what: string) => Error,
@@ -64,7 +125,8 @@ function* frameRecords(
     try {
       step = records.next();
     } catch (error) {
-      throw fail(`a record cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      // What the parser says shows a piece of the record.
+      throw fail(`a record cannot be read (${error instanceof SyntaxError ? 'no JSON' : 'no record'})`);
     }
     if (step.done === true ? sequence !== end : step.value.sequence !== sequence) {
       throw fail('a frame does not hold the records that it says');

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EngineError } from '../base/errors.ts';
+import { Prng } from '../base/prng.ts';
 import { crashBackend, type CrashBackend, type Fault, type FaultyStep } from '../testing/crash-backend.ts';
+import { choicesOf, inTurn } from '../testing/disk-outcomes.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
 import type { StorageBackend } from './backend.ts';
 import { openLog, type Log, type LogOptions } from './log.ts';
@@ -331,6 +333,21 @@ describe('a disk without room', () => {
     disk.faults = () => null;
     await log.append(nextRecords(log, 1));
     expect(await survivors(disk.now())).toEqual([1]);
+  });
+
+  it('for a new segment leaves nothing behind that a power cut could bring back before a torn frame', async () => {
+    const disk = crashBackend();
+    const log = await opened(disk);
+    await log.append(nextRecords(log, 1));
+    fill(disk);
+    await expect(log.beginSegment()).rejects.toEqual(unavailable());
+    disk.faults = () => null;
+    await log.append(nextRecords(log, 1));
+    const frameWritten = disk.steps - 1;
+    for (const choices of choicesOf(disk.outcomesAt(frameWritten), 10_000, new Prng(1))) {
+      const left = disk.afterPowerCut(frameWritten, inTurn(choices));
+      expect((await survivors(left)).slice(0, 1)).toEqual([1]);
+    }
   });
 
   it('does not stop a log from closing', async () => {

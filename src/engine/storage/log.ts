@@ -11,19 +11,29 @@
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { type StorageBackend, systemErrorCode } from './backend.ts';
+import { type FolderKey, sealingOf } from './cipher.ts';
 import {
   encodeRecord,
   frameBytes,
   hexadecimal,
+  type HistoryParent,
   MAXIMUM_PAYLOAD_BYTES,
   SALT_BYTES,
   type LogRecord,
 } from './codec.ts';
-import { readSegment } from './log-reader.ts';
-import { recover, removeLeftOver, type LogContents, type Segment } from './recovery.ts';
-import { SegmentWriter, unavailable } from './segment-writer.ts';
+import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
+import { recover, removeLeftOver, takeReceived, type LogContents, type Segment } from './recovery.ts';
+import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
-import { readSection, snapshotName, type StoredSnapshot } from './snapshot-reader.ts';
+import { openCopy, type SnapshotCopy } from './snapshot-copy.ts';
+import {
+  describeSnapshot,
+  readSection,
+  receivedName,
+  type Snapshot,
+  snapshotName,
+  type StoredSnapshot,
+} from './snapshot-reader.ts';
 import { type SnapshotPart, type WrittenSnapshot, writeSnapshot } from './snapshot-writer.ts';
 
 /** When an append counts as durable: after a sync, at the latest 100 ms before one, or without. */
@@ -31,6 +41,8 @@ export type FsyncMode = 'always' | 'interval' | 'never';
 
 export interface LogOptions {
   readonly fsync: FsyncMode;
+  /** Encrypts the files; not given, or null: they are not encrypted. */
+  readonly key?: FolderKey | null;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** So many random bytes, unpredictable to users. */
@@ -45,17 +57,33 @@ export interface LogOptions {
   readonly inFlightBytes?: number;
   /** A frame takes no further append once it has this many bytes; 16 MiB. */
   readonly groupBytes?: number;
+  /**
+   * For what followed another log: the records that follow are a history of their own, which names the one before. `begun`
+   * is that history where an earlier start may have begun it: then it goes on.
+   */
+  readonly branch?: { readonly begun: string };
 }
 
-/** A snapshot that lies beside the log. */
-export interface Snapshot {
-  /** Of the last record that it covers. */
+/** The last record of a log, and whose it is. */
+export interface LogPosition extends Branch {
   readonly sequence: number;
   /** The stamp of that record, epoch milliseconds. */
   readonly time: number;
-  /** When it was begun, epoch milliseconds. */
-  readonly createdAt: number;
-  readonly bytes: number;
+  /** `recordChecksum` of it; null where it is not known. */
+  readonly checksum: number | null;
+}
+
+/** A snapshot of another log that was received whole, and is not yet the beginning of this one. */
+export interface ReceivedSnapshot {
+  /** As of the log's own. */
+  readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Lets the log begin with it, in the place of all that it held: after a power cut it holds the one or the other. Nothing
+   * may be under way. Rejects with StorageUnavailable.
+   */
+  install(): Promise<void>;
+  /** Removes it, where it was not installed. Does not reject. */
+  discard(): Promise<void>;
 }
 
 /** Totals since the log was opened, but for those that say so. */
@@ -70,6 +98,8 @@ export interface LogStatistics {
   readonly segments: number;
   /** Now, of all segments. */
   readonly storedBytes: number;
+  /** Now, of those segments that the snapshot does not cover. */
+  readonly uncoveredBytes: number;
   /** Now, of the snapshot; 0 where there is none. */
   readonly snapshotBytes: number;
 }
@@ -77,6 +107,14 @@ export interface LogStatistics {
 export interface Log {
   /** 32 hexadecimal digits that name this log among all logs. */
   readonly historyId: string;
+  /** Counts the leaders that the records of this history and of those before it had, from 1. */
+  readonly epoch: number;
+  /** Where this history branched off another; null where it began by itself. */
+  readonly parent: HistoryParent | null;
+  readonly isEncrypted: boolean;
+  readonly fsync: FsyncMode;
+  /** Sequence of the first record that can be read; the one after the last where there is none. */
+  readonly firstSequence: number;
   /** The sequence that the next record given to `append` must carry. */
   readonly nextSequence: number;
   /** Sequence of the last committed record; 0 where there is none. */
@@ -97,10 +135,16 @@ export interface Log {
    * to the snapshot's may be gone: from there on all are there.
    */
   read(after: number): AsyncGenerator<LogRecord, void, undefined>;
+  /** The same as they are stored; the first frame may begin with earlier ones. Each is valid until the next. */
+  readStored(after: number): AsyncGenerator<StoredRecords, void, undefined>;
+  /** `recordChecksum` of the record with this sequence; null where there is none, or it is not known any more. */
+  checksumAt(sequence: number): Promise<number | null>;
   /** The newest snapshot; null where there is none. */
   snapshot(): Snapshot | null;
   /** The bytes of a section of the newest snapshot, in order, in pieces of which each is valid until the next. */
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
+  /** The file of the newest snapshot, to be copied; there is one. Rejects with the system's error. */
+  copySnapshot(): Promise<SnapshotCopy>;
   /**
    * Has the records that follow written to a new segment, so that a snapshot can cover all before it; resolves with
    * the sequence of the last one before. Rejects as `append`.
@@ -108,13 +152,20 @@ export interface Log {
   beginSegment(): Promise<number>;
   /**
    * Stores a snapshot that covers the records up to this sequence, with their logical time, in the place of the one
-   * before; then the segments wholly covered are gone. Appends go on meanwhile. One at a time. Rejects with
+   * before; then the segments wholly covered are gone, but for those with records after the one that `neededAfter` says
+   * then: they stay until a later one, or the next start. Appends go on meanwhile. One at a time. Rejects with
    * StorageUnavailable, or with what the parts throw: then the log is as it was.
    */
   putSnapshot(
     covers: { readonly sequence: number; readonly time: number },
     parts: AsyncIterable<SnapshotPart>,
+    neededAfter?: () => number,
   ): Promise<Snapshot>;
+  /**
+   * Stores a snapshot of another log beside this one, in parts as they come. Rejects with StorageUnavailable, or with
+   * what the parts throw; then nothing of it is left. One at a time.
+   */
+  receive(of: LogPosition, parts: AsyncIterable<SnapshotPart>): Promise<ReceivedSnapshot>;
   /** `failed` while writes are refused. Turns back by itself when they would work again. */
   status(): 'ready' | 'failed';
   statistics(): LogStatistics;
@@ -133,7 +184,9 @@ export interface OpenedLog {
  * nothing changed, where anything else is wrong. The folder must be locked by this process.
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
-  const contents = await recover(backend, options.onWarn);
+  const contents = await recover(backend, options.onWarn, options.key ?? null);
+  const last = contents.segments.at(-1);
+  if (last !== undefined) last.lastChecksum = await checksumAt(backend, contents, contents.lastSequence);
   return { log: new SegmentedLog(backend, contents, options), lastSequence: contents.lastSequence };
 }
 
@@ -170,13 +223,13 @@ const PROBE_INTERVAL_MS = 1000;
 const PROBE_BYTES = { least: 4096, most: MEBIBYTE };
 
 class SegmentedLog implements Log {
-  readonly historyId: string;
   readonly #backend: StorageBackend;
   readonly #segments: Segment[];
   readonly #writer: SegmentWriter;
-  readonly #fsync: FsyncMode;
+  readonly fsync: FsyncMode;
+  readonly isEncrypted: boolean;
   readonly #options: LogOptions;
-  readonly #epoch: number;
+  #branch: Branch;
   #snapshot: StoredSnapshot | null;
   #isPutting = false;
   readonly #tasks: Task[] = [];
@@ -203,25 +256,42 @@ class SegmentedLog implements Log {
   constructor(backend: StorageBackend, contents: LogContents, options: LogOptions) {
     this.#backend = backend;
     this.#segments = contents.segments;
-    this.#fsync = options.fsync;
+    this.fsync = options.fsync;
+    this.isEncrypted = (options.key ?? null) !== null;
     this.#options = options;
-    this.#epoch = Math.max(1, contents.epoch);
+    this.#branch = branchOf(contents, options);
     this.#snapshot = contents.snapshot;
     this.#onWarn = options.onWarn;
     this.#inFlightLimit = options.inFlightBytes ?? 64 * MEBIBYTE;
     this.#groupLimit = options.groupBytes ?? 16 * MEBIBYTE;
     this.#lastSequence = contents.lastSequence;
     this.#nextSequence = contents.lastSequence + 1;
-    this.historyId = contents.historyId ?? hexadecimal(options.random(16));
     this.#writer = new SegmentWriter(backend, contents, {
       segmentBytes: options.segmentBytes ?? 64 * MEBIBYTE,
-      historyId: this.historyId,
-      epoch: this.#epoch,
+      isSyncedLater: options.fsync === 'interval',
+      branch: this.#branch,
+      key: options.key ?? null,
       now: options.now,
       random: options.random,
       onWarn: options.onWarn,
       onSync: options.onSync ?? (() => {}),
     });
+  }
+
+  get historyId(): string {
+    return this.#branch.historyId;
+  }
+
+  get epoch(): number {
+    return this.#branch.epoch;
+  }
+
+  get parent(): HistoryParent | null {
+    return this.#branch.parent;
+  }
+
+  get firstSequence(): number {
+    return this.#segments[0]?.header.firstSequence ?? this.#lastSequence + 1;
   }
 
   get nextSequence(): number {
@@ -260,8 +330,15 @@ class SegmentedLog implements Log {
   }
 
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
-    const first = this.#segments[0]?.header.firstSequence ?? this.#lastSequence + 1;
-    assert(after >= first - 1, 'records that are covered by a snapshot are read from it');
+    for (const segment of this.#segmentsAfter(after)) yield* readSegment(this.#backend, segment, after);
+  }
+
+  async *readStored(after: number): AsyncGenerator<StoredRecords, void, undefined> {
+    for (const segment of this.#segmentsAfter(after)) yield* readStored(this.#backend, segment, after);
+  }
+
+  *#segmentsAfter(after: number): Generator<Segment, void, undefined> {
+    assert(after >= this.firstSequence - 1, 'records that are covered by a snapshot are read from it');
     let done = 0;
     for (;;) {
       // The first ones may go, and others come, while one is read.
@@ -269,17 +346,25 @@ class SegmentedLog implements Log {
         ({ header, lastSequence }) => header.id > done && lastSequence > after,
       );
       if (next === undefined) return;
-      yield* readSegment(this.#backend, next, after);
+      yield next;
       done = next.header.id;
     }
   }
 
+  checksumAt(sequence: number): Promise<number | null> {
+    return checksumAt(this.#backend, { segments: this.#segments, snapshot: this.#snapshot }, sequence);
+  }
+
   snapshot(): Snapshot | null {
-    return this.#snapshot === null ? null : described(this.#snapshot);
+    return this.#snapshot === null ? null : describeSnapshot(this.#snapshot);
   }
 
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined> {
     return readSection(this.#backend, present(this.#snapshot, 'there is a snapshot'), section);
+  }
+
+  copySnapshot(): Promise<SnapshotCopy> {
+    return openCopy(this.#backend, () => present(this.#snapshot, 'there is a snapshot'));
   }
 
   async beginSegment(): Promise<number> {
@@ -294,19 +379,45 @@ class SegmentedLog implements Log {
   async putSnapshot(
     covers: { readonly sequence: number; readonly time: number },
     parts: AsyncIterable<SnapshotPart>,
+    neededAfter: () => number = () => covers.sequence,
   ): Promise<Snapshot> {
     assert(!this.#isPutting, 'snapshots are put one at a time');
     assert(covers.sequence <= this.#lastSequence, 'a snapshot covers what is committed');
     this.#isPutting = true;
     try {
-      const header = this.#snapshotHeader(covers);
+      const header = await this.#snapshotHeader(covers);
       const written = await this.#written(header, parts);
-      this.#snapshot = { name: snapshotName(header.sequence), header, bytes: written.bytes };
-      await this.#removeCovered(this.#snapshot);
-      return described(this.#snapshot);
+      const { bytes, start, opener } = written;
+      this.#snapshot = { name: snapshotName(header.sequence), header, bytes, start, opener };
+      await this.#removeCovered(this.#snapshot, neededAfter());
+      return describeSnapshot(this.#snapshot);
     } finally {
       this.#isPutting = false;
     }
+  }
+
+  async receive(of: LogPosition, parts: AsyncIterable<SnapshotPart>): Promise<ReceivedSnapshot> {
+    const { random, now } = this.#options;
+    const salt = random(SALT_BYTES);
+    const { historyId, epoch, parent, sequence, time, checksum } = of;
+    const covered = { historyId, epoch, parent, sequence, time, checksum };
+    // It continues into segments that are made later: none is needed beside it.
+    const header = { ...covered, segment: 0, isAlone: false, salt, createdAt: now() };
+    const sealing = sealingOf(this.#options.key ?? null, salt, random);
+    const name = receivedName(sequence);
+    let written: WrittenSnapshot;
+    try {
+      written = await writeSnapshot(this.#backend, header, sealing, parts, this.#onWarn, name);
+    } catch (error) {
+      throw systemErrorCode(error) === '' ? error : unavailable(error, 'snapshot');
+    }
+    const { temporaryName, bytes, start, opener } = written;
+    const stored = { name: temporaryName, header, bytes, start, opener };
+    return {
+      readSnapshot: (section) => readSection(this.#backend, stored, section),
+      install: () => this.#between(() => this.#install(stored, written)),
+      discard: () => written.discard(),
+    };
   }
 
   status(): 'ready' | 'failed' {
@@ -314,12 +425,14 @@ class SegmentedLog implements Log {
   }
 
   statistics(): LogStatistics {
+    const covered = this.#snapshot?.header.segment ?? 0;
     return {
       ...this.#totals,
       syncs: this.#writer.syncs,
       inFlightBytes: this.#inFlightBytes,
       segments: this.#segments.length,
-      storedBytes: this.#segments.reduce((sum, segment) => sum + segment.end, 0),
+      storedBytes: bytesOf(this.#segments),
+      uncoveredBytes: bytesOf(this.#segments.filter(({ header }) => header.id >= covered)),
       snapshotBytes: this.#snapshot?.bytes ?? 0,
     };
   }
@@ -336,24 +449,49 @@ class SegmentedLog implements Log {
     await this.#writer.close();
   }
 
-  #snapshotHeader(covers: { readonly sequence: number; readonly time: number }): SnapshotHeader {
+  async #snapshotHeader({ sequence, time }: Pick<LogPosition, 'sequence' | 'time'>): Promise<SnapshotHeader> {
+    const checksum = await this.checksumAt(sequence);
     const needed =
-      this.#segments.find(({ lastSequence }) => lastSequence > covers.sequence) ?? this.#segments.at(-1);
+      this.#segments.find(({ lastSequence }) => lastSequence > sequence) ?? this.#segments.at(-1);
     return {
-      ...covers,
+      sequence,
+      time,
+      checksum,
       segment: needed?.header.id ?? 0,
       salt: this.#options.random(SALT_BYTES),
+      isAlone: false,
       historyId: this.historyId,
-      epoch: this.#epoch,
+      parent: this.parent,
+      epoch: this.epoch,
       createdAt: this.#options.now(),
     };
   }
 
+  async #install(received: StoredSnapshot, written: WrittenSnapshot): Promise<void> {
+    assert(this.#queue.length === 0, 'nothing is written while the log is replaced');
+    assert(!this.#isPutting, 'no snapshot is put while the log is replaced');
+    if (this.#writer.latched !== null) throw this.#writer.latched;
+    const { sequence, checksum, historyId, epoch, parent } = received.header;
+    const branch = { historyId, epoch, parent };
+    try {
+      await written.install();
+      await this.#writer.restart(branch, { sequence, checksum });
+      this.#snapshot = await takeReceived(this.#backend, { ...received, name: receivedName(sequence) });
+    } catch (error) {
+      // It may be in the folder, and the next start goes on from it then.
+      throw this.#writer.latch(error);
+    }
+    this.#branch = branch;
+    this.#lastSequence = sequence;
+    this.#nextSequence = sequence + 1;
+  }
+
   /** Writes a snapshot and gives it its name. */
   async #written(header: SnapshotHeader, parts: AsyncIterable<SnapshotPart>): Promise<WrittenSnapshot> {
+    const sealing = sealingOf(this.#options.key ?? null, header.salt, this.#options.random);
     let written: WrittenSnapshot | null = null;
     try {
-      written = await writeSnapshot(this.#backend, header, parts, this.#onWarn);
+      written = await writeSnapshot(this.#backend, header, sealing, parts, this.#onWarn);
       // It may hold the effect of records that nobody has synced: they must not be lost beside it.
       await this.#between(() => this.#writer.sync());
       await written.install();
@@ -365,11 +503,13 @@ class SegmentedLog implements Log {
   }
 
   /** Lets go of what the snapshot covers. What cannot be removed is tried again by the next snapshot or start. */
-  async #removeCovered(snapshot: StoredSnapshot): Promise<void> {
-    const covered = this.#segments.findIndex(({ header }) => header.id >= snapshot.header.segment);
-    if (covered > 0) this.#segments.splice(0, covered);
+  async #removeCovered(snapshot: StoredSnapshot, neededAfter: number): Promise<void> {
+    const needed = this.#segments.findIndex(
+      ({ header, lastSequence }) => header.id >= snapshot.header.segment || lastSequence > neededAfter,
+    );
+    if (needed > 0) this.#segments.splice(0, needed);
     try {
-      await removeLeftOver(this.#backend, snapshot);
+      await removeLeftOver(this.#backend, snapshot, this.#segments[0]?.header.id);
     } catch (error) {
       this.#onWarn(`What the snapshot covers could not be removed: ${reason(error)}`);
     }
@@ -412,10 +552,11 @@ class SegmentedLog implements Log {
     const group = this.#nextGroup();
     const parts = group.flatMap((pending) => pending.encoded?.parts ?? []);
     const bytes = heldBytes(group);
+    let written: number;
     try {
-      await this.#writer.write(
+      written = await this.#writer.write(
         { firstSequence: this.#lastSequence + 1, count: parts.length, parts },
-        this.#fsync === 'always',
+        this.fsync === 'always',
       );
     } catch (error) {
       this.#fail(error, frameBytes(bytes));
@@ -423,8 +564,8 @@ class SegmentedLog implements Log {
     }
     this.#totals.commits++;
     this.#totals.records += parts.length;
-    this.#totals.bytes += frameBytes(bytes);
-    if (this.#fsync === 'interval') this.#scheduleSync();
+    this.#totals.bytes += written;
+    if (this.fsync === 'interval') this.#scheduleSync();
     this.#lastSequence += parts.length;
     this.#queue.splice(0, group.length);
     this.#encoded -= group.length;
@@ -531,6 +672,23 @@ class SegmentedLog implements Log {
   }
 }
 
+/** The history that is written from now on. */
+function branchOf({ historyId, epoch, parent, lastSequence }: LogContents, options: LogOptions): Branch {
+  const isOwn = options.branch === undefined || options.branch.begun === historyId;
+  if (historyId !== null && isOwn) return { historyId, epoch: Math.max(1, epoch), parent };
+  const fresh = hexadecimal(options.random(16));
+  if (historyId === null) return { historyId: fresh, epoch: 1, parent: null };
+  return {
+    historyId: fresh,
+    epoch: Math.max(1, epoch) + 1,
+    parent: { historyId, sequence: lastSequence },
+  };
+}
+
+function bytesOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { end }) => sum + end, 0);
+}
+
 function settle(pending: Pending): void {
   try {
     pending.committed?.();
@@ -548,10 +706,6 @@ function encodeAll(records: readonly LogRecord[], operation: Uint8Array | undefi
     throw new EngineError('PayloadTooLarge', 'The write is larger than the log takes at once.');
   }
   return { parts, bytes };
-}
-
-function described({ header, bytes }: StoredSnapshot): Snapshot {
-  return { sequence: header.sequence, time: header.time, createdAt: header.createdAt, bytes };
 }
 
 function heldBytes(appends: readonly Pending[]): number {

@@ -1,12 +1,19 @@
 import { crc32 } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-import { crashBackend } from '../testing/crash-backend.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';
+import { inTurn } from '../testing/disk-outcomes.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
-import { encodeFrame, encodeRecord, encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './codec.ts';
+import { encodeFrame, encodeRecord, encodeSegmentHeader } from './codec.ts';
+import { examine } from './examine.ts';
+import { HEADER_BYTES } from './file-header.ts';
 import { openLog } from './log.ts';
 import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
 import { segmentName } from './recovery.ts';
 import { StartupError } from './startup-error.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const FIRST = segmentName(1);
 const SECOND = segmentName(2);
@@ -107,7 +114,7 @@ describe('a log cut short at any byte', () => {
       const kept = [0, 1, 4, 6]
         .filter((_, index) => index === 0 || (ends[index - 1] as number) <= length)
         .at(-1);
-      const clean = length === SEGMENT_HEADER_BYTES || ends.includes(length);
+      const clean = length === HEADER_BYTES || ends.includes(length);
       const found = await reopened(backend);
       expect(found.refusal).toBeNull();
       expect(found.records).toEqual(upTo(kept ?? 0));
@@ -201,7 +208,7 @@ describe('a torn tail', () => {
 
   it('that contains the bytes of frames, as a user may have stored them, brings none of them to life', async () => {
     const bytes = (await smallLog([1, 1])).contents(FIRST);
-    const first = bytes.subarray(SEGMENT_HEADER_BYTES, (await smallLog([1])).contents(FIRST).length);
+    const first = bytes.subarray(HEADER_BYTES, (await smallLog([1])).contents(FIRST).length);
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
     const salt = bytes.subarray(32, 48);
     const guessed = Uint8Array.from(salt, (byte, index) => (index < 4 ? byte : 0));
@@ -236,6 +243,61 @@ describe('a torn tail', () => {
     );
     await openLog(unfinished, logOptions());
     expect(await unfinished.afterPowerCut(unfinished.steps, () => 0).list()).toEqual([FIRST]);
+  });
+});
+
+describe('FSYNC=interval', () => {
+  /** Frames 1 and 2 are synced, 3 to 5 not; the places where they begin. */
+  async function laterSynced(): Promise<{ disk: CrashBackend; begins: number[] }> {
+    vi.useFakeTimers();
+    const disk = crashBackend();
+    const { log } = await openLog(disk, logOptions({ fsync: 'interval' }));
+    const begins: number[] = [];
+    for (let sequence = 1; sequence <= 5; sequence++) {
+      begins.push(sequence === 1 ? HEADER_BYTES : disk.now().contents(FIRST).length);
+      await log.append(nextRecords(log, 1));
+      if (sequence === 2) await vi.advanceTimersByTimeAsync(100);
+    }
+    vi.useRealTimers();
+    return { disk, begins };
+  }
+
+  it('loses what was not synced yet, and starts, where the disk kept a later frame without an earlier one', async () => {
+    const { disk } = await laterSynced();
+    for (const lost of [0, 1]) {
+      const left = disk.afterPowerCut(disk.steps, inTurn([1, 1, 1].with(lost, 0)));
+      const { records, warnings, refusal } = await reopened(left);
+      expect({ records, refusal }).toEqual({ records: upTo(2 + lost), refusal: null });
+      expect(warnings).toHaveLength(1);
+    }
+  });
+
+  it('is no damage then to whoever looks for all of it: only what was synced is', async () => {
+    const { disk, begins } = await laterSynced();
+    for (const lost of [0, 1]) {
+      const left = disk.afterPowerCut(disk.steps, inTurn([1, 1, 1].with(lost, 0)));
+      const { damages, frames } = await examine(left, null);
+      expect({ damages, kept: frames.map(({ lastSequence }) => lastSequence) }).toEqual({
+        damages: [],
+        kept: upTo(2 + lost),
+      });
+    }
+    const bytes = disk.now().contents(FIRST);
+    const [from, to] = [begins[1] as number, begins[2] as number];
+    bytes[from + 70] = (bytes[from + 70] as number) ^ 1;
+    const { damages } = await examine(memoryBackend(new Map([[FIRST, bytes]])), null);
+    expect(damages[0]).toMatchObject({ file: FIRST, from, to });
+  });
+
+  it('tells damage to what was synced from that, and refuses the start', async () => {
+    const { disk, begins } = await laterSynced();
+    for (const damagedFrame of [1, 2]) {
+      const bytes = disk.now().contents(FIRST);
+      const offset = begins[damagedFrame - 1] as number;
+      bytes[offset + 70] = (bytes[offset + 70] as number) ^ 1;
+      const { refusal } = await reopened(memoryBackend(new Map([[FIRST, bytes]])));
+      expect(refusal).toMatchObject({ file: FIRST, offset });
+    }
   });
 });
 
@@ -280,7 +342,15 @@ describe('a refusal', () => {
     expect((await reopened(renamed)).refusal?.message).toContain('calls itself segment 1');
 
     const salt = new Uint8Array(16);
-    const other = { id: 2, firstSequence: 2, salt, historyId: 'ab'.repeat(16), parent: null, createdAt: 0 };
+    const other = {
+      id: 2,
+      firstSequence: 2,
+      salt,
+      historyId: 'ab'.repeat(16),
+      parent: null,
+      createdAt: 0,
+      before: null,
+    };
     const foreign = memoryBackend(await files(whole));
     foreign.put(SECOND, encodeSegmentHeader(other));
     expect((await reopened(foreign)).refusal?.message).toContain('another log');
@@ -296,7 +366,8 @@ describe('a refusal', () => {
     const historyId = Buffer.from(bytes.subarray(48, 64)).toString('hex');
     const good = { flags: 0, historyId, epoch: 1, firstSequence: 2, count: 1 };
     for (const [change, message] of [
-      [{ flags: 1 }, 'a feature of the format'],
+      [{ flags: 2 }, 'a feature of the format'],
+      [{ flags: 1 }, 'of another kind than its file'],
       [{ firstSequence: 3 }, 'begins with record 3 where 2 must follow'],
       [{ firstSequence: 1 }, 'begins with record 1 where 2 must follow'],
       [{ historyId: '00'.repeat(16) }, 'another log'],

@@ -4,7 +4,8 @@
  * Invariant: a frame is handed on only after its header and its payload verified, and no byte beyond `limit` is ever
  * looked at (behind it a write may be under way, or have failed). What is wrong is reported, not judged.
  */
-import type { StorageFile } from './backend.ts';
+import type { StorageBackend, StorageFile } from './backend.ts';
+import { type Opener, SEALED_FLAG } from './cipher.ts';
 import {
   continueChecksum,
   decodeFrameHeader,
@@ -14,24 +15,31 @@ import {
   frameMarker,
   type ReadFrameHeader,
 } from './codec.ts';
+import { damaged, unknownFeature } from './damage.ts';
 
 const WINDOW_BYTES = 1024 * 1024;
 
-/** What stands at an offset of a segment. */
+/**
+ * What stands at an offset of a segment. `altered`: its checksums verify, and yet it is not what was encrypted here,
+ * which no crash leaves behind.
+ */
 export type FrameReading =
   | { readonly kind: 'frame'; readonly header: ReadFrameHeader; readonly next: number }
+  | { readonly kind: 'altered'; readonly reason: string; readonly next: number }
   | { readonly kind: 'bad'; readonly reason: string };
 
 export class SegmentReader {
   readonly #file: StorageFile;
+  readonly #opener: Opener;
   #window = new Uint8Array(0);
   #start = 0;
   #filled = 0;
   /** Bytes of the segment that may be read; may grow, and never shrinks below what was read. */
   limit: number;
 
-  constructor(file: StorageFile, limit: number) {
+  constructor(file: StorageFile, limit: number, opener: Opener) {
     this.#file = file;
+    this.#opener = opener;
     this.limit = limit;
   }
 
@@ -56,7 +64,7 @@ export class SegmentReader {
     return this.#window.subarray(from, Math.min(from + wanted, this.#filled));
   }
 
-  /** Verifies the frame at `offset`, which is below `limit`, without holding its payload. */
+  /** Verifies the frame at `offset`, which is below `limit`; holds its payload only where it is encrypted. */
   async verifyFrame(salt: Uint8Array, offset: number): Promise<FrameReading> {
     const header = decodeFrameHeader(salt, offset, await this.bytes(offset, FRAME_HEADER_BYTES));
     if (header === null) return { kind: 'bad', reason: 'the header of a frame does not verify' };
@@ -70,10 +78,13 @@ export class SegmentReader {
       checksum = continueChecksum(checksum, part);
       position += part.length;
     }
-    return verdict(header, next, checksum, await this.bytes(position, FRAME_TRAILER_BYTES));
+    const reading = verdict(header, next, checksum, await this.bytes(position, FRAME_TRAILER_BYTES));
+    if (reading.kind !== 'frame' || this.#opener.overhead === 0) return reading;
+    if ((await this.payload(offset, header)) !== null) return reading;
+    return { kind: 'altered', reason: 'a frame is not the one that was encrypted', next };
   }
 
-  /** The payload of a frame, verified; null where it does not verify. */
+  /** The payload of a frame as it was before it was sealed, verified; null where it does not verify. */
   async payload(offset: number, header: ReadFrameHeader): Promise<Uint8Array | null> {
     const bytes = await this.bytes(offset + FRAME_HEADER_BYTES, header.payloadBytes + FRAME_TRAILER_BYTES);
     const payload = bytes.subarray(0, header.payloadBytes);
@@ -83,11 +94,15 @@ export class SegmentReader {
       continueChecksum(header.checksum, payload),
       bytes.subarray(header.payloadBytes),
     );
-    return reading.kind === 'frame' ? payload : null;
+    return reading.kind === 'frame' ? this.#opener.open(header.nonce, header.head, payload) : null;
   }
 
-  /** The first offset at or after `from` where a frame header verifies, or null: by brute force, byte by byte. */
-  async findFrame(salt: Uint8Array, from: number): Promise<number | null> {
+  /** The first offset at or after `from` where the header of such a frame verifies, or null: by brute force, byte by byte. */
+  async findFrame(
+    salt: Uint8Array,
+    from: number,
+    isWanted: (header: ReadFrameHeader) => boolean,
+  ): Promise<number | null> {
     const marker = frameMarker(salt);
     let position = from;
     while (position + FRAME_HEADER_BYTES <= this.limit) {
@@ -95,13 +110,28 @@ export class SegmentReader {
       for (let at = indexOf(part, marker, 0); at >= 0; at = indexOf(part, marker, at + 1)) {
         const candidate = part.subarray(at, at + FRAME_HEADER_BYTES);
         if (candidate.length < FRAME_HEADER_BYTES) break;
-        if (decodeFrameHeader(salt, position + at, candidate) !== null) return position + at;
+        const header = decodeFrameHeader(salt, position + at, candidate);
+        if (header !== null && isWanted(header)) return position + at;
       }
       if (part.length < FRAME_HEADER_BYTES) return null;
       position += part.length - FRAME_HEADER_BYTES + 1;
     }
     return null;
   }
+}
+
+/** Throws a StartupError where a frame is not sealed as all of its file are, or has flags beside those in `others`. */
+export function checkFlags(
+  backend: StorageBackend,
+  name: string,
+  offset: number,
+  { flags }: ReadFrameHeader,
+  opener: Opener,
+  others = 0,
+): void {
+  if ((flags & ~(SEALED_FLAG | others)) !== 0) throw unknownFeature(backend, name, offset);
+  if ((flags & SEALED_FLAG) !== opener.flags)
+    throw damaged(backend, name, offset, 'a frame is of another kind than its file');
 }
 
 function verdict(header: ReadFrameHeader, next: number, checksum: number, trailer: Uint8Array): FrameReading {

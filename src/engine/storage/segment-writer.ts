@@ -8,28 +8,41 @@
  * written, and is durable as a whole before the next one is made: so only the last one can be torn.
  * The caller runs one method at a time.
  */
-import { assert } from '../base/assert.ts';
+import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import { type FolderKey, type Sealer, sealingOf } from './cipher.ts';
 import {
   encodeFrame,
   encodeSegmentHeader,
+  FOLLOWS_UNSYNCED,
+  type HistoryParent,
+  recordChecksum,
   SALT_BYTES,
-  SEGMENT_HEADER_BYTES,
   type SegmentHeader,
 } from './codec.ts';
-import { segmentName, type LogContents, type Segment } from './recovery.ts';
+import { markFrame, segmentName, type LogContents, type Segment } from './recovery.ts';
 
 export interface SegmentWriterOptions {
   /** A segment that has reached this size is followed by a new one. */
   readonly segmentBytes: number;
-  readonly historyId: string;
-  readonly epoch: number;
+  /** Frames are written before those before them are synced, and say so. */
+  readonly isSyncedLater: boolean;
+  readonly branch: Branch;
+  /** The folder's; null: files are not encrypted. */
+  readonly key: FolderKey | null;
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
   /** Told how long each sync of a file took, in milliseconds. Does not throw. */
   readonly onSync: (elapsedMs: number) => void;
+}
+
+/** The history that is written, under which epoch, and where it branched off. */
+export interface Branch {
+  readonly historyId: string;
+  readonly epoch: number;
+  readonly parent: HistoryParent | null;
 }
 
 /** One group commit: the encoded records in order, and the sequence of the first. */
@@ -43,6 +56,7 @@ export interface Group {
 interface CurrentSegment {
   readonly segment: Segment;
   readonly file: StorageFile;
+  readonly sealer: Sealer;
 }
 
 export class SegmentWriter {
@@ -50,18 +64,23 @@ export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   /** All segments there are; the reader of the log looks at them too. */
   readonly #segments: Segment[];
-  /** Of the record that the first segment follows, where there is none yet. */
-  readonly #before: number;
+  /** What the first segment follows where there is none yet: the last record, and the number that it is to have. */
+  #before: { readonly sequence: number; readonly checksum: number | null; readonly id: number };
+  #branch: Branch;
   #current: CurrentSegment | null = null;
   /** Bytes were written, or cut off, that no sync has covered. */
   #dirty = false;
+  /** Bytes of the current segment that are durable. */
+  #syncedEnd = 0;
   #latched: EngineError | null = null;
   #syncs = 0;
 
   constructor(backend: StorageBackend, contents: LogContents, options: SegmentWriterOptions) {
     this.#backend = backend;
     this.#segments = contents.segments;
-    this.#before = contents.lastSequence;
+    const { segment: id = 0, checksum = null } = contents.snapshot?.header ?? {};
+    this.#before = { sequence: contents.lastSequence, checksum, id };
+    this.#branch = options.branch;
     this.#options = options;
   }
 
@@ -77,24 +96,31 @@ export class SegmentWriter {
 
   /**
    * Writes a group as one frame and, with `durable`, syncs it. Rejects with StorageUnavailable: latched where the
-   * outcome is unknown, else with nothing written.
+   * outcome is unknown, else with nothing written. Resolves with the bytes of the frame.
    */
-  async write(group: Group, durable: boolean): Promise<void> {
-    const { segment, file } = await this.#ready();
-    const { historyId, epoch } = this.#options;
+  async write(group: Group, durable: boolean): Promise<number> {
+    const { segment, file, sealer } = await this.#ready();
+    const { historyId, epoch } = this.#branch;
+    const { isSyncedLater } = this.#options;
     const { firstSequence, count } = group;
+    const flags = isSyncedLater && this.#syncedEnd < segment.end ? FOLLOWS_UNSYNCED : 0;
     assert(firstSequence === segment.lastSequence + 1, 'a frame follows the one before it');
     const frame = encodeFrame(
       segment.header.salt,
       segment.end,
-      { flags: 0, historyId, epoch, firstSequence, count },
+      { flags, historyId, epoch, firstSequence, count },
       group.parts,
+      sealer,
     );
     await this.#put(file, frame, segment.end);
     if (durable) await this.#sync(file);
     this.#dirty = !durable;
+    markFrame(segment, segment.end, firstSequence);
     segment.end += frame.length;
     segment.lastSequence += count;
+    segment.lastChecksum = recordChecksum(present(group.parts.at(-1), 'a group has records'));
+    if (durable) this.#syncedEnd = segment.end;
+    return frame.length;
   }
 
   /** Makes all that was written durable. Rejects latched. */
@@ -103,6 +129,7 @@ export class SegmentWriter {
     if (this.#current === null || !this.#dirty) return;
     await this.#sync(this.#current.file);
     this.#dirty = false;
+    this.#syncedEnd = this.#current.segment.end;
   }
 
   /**
@@ -112,7 +139,7 @@ export class SegmentWriter {
   async begin(): Promise<void> {
     if (this.#latched !== null) throw this.#latched;
     const current = this.#current;
-    if (current === null || current.segment.end > SEGMENT_HEADER_BYTES) await this.#next(current);
+    if (current === null || current.segment.end > current.segment.start) await this.#next(current);
   }
 
   /** Finds out whether so many bytes could be written now, and leaves nothing of them behind. Rejects as `write`. */
@@ -121,6 +148,23 @@ export class SegmentWriter {
     // Zeros are no frame: should the power go now, recovery cuts them off.
     await this.#put(file, new Uint8Array(bytes), segment.end);
     await this.#cutBack(file, segment.end);
+  }
+
+  /** Lets go of all segments, which are to be gone, and goes on after this record in another history. */
+  async restart(branch: Branch, last: { sequence: number; checksum: number | null }): Promise<void> {
+    const current = this.#current;
+    this.#current = null;
+    this.#dirty = false;
+    this.#syncedEnd = 0;
+    this.#segments.length = 0;
+    this.#before = { ...last, id: 0 };
+    this.#branch = branch;
+    if (current !== null) await this.#discard(current);
+  }
+
+  /** Writes nothing any more until a restart: nobody knows what the disk holds. Answers the refusal of writes. */
+  latch(cause: unknown): EngineError {
+    return this.#latch(cause);
   }
 
   /** Syncs and closes the file. Later calls make a new segment. */
@@ -148,29 +192,35 @@ export class SegmentWriter {
     await this.sync();
     const created = await this.#create();
     this.#current = created;
+    this.#syncedEnd = created.segment.end;
     this.#segments.push(created.segment);
     if (previous !== null) await this.#discard(previous);
     return created;
   }
 
   async #create(): Promise<CurrentSegment> {
-    const { historyId, now, random } = this.#options;
+    const { key, now, random } = this.#options;
+    const { historyId, parent } = this.#branch;
     const last = this.#segments.at(-1);
-    const lastSequence = last?.lastSequence ?? this.#before;
+    const lastSequence = last?.lastSequence ?? this.#before.sequence;
+    const lastChecksum = last === undefined ? this.#before.checksum : last.lastChecksum;
     const header: SegmentHeader = {
-      id: (last?.header.id ?? 0) + 1,
+      id: last === undefined ? Math.max(1, this.#before.id) : last.header.id + 1,
       firstSequence: lastSequence + 1,
       salt: random(SALT_BYTES),
       historyId,
-      parent: null,
+      parent,
       createdAt: now(),
+      before: lastChecksum,
     };
+    const sealing = sealingOf(key, header.salt, random);
+    const bytes = encodeSegmentHeader(header, sealing);
     const name = segmentName(header.id);
     const file = await this.#backend.create(name).catch((error: unknown) => {
       throw unavailable(error);
     });
     try {
-      await file.write(encodeSegmentHeader(header), 0);
+      await file.write(bytes, 0);
     } catch (error) {
       await this.#abandon(name, file);
       throw unavailable(error);
@@ -179,14 +229,21 @@ export class SegmentWriter {
     await this.#backend.syncDirectory().catch((error: unknown) => {
       throw this.#latch(error);
     });
-    return { segment: { name, header, end: SEGMENT_HEADER_BYTES, lastSequence }, file };
+    const { opener, sealer } = sealing;
+    const start = bytes.length;
+    const segment = { name, header, start, opener, end: start, lastSequence, lastChecksum, marks: [] };
+    return { segment, file, sealer };
   }
 
-  /** Takes back a segment whose header could not be written, so that the next try finds its name free. */
+  /**
+   * Takes back a segment whose header could not be written, so that the next try finds its name free. Durably: were it
+   * there after a power cut, the segment before it, which is written on, would not be the last and could not be torn.
+   */
   async #abandon(name: string, file: StorageFile): Promise<void> {
     try {
       await file.close();
       await this.#backend.remove(name);
+      await this.#backend.syncDirectory();
     } catch (error) {
       throw this.#latch(error);
     }

@@ -5,12 +5,14 @@
  * flat. What does not verify throws a StartupError that names file and offset.
  */
 import type { StorageBackend, StorageFile } from './backend.ts';
+import type { FolderKey, Opener } from './cipher.ts';
 import { decodeFrameHeader, FRAME_HEADER_BYTES, frameBytes, type ReadFrameHeader } from './codec.ts';
 import { damaged, newerVersion, unknownFeature } from './damage.ts';
-import { SegmentReader } from './segment-reader.ts';
+import { openerFor, readHeaderBytes } from './file-header.ts';
+import { checkFlags, SegmentReader } from './segment-reader.ts';
+import { StartupError } from './startup-error.ts';
 import {
   decodeSnapshotHeader,
-  SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_PAYLOAD_BYTES,
   SNAPSHOT_VERSION,
   type SnapshotHeader,
@@ -21,7 +23,29 @@ import {
 export interface StoredSnapshot {
   readonly name: string;
   readonly header: SnapshotHeader;
+  /** Where its first frame stands. */
+  readonly start: number;
+  readonly opener: Opener;
   readonly bytes: number;
+}
+
+/** A snapshot that lies beside the log. */
+export interface Snapshot {
+  /** Of the last record that it covers. */
+  readonly sequence: number;
+  /** The stamp of that record, epoch milliseconds. */
+  readonly time: number;
+  /** When it was begun, epoch milliseconds. */
+  readonly createdAt: number;
+  readonly bytes: number;
+  /** `recordChecksum` of that record; null where it is not known. */
+  readonly checksum: number | null;
+}
+
+/** What is told of a snapshot that verified. */
+export function describeSnapshot({ header, bytes }: StoredSnapshot): Snapshot {
+  const { sequence, time, createdAt, checksum } = header;
+  return { sequence, time, createdAt, bytes, checksum };
 }
 
 /** The name of the snapshot that covers the records up to this one. */
@@ -29,9 +53,19 @@ export function snapshotName(sequence: number): string {
   return `${String(sequence).padStart(10, '0')}.snapshot`;
 }
 
-/** Its name while it is written. */
-export function temporaryName(sequence: number): string {
-  return `${snapshotName(sequence)}.tmp`;
+/** Its name where it was received from elsewhere, until it has taken the place of all there is. */
+export function receivedName(sequence: number): string {
+  return `${snapshotName(sequence)}.received`;
+}
+
+/** The name that a received snapshot gets in the end. */
+export function nameOfReceived(name: string): string {
+  return name.replace(/\.received$/, '');
+}
+
+/** The name of a file while it is written that is to have this name. */
+export function temporaryName(name: string): string {
+  return `${name}.tmp`;
 }
 
 /** Of these names those of snapshots, the newest last. */
@@ -46,23 +80,91 @@ export function unfinishedNames(names: readonly string[]): string[] {
   return names.filter((name) => /^\d{10,}\.snapshot\.tmp$/.test(name));
 }
 
-/** Verifies a snapshot. Throws a StartupError where anything of it is not as it must be. */
-export async function verifySnapshot(backend: StorageBackend, name: string): Promise<StoredSnapshot> {
+/** Of these names those of snapshots that were received and have not taken their place: there is one at most. */
+export function receivedNames(names: readonly string[]): string[] {
+  return names.filter((name) => /^\d{10,}\.snapshot\.received$/.test(name));
+}
+
+/** Of these names those of snapshots that were not received whole. */
+export function unreceivedNames(names: readonly string[]): string[] {
+  return names.filter((name) => /^\d{10,}\.snapshot\.received\.tmp$/.test(name));
+}
+
+/** Verifies a snapshot. Throws a StartupError where anything of it is not as it must be, or the key is not its key. */
+export async function verifySnapshot(
+  backend: StorageBackend,
+  name: string,
+  key: FolderKey | null,
+): Promise<StoredSnapshot> {
   const file = await backend.open(name, 'read');
   try {
     const size = await file.size();
-    const header = await readHeader(backend, name, file);
-    const reader = new SegmentReader(file, size);
-    const order = new FrameOrder(backend, name);
-    let offset = SNAPSHOT_HEADER_BYTES;
+    const { header, start, opener } = await readHeader(backend, name, file, key);
+    const reader = new SegmentReader(file, size, opener);
+    const order = new FrameOrder(backend, name, opener);
+    let offset = start;
     while (offset < size) {
       const reading = await reader.verifyFrame(header.salt, offset);
-      if (reading.kind === 'bad') throw damaged(backend, name, offset, reading.reason);
+      if (reading.kind !== 'frame') throw damaged(backend, name, offset, reading.reason);
       order.check(header, reading.header, offset);
       offset = reading.next;
     }
     if (!order.hasEnded) throw damaged(backend, name, offset, 'the snapshot is incomplete');
-    return { name, header, bytes: size };
+    return { name, header, start, opener, bytes: size };
+  } finally {
+    await file.close();
+  }
+}
+
+/** A snapshot that may be damaged. */
+export interface ExaminedSnapshot {
+  /** As far as it can be read; null where its state is not whole. */
+  readonly stored: StoredSnapshot | null;
+  /** True where what is observed is not whole; it is not to be read then. */
+  readonly lacksObserved: boolean;
+  readonly damages: readonly { file: string; from: number; to: number; what: string }[];
+}
+
+/**
+ * What of a snapshot verifies. Its state is whole where damage, if any, lies behind its last frame. Throws a StartupError
+ * where the key is not its key, or it is of a newer version.
+ */
+export async function examineSnapshot(
+  backend: StorageBackend,
+  name: string,
+  key: FolderKey | null,
+): Promise<ExaminedSnapshot> {
+  const file = await backend.open(name, 'read');
+  try {
+    const size = await file.size();
+    const damage = (from: number, what: string) => [{ file: name, from, to: size, what }];
+    const reading = decodeSnapshotHeader(await readHeaderBytes(file));
+    if (reading.kind === 'damaged')
+      return {
+        stored: null,
+        lacksObserved: true,
+        damages: damage(0, 'the header of the snapshot does not verify'),
+      };
+    const { header, start, opener } = await readHeader(backend, name, file, key);
+    const reader = new SegmentReader(file, size, opener);
+    const order = new FrameOrder(backend, name, opener);
+    const found = { name, header, start, opener };
+    let offset = start;
+    try {
+      while (offset < size) {
+        const frame = await reader.verifyFrame(header.salt, offset);
+        if (frame.kind !== 'frame') throw damaged(backend, name, offset, frame.reason);
+        order.check(header, frame.header, offset);
+        offset = frame.next;
+      }
+      if (!order.hasEnded) throw damaged(backend, name, offset, 'the snapshot is incomplete');
+      return { stored: { ...found, bytes: size }, lacksObserved: false, damages: [] };
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error;
+      const stored = order.isStateWhole ? { ...found, bytes: offset } : null;
+      const what = stored === null ? 'its state is not whole' : 'what is observed of uses is not whole';
+      return { stored, lacksObserved: true, damages: damage(offset, `the snapshot is damaged: ${what}`) };
+    }
   } finally {
     await file.close();
   }
@@ -74,11 +176,11 @@ export async function* readSection(
   snapshot: StoredSnapshot,
   section: 'state' | 'observed',
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { name, header, bytes } = snapshot;
+  const { name, header, start, opener, bytes } = snapshot;
   const file = await backend.open(name, 'read');
   try {
-    const reader = new SegmentReader(file, bytes);
-    let offset = SNAPSHOT_HEADER_BYTES;
+    const reader = new SegmentReader(file, bytes, opener);
+    let offset = start;
     while (offset < bytes) {
       const frame = decodeFrameHeader(header.salt, offset, await reader.bytes(offset, FRAME_HEADER_BYTES));
       if (frame === null) throw damaged(backend, name, offset, 'the header of a frame does not verify');
@@ -94,43 +196,59 @@ export async function* readSection(
   }
 }
 
-async function readHeader(backend: StorageBackend, name: string, file: StorageFile): Promise<SnapshotHeader> {
-  const bytes = new Uint8Array(SNAPSHOT_HEADER_BYTES);
-  const reading = decodeSnapshotHeader(bytes.subarray(0, await file.read(bytes, 0)));
-  if (reading.kind === 'newer') throw newerVersion(backend, name, reading.version, SNAPSHOT_VERSION);
-  if (reading.kind === 'damaged')
-    throw damaged(backend, name, 0, 'the header of the snapshot does not verify');
-  if (snapshotName(reading.header.sequence) !== name)
-    throw damaged(backend, name, 0, `the snapshot is one of record ${reading.header.sequence}`);
-  return reading.header;
+async function readHeader(
+  backend: StorageBackend,
+  name: string,
+  file: StorageFile,
+  key: FolderKey | null,
+): Promise<Pick<StoredSnapshot, 'header' | 'start' | 'opener'>> {
+  const reading = decodeSnapshotHeader(await readHeaderBytes(file));
+  switch (reading.kind) {
+    case 'newer':
+      throw newerVersion(backend, name, reading.version, SNAPSHOT_VERSION);
+    case 'unknown':
+      throw unknownFeature(backend, name, 0);
+    case 'damaged':
+      throw damaged(backend, name, 0, 'the header of the snapshot does not verify');
+    case 'header': {
+      const { header, bytes } = reading;
+      return { header, start: bytes.length, opener: openerFor(backend, name, bytes, key) };
+    }
+  }
 }
 
 /** What the frames of a snapshot must be, one after the other. */
 class FrameOrder {
   readonly #backend: StorageBackend;
   readonly #name: string;
+  readonly #opener: Opener;
   #frames = 0;
   #section = 0;
   hasEnded = false;
+  /** A frame came that is not of the state. */
+  isStateWhole = false;
 
-  constructor(backend: StorageBackend, name: string) {
+  constructor(backend: StorageBackend, name: string, opener: Opener) {
     this.#backend = backend;
     this.#name = name;
+    this.#opener = opener;
   }
 
   check(snapshot: SnapshotHeader, frame: ReadFrameHeader, offset: number): void {
     const { end, state, observed } = snapshotSections;
-    if (frame.flags !== 0 || ![end, state, observed].some((section) => section === frame.count))
+    checkFlags(this.#backend, this.#name, offset, frame, this.#opener);
+    if (![end, state, observed].some((section) => section === frame.count))
       throw unknownFeature(this.#backend, this.#name, offset);
     const isNext =
       !this.hasEnded &&
       frame.firstSequence === ++this.#frames &&
       (frame.count === end || frame.count >= this.#section) &&
-      frame.payloadBytes <= SNAPSHOT_PAYLOAD_BYTES;
+      frame.payloadBytes <= SNAPSHOT_PAYLOAD_BYTES + this.#opener.overhead;
     if (!isNext) throw damaged(this.#backend, this.#name, offset, 'a frame is not the one that must follow');
     if (frame.historyId !== snapshot.historyId || frame.epoch !== snapshot.epoch)
       throw damaged(this.#backend, this.#name, offset, 'a frame belongs to another snapshot');
     this.#section = frame.count;
+    this.isStateWhole ||= frame.count !== state;
     this.hasEnded = frame.count === end;
   }
 }

@@ -8,6 +8,7 @@
  */
 import { assert } from '../base/assert.ts';
 import type { StorageBackend, StorageFile } from './backend.ts';
+import { type FileSealing, type Opener, type Sealer } from './cipher.ts';
 import { encodeFrame } from './codec.ts';
 import {
   encodeSnapshotHeader,
@@ -28,7 +29,10 @@ const SYNC_BYTES = 8 * 1024 * 1024;
 
 /** A snapshot that is written and durable under its temporary name. */
 export interface WrittenSnapshot {
+  readonly temporaryName: string;
   readonly bytes: number;
+  readonly start: number;
+  readonly opener: Opener;
   /** Gives it its name, durably. */
   install(): Promise<void>;
   /** Removes it, where it was not installed. Does not reject. */
@@ -36,17 +40,19 @@ export interface WrittenSnapshot {
 }
 
 /**
- * Writes a snapshot of these parts. Rejects with the system's error, or with what the parts throw; where the file
+ * Writes a snapshot of these parts, sealed so, which is to have this name. Rejects with the system's error, or with what
+ * the parts throw; where the file
  * cannot be removed then, `onWarn` is told.
  */
 export async function writeSnapshot(
   backend: StorageBackend,
   header: SnapshotHeader,
+  sealing: FileSealing,
   parts: AsyncIterable<SnapshotPart>,
   onWarn: (message: string) => void,
+  name = snapshotName(header.sequence),
 ): Promise<WrittenSnapshot> {
-  const name = snapshotName(header.sequence);
-  const temporary = temporaryName(header.sequence);
+  const temporary = temporaryName(name);
   if ((await backend.list()).includes(temporary)) await backend.remove(temporary);
   let isInstalled = false;
   const discard = async (): Promise<void> => {
@@ -55,11 +61,12 @@ export async function writeSnapshot(
       onWarn(`${backend.location(temporary)} could not be removed: ${String(error)}`);
     });
   };
+  const head = encodeSnapshotHeader(header, sealing);
   const file = await backend.create(temporary);
   let bytes: number;
   try {
     try {
-      bytes = await new FrameWriter(file, header).write(parts);
+      bytes = await new FrameWriter(file, header, sealing.sealer).write(head, parts);
     } finally {
       await file.close();
     }
@@ -68,7 +75,10 @@ export async function writeSnapshot(
     throw error;
   }
   return {
+    temporaryName: temporary,
     bytes,
+    start: head.length,
+    opener: sealing.opener,
     install: async () => {
       await backend.rename(temporary, name);
       isInstalled = true;
@@ -82,6 +92,7 @@ export async function writeSnapshot(
 class FrameWriter {
   readonly #file: StorageFile;
   readonly #header: SnapshotHeader;
+  readonly #sealer: Sealer;
   readonly #payload = new Uint8Array(SNAPSHOT_PAYLOAD_BYTES);
   #filled = 0;
   #section: number = snapshotSections.state;
@@ -89,14 +100,15 @@ class FrameWriter {
   #end = 0;
   #unsynced = 0;
 
-  constructor(file: StorageFile, header: SnapshotHeader) {
+  constructor(file: StorageFile, header: SnapshotHeader, sealer: Sealer) {
     this.#file = file;
     this.#header = header;
+    this.#sealer = sealer;
   }
 
   /** Writes header, parts and end, and makes all durable. Says how many bytes there are. */
-  async write(parts: AsyncIterable<SnapshotPart>): Promise<number> {
-    await this.#put(encodeSnapshotHeader(this.#header));
+  async write(head: Uint8Array, parts: AsyncIterable<SnapshotPart>): Promise<number> {
+    await this.#put(head);
     for await (const { section, bytes } of parts) {
       const number = snapshotSections[section];
       assert(number >= this.#section, 'the sections of a snapshot come in their order');
@@ -129,7 +141,7 @@ class FrameWriter {
     const frame = { flags: 0, historyId, epoch, firstSequence: ++this.#frames, count: this.#section };
     const payload = this.#payload.subarray(0, this.#filled);
     this.#filled = 0;
-    await this.#put(encodeFrame(salt, this.#end, frame, [payload]));
+    await this.#put(encodeFrame(salt, this.#end, frame, [payload], this.#sealer));
   }
 
   async #put(bytes: Uint8Array): Promise<void> {

@@ -11,10 +11,11 @@ import {
   sequencesPart,
   upTo,
 } from '../testing/log-fixtures.ts';
+import { HEADER_BYTES } from './file-header.ts';
 import { type Log, openLog } from './log.ts';
 import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
 import { segmentName } from './recovery.ts';
-import { SNAPSHOT_HEADER_BYTES, SNAPSHOT_VERSION } from './snapshot-codec.ts';
+import { SNAPSHOT_VERSION } from './snapshot-codec.ts';
 import { snapshotName, temporaryName } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 import { StartupError } from './startup-error.ts';
@@ -200,7 +201,7 @@ describe('a start', () => {
   it('removes what an unfinished or an older snapshot left behind, and segments that are covered', async () => {
     const backend = await folder(3, 1);
     const names = await backend.list();
-    backend.put(temporaryName(4), Uint8Array.of(1, 2, 3));
+    backend.put(temporaryName(snapshotName(4)), Uint8Array.of(1, 2, 3));
     backend.put(snapshotName(2), Uint8Array.of(1));
     backend.put(segmentName(1), Uint8Array.of(2));
     backend.put('notes.txt', Uint8Array.of(3));
@@ -222,7 +223,7 @@ describe('a start', () => {
         const error = await refusal(memoryBackend(new Map([...others, [name, damaged]])));
         expect(error.file).toBe(name);
         expect(error.message).toContain(name);
-        expect(error.offset).toBe(at < SNAPSHOT_HEADER_BYTES ? 0 : error.offset);
+        expect(error.offset).toBe(at < HEADER_BYTES ? 0 : error.offset);
       }
     }
   });

@@ -3,12 +3,17 @@ export interface FolderHolder {
   readonly address: string | null;
 }
 
+/** A key that the folder needs was not given, one was given that it was not made with, or it was made without one. */
+export type KeyTrouble = 'missing' | 'wrong' | 'not wanted';
+
 /** Where the trouble is: a file, and the byte it begins at where that is known. */
 export interface StartupErrorPlace {
   readonly file?: string;
   readonly offset?: number;
   /** The live process that has the folder, where that is the trouble. */
   readonly holder?: FolderHolder;
+  /** What is wrong with the key that was given, where that is the trouble. */
+  readonly key?: KeyTrouble;
 }
 
 /**
@@ -20,6 +25,7 @@ export class StartupError extends Error {
   readonly file: string | null;
   readonly offset: number | null;
   readonly holder: FolderHolder | null;
+  readonly key: KeyTrouble | null;
 
   constructor(message: string, place: StartupErrorPlace = {}, options?: ErrorOptions) {
     super(message, options);
@@ -27,5 +33,6 @@ export class StartupError extends Error {
     this.file = place.file ?? null;
     this.offset = place.offset ?? null;
     this.holder = place.holder ?? null;
+    this.key = place.key ?? null;
   }
 }

@@ -2,11 +2,13 @@
  * A backend that keeps a diary, and can say what a power cut at any moment may have left on the disk.
  *
  * The model of the disk: what a file held at its last `sync`, and the names there were at the last `syncDirectory`,
- * are safe. Every write or truncation since may have happened, or not, or (a write) in part, up to any byte; every
- * change of a name may have happened or not; all of that independently of order. So a name may be there without its
- * bytes, and bytes without those before them (zeros stand in their place).
+ * are safe. Every write or truncation since may have happened, or not, or (a write) in part, torn between two sectors or
+ * at a byte: then the rest is not there, or its room is, with zeros or garbage in it, or the end came first and the
+ * beginning not. Every change of a name may have happened or not. All of that is independent of order: so a name may be
+ * there without its bytes, and bytes without those before them.
  * It can also be told to fail: see `faults`.
  */
+import { Prng } from '../base/prng.ts';
 import { systemError, type StorageBackend, type StorageFile } from '../storage/backend.ts';
 import { GrowingBytes, memoryBackend, type MemoryBackend } from '../storage/memory-backend.ts';
 
@@ -26,16 +28,22 @@ export interface CrashBackend extends StorageBackend {
   faults: (step: FaultyStep, bytes: number) => Fault | null;
   /** What is there now, as a process that was only killed leaves it. */
   now(): MemoryBackend;
+  /** How many outcomes each step has that would not be safe where the power went after so many steps. */
+  outcomesAt(steps: number): readonly number[];
   /**
-   * What the disk may hold where the power went after so many steps. `choose(n)` picks one of n outcomes, 0 to n - 1;
-   * 0 is always "did not happen".
+   * What the disk may hold where the power went after so many steps. `choose(n)` is asked for one of n outcomes, 0 to
+   * n - 1, of each step that was not safe, in their order; 0 is always "did not happen", and 1 "happened whole".
    */
   afterPowerCut(steps: number, choose: (outcomes: number) => number): MemoryBackend;
+  /** How many of the first so many steps come before the first that would not be safe where the power went after them. */
+  safeBefore(steps: number): number;
+  /** The last content of every file that was made under a name that ends so, of those too that were removed. */
+  everWritten(ending: string): MemoryBackend;
 }
 
 type Step =
   | { readonly kind: 'create'; readonly name: string; readonly file: number }
-  | { readonly kind: 'rename'; readonly from: string; readonly to: string }
+  | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly file: number }
   | { readonly kind: 'remove'; readonly name: string }
   | { readonly kind: 'syncDirectory' }
   | { readonly kind: 'write'; readonly file: number; readonly position: number; readonly data: Uint8Array }
@@ -51,9 +59,10 @@ export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map(
     diary.push(step);
     live.happen(step);
   };
-  const attempt = (kind: FaultyStep): void => {
-    const fault = faults(kind, 0);
-    if (fault !== null) throw systemError(fault.code, `injected into ${kind}`);
+  const attempt = (step: Step): void => {
+    const fault = faults(step.kind, 0);
+    if (fault !== null) throw systemError(fault.code, `injected into ${step.kind}`);
+    record(step);
   };
   const file = (id: number): StorageFile => ({
     size: async () => live.bytes(id).length,
@@ -64,14 +73,8 @@ export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map(
       if (written > 0) record({ kind: 'write', file: id, position, data: data.slice(0, written) });
       if (fault !== null) throw systemError(fault.code, 'injected into write');
     },
-    truncate: async (size) => {
-      attempt('truncate');
-      record({ kind: 'truncate', file: id, size });
-    },
-    sync: async () => {
-      attempt('sync');
-      record({ kind: 'sync', file: id });
-    },
+    truncate: async (size) => attempt({ kind: 'truncate', file: id, size }),
+    sync: async () => attempt({ kind: 'sync', file: id }),
     close: async () => undefined,
   });
   return {
@@ -85,29 +88,24 @@ export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map(
       faults = wanted;
     },
     now: () => live.snapshot(),
+    outcomesAt: (steps) => unsafe(diary, steps).map((index) => outcomesOf(diary[index] as Step).length),
     afterPowerCut: (steps, choose) => powerCut(initial, diary.slice(0, steps), choose),
+    safeBefore: (steps) => unsafe(diary, steps)[0] ?? steps,
+    everWritten: (ending) => live.everWritten(ending),
     list: async () => [...live.names.keys()].sort(),
     create: async (name) => {
-      attempt('create');
       if (live.names.has(name)) throw systemError('EEXIST', `${name} exists`);
       const id = live.nextFile;
-      record({ kind: 'create', name, file: id });
+      attempt({ kind: 'create', name, file: id });
       return file(id);
     },
     open: async (name) => file(live.find(name)),
-    rename: async (from, to) => {
-      attempt('rename');
-      record({ kind: 'rename', from, to });
-    },
+    rename: async (from, to) => attempt({ kind: 'rename', from, to, file: live.find(from) }),
     remove: async (name) => {
-      attempt('remove');
       live.find(name);
-      record({ kind: 'remove', name });
+      attempt({ kind: 'remove', name });
     },
-    syncDirectory: async () => {
-      attempt('syncDirectory');
-      record({ kind: 'syncDirectory' });
-    },
+    syncDirectory: async () => attempt({ kind: 'syncDirectory' }),
     location: (name) => `disk:${name}`,
   };
 }
@@ -115,10 +113,13 @@ export function crashBackend(initial: ReadonlyMap<string, Uint8Array> = new Map(
 /** Names and files. A file is a number, so that it outlives its name. */
 class Disk {
   readonly names = new Map<string, number>();
+  /** The last file that was made under each name. */
+  readonly #everNamed = new Map<string, number>();
   readonly #files: GrowingBytes[] = [];
 
   constructor(initial: ReadonlyMap<string, Uint8Array>) {
     for (const [name, bytes] of initial) this.names.set(name, this.#files.push(new GrowingBytes(bytes)) - 1);
+    for (const [name, file] of this.names) this.#everNamed.set(name, file);
   }
 
   get nextFile(): number {
@@ -143,18 +144,23 @@ class Disk {
   happen(step: Step): void {
     if (step.kind === 'create') {
       this.names.set(step.name, step.file);
+      this.#everNamed.set(step.name, step.file);
       this.bytes(step.file);
-    } else if (step.kind === 'rename') this.#rename(step.from, step.to);
+    } else if (step.kind === 'rename') this.#rename(step);
     else if (step.kind === 'remove') this.names.delete(step.name);
     else if (step.kind === 'write') this.bytes(step.file).write(step.data, step.position);
     else if (step.kind === 'truncate') this.bytes(step.file).resize(step.size);
   }
 
-  #rename(from: string, to: string): void {
-    const id = this.names.get(from);
-    if (id === undefined) return;
-    this.names.delete(from);
-    this.names.set(to, id);
+  /** It is the file that gets the name, also where what made its first one has not happened. */
+  #rename({ from, to, file }: Step & { kind: 'rename' }): void {
+    if (this.names.get(from) === file) this.names.delete(from);
+    this.names.set(to, file);
+  }
+
+  everWritten(ending: string): MemoryBackend {
+    const wanted = [...this.#everNamed].filter(([name]) => name.endsWith(ending));
+    return memoryBackend(new Map(wanted.map(([name, id]) => [name, this.bytes(id).copy()])));
   }
 
   snapshot(): MemoryBackend {
@@ -168,34 +174,75 @@ function powerCut(
   choose: (outcomes: number) => number,
 ): MemoryBackend {
   const disk = new Disk(initial);
+  const open = new Set(unsafe(steps, steps.length));
   steps.forEach((step, index) => {
-    if (isSafe(steps, index)) disk.happen(step);
-    else happenPerhaps(disk, step, choose);
+    const outcomes = open.has(index) ? outcomesOf(step) : null;
+    const happened = outcomes === null ? [step] : (outcomes[choose(outcomes.length)] ?? []);
+    for (const each of happened) disk.happen(each);
   });
   return disk.snapshot();
 }
 
-/** True where a sync after the step covers it. */
-function isSafe(steps: readonly Step[], index: number): boolean {
-  const step = steps[index] as Step;
-  const rest = steps.slice(index + 1);
-  if (step.kind === 'write' || step.kind === 'truncate') {
-    return rest.some((later) => later.kind === 'sync' && later.file === step.file);
+/** The places of the steps, of the first so many, that no sync after them covers. */
+function unsafe(diary: readonly Step[], count: number): number[] {
+  const synced = new Set<number>();
+  let isFolderSynced = false;
+  const found: number[] = [];
+  for (let index = count - 1; index >= 0; index--) {
+    const step = diary[index] as Step;
+    if (step.kind === 'sync') synced.add(step.file);
+    else if (step.kind === 'syncDirectory') isFolderSynced = true;
+    else if (step.kind === 'write' || step.kind === 'truncate') {
+      if (!synced.has(step.file)) found.push(index);
+    } else if (!isFolderSynced) found.push(index);
   }
-  return rest.some((later) => later.kind === 'syncDirectory');
+  return found.reverse();
 }
 
-function happenPerhaps(disk: Disk, step: Step, choose: (outcomes: number) => number): void {
-  if (step.kind !== 'write') {
-    if (choose(2) === 1) disk.happen(step);
-    return;
-  }
-  const outcome = choose(4);
-  if (outcome === 1) disk.happen(step);
-  else if (outcome === 2) disk.happen({ ...step, data: step.data.slice(0, choose(step.data.length + 1)) });
-  else if (outcome === 3) {
-    // The size became durable before the bytes did.
-    const kept = choose(step.data.length + 1);
-    disk.happen({ ...step, data: step.data.map((byte, index) => (index < kept ? byte : 0)) });
-  }
+const sectorBytes = 512;
+/** Of a long write not every boundary of sectors is tried. */
+const mostBoundaries = 6;
+
+type Outcomes = readonly (readonly Step[])[];
+
+/** Those that were made: every moment after a step asks for them, and for each way again. */
+const madeOutcomes = new WeakMap<Step, Outcomes>();
+
+/** What may have become of a step that is not safe, as steps in its place: first none, then itself. */
+function outcomesOf(step: Step): Outcomes {
+  const made = madeOutcomes.get(step) ?? makeOutcomes(step);
+  madeOutcomes.set(step, made);
+  return made;
+}
+
+function makeOutcomes(step: Step): Outcomes {
+  if (step.kind !== 'write') return [[], [step]];
+  const { position, data } = step;
+  const part = (bytes: Uint8Array, at = 0): Step => ({ ...step, position: position + at, data: bytes });
+  const filled = (kept: number, rest: (length: number) => Uint8Array): Step => {
+    const bytes = data.slice();
+    bytes.set(rest(data.length - kept), kept);
+    return part(bytes);
+  };
+  const torn = [0, ...cuts(position, data.length)].flatMap((kept) => [
+    ...(kept === 0 ? [] : [[part(data.slice(0, kept))], [part(data.slice(kept), kept)]]),
+    [filled(kept, (length) => new Uint8Array(length))],
+    [filled(kept, (length) => garbage(position + kept, length))],
+  ]);
+  return [[], [step], ...torn];
+}
+
+/** Where a write of so many bytes may be torn: between sectors, at its first and last byte, and in its middle. */
+function cuts(position: number, length: number): number[] {
+  const first = sectorBytes - (position % sectorBytes);
+  const boundaries: number[] = [];
+  for (let at = first; at < length; at += sectorBytes) boundaries.push(at);
+  const stride = Math.ceil(boundaries.length / mostBoundaries);
+  const chosen = boundaries.filter((_, index) => index % stride === 0);
+  return [...new Set([1, length >> 1, length - 1, ...chosen])].filter((at) => at > 0 && at < length);
+}
+
+function garbage(seed: number, length: number): Uint8Array {
+  const prng = new Prng(seed);
+  return Uint8Array.from({ length }, () => prng.below(256));
 }

@@ -1,5 +1,12 @@
-/** The service itself: its health, its snapshots and the stream of changes. */
-import { changeSchema, healthSchema, readinessSchema, snapshotTakenSchema } from '../administration.ts';
+/** The service itself: its health, its storage and the stream of changes. */
+import { z } from 'zod';
+import {
+  changeSchema,
+  healthSchema,
+  readinessSchema,
+  snapshotTakenSchema,
+  storageStateSchema,
+} from '../administration.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
 export const serviceOperations = {
@@ -14,6 +21,33 @@ export const serviceOperations = {
     kind: 'read',
     output: snapshotTakenSchema,
     problems: ['StorageUnavailable'],
+  },
+  takeBackup: {
+    method: 'POST',
+    path: '/admin/backup',
+    summary: 'Everything there is now, as one file that --restore takes',
+    tag: 'service',
+    tenant: false,
+    database: false,
+    role: 'admin',
+    isOfEverything: true,
+    kind: 'read',
+    output: z.string(),
+    stream: 'file',
+    gives: ['application/octet-stream'],
+    problems: ['StorageUnavailable'],
+  },
+  storageState: {
+    method: 'GET',
+    path: '/admin/storage',
+    summary: 'What the storage holds: log, snapshot, history, and whether it is encrypted',
+    tag: 'service',
+    tenant: false,
+    database: false,
+    role: 'admin',
+    kind: 'read',
+    output: storageStateSchema,
+    problems: [],
   },
   health: {
     method: 'GET',

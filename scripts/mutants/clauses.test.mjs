@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { clauses, variants } from './clauses.mjs';
+
+it('every clause that is to be taken away stands exactly once where it is said to', () => {
+  const edits = [...clauses, ...Object.values(variants).flat()];
+  const lost = edits.filter(({ file, from }) => {
+    const text = readFileSync(new URL(`../../src/engine/${file}`, import.meta.url), 'utf8');
+    return text.split(from).length !== 2;
+  });
+  expect(lost).toEqual([]);
+  expect(clauses.length).toBeGreaterThan(80);
+});

@@ -1,0 +1,42 @@
+import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
+import { keyOf, stateOf } from './open-engine.ts';
+import { pinState } from './state-snapshot.ts';
+import { putAlone } from './storage/alone-snapshot.ts';
+import { openLog } from './storage/log.ts';
+import { StartupError } from './storage/startup-error.ts';
+
+/** Keys of a folder, before and after: 64 hexadecimal digits each; null: it is not encrypted. */
+export interface KeyChange {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/**
+ * Writes everything in the folder anew, under another key or under none.
+ *
+ * What a power cut leaves is the folder under the one key or under the other: all turns with the name of one snapshot.
+ * What it covers goes afterwards. Refuses with a StartupError, as a start with the key `from` does.
+ */
+export async function convertFolder(task: FolderTask, { from, to }: KeyChange): Promise<Contents> {
+  const { backend, clock, random, onWarn } = task;
+  const now = (): number => clock.now();
+  const { log } = await openLog(backend, { fsync: 'always', key: keyOf(from), now, random, onWarn });
+  if (log.lastSequence === 0)
+    throw new StartupError(
+      'The storage folder holds nothing yet. Start the service with the key that it is to have.',
+    );
+  const restored = await stateOf(log, noPause);
+  const pin = pinState(restored.state, talliesOf(restored));
+  const { sequence, time } = pin;
+  const { historyId, parent, epoch } = log;
+  const checksum = await log.checksumAt(sequence);
+  await log.close();
+  const parts = pin.parts(noPause, () => true);
+  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, {
+    key: keyOf(to),
+    now,
+    random,
+    onWarn,
+  });
+  return contentsOf(restored.state);
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { finish } from './hash.ts';
+import { HashSlots } from './hash-slots.ts';
+
+function has(slots: HashSlots, hash: number, number: number): boolean {
+  let slot = slots.first(hash);
+  while (slot >= 0 && slots.number(slot) !== number) slot = slots.next(slot, hash);
+  return slot >= 0;
+}
+
+test('every number is found by its hash until the slots are full, and none that is not in', () => {
+  const slots = new HashSlots(100);
+  let next = 0;
+  for (; !slots.isFull; next++) {
+    const hash = finish(next);
+    expect(has(slots, hash, next)).toBe(false);
+    slots.add(hash, next);
+  }
+  expect(next).toBeGreaterThanOrEqual(100);
+  expect(slots.count).toBe(next);
+  for (let number = 0; number < next; number++) expect(has(slots, finish(number), number)).toBe(true);
+  expect(has(slots, finish(next), next)).toBe(false);
+});
+
+test('numbers with one hash are all met, and one can take the place of another', () => {
+  const slots = new HashSlots(10);
+  const hash = finish(1);
+  for (const number of [4, 5, 6]) slots.add(hash, number);
+  const met: number[] = [];
+  let slot = slots.first(hash);
+  for (; slot >= 0; slot = slots.next(slot, hash)) met.push(slots.number(slot));
+  expect(met).toEqual([4, 5, 6]);
+  slots.put(slot, hash, 7);
+  slots.replace(slots.first(hash), 8);
+  const left: number[] = [];
+  slots.forEach((number) => void left.push(number));
+  expect(left.sort((a, b) => a - b)).toEqual([5, 6, 7, 8]);
+});

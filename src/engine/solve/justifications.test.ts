@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { newDerived, type Support } from './derived.ts';
+import { Justifications } from './justifications.ts';
+
+const rowCount = 30_000;
+
+/** A premise on which every row of another relation rests, each beside a stored fact of its own. */
+function manyRows() {
+  const justifications = new Justifications();
+  const [premise, target] = ['premise', 'target'].map((name) => {
+    const derived = newDerived({ name, arity: 1, level: 1 });
+    justifications.keep(derived, null);
+    return derived.support as Support;
+  }) as [Support, Support];
+  premise.derived.rows.insert(Int32Array.of(0));
+  for (let row = 0; row < rowCount; row++) {
+    target.derived.rows.insert(Int32Array.of(row));
+    justifications.begin(target, row);
+    justifications.add(premise, 0, target, row);
+    justifications.addFact(row % 100, target, row);
+  }
+  return { justifications, premise, target };
+}
+
+test('more than any block of places holds is found, and found again without what was let go', async () => {
+  const { justifications, premise, target } = manyRows();
+  const dependents = (): number[] => {
+    const rows: number[] = [];
+    justifications.dependents(premise, 0, (_, row) => rows.push(row));
+    return rows.sort((left, right) => left - right);
+  };
+  expect(dependents()).toHaveLength(rowCount);
+  for (let row = 0; row < rowCount; row += 3) target.derived.rows.kill(row);
+  for (let row = 1; row < rowCount; row += 3) {
+    justifications.begin(target, row);
+    justifications.addFact(100, target, row);
+  }
+  const left = Array.from({ length: rowCount }, (_, row) => row).filter((row) => row % 3 === 2);
+  expect(dependents()).toEqual(left);
+  const before = justifications.bytes;
+  await justifications.tidy(() => Promise.resolve());
+  expect(dependents()).toEqual(left);
+  expect(justifications.count).toBe(left.length * 2 + rowCount / 3);
+  expect(justifications.bytes).toBeLessThan(before);
+  let ofFact = 0;
+  justifications.dependentsOfFact(100, () => ofFact++);
+  expect(ofFact).toBe(rowCount / 3);
+});

@@ -1,0 +1,286 @@
+/**
+ * Everything in a folder that still verifies, and everything that does not: for who has to know all of it.
+ *
+ * A start stops at the first damage; this goes on behind it, frame by frame, and changes nothing. A frame counts as good
+ * where its checksums, and its tag in an encrypted file, are right, and its records follow those before it, if with
+ * a gap. What can be made of what is left is for others to say.
+ */
+import { assert } from '../base/assert.ts';
+import { type StorageBackend } from './backend.ts';
+import { type FolderKey, type Opener, plainOpener, SEALED_FLAG } from './cipher.ts';
+import {
+  decodeSegmentHeader,
+  FOLLOWS_UNSYNCED,
+  FORMAT_VERSION,
+  type LogRecord,
+  type ReadFrameHeader,
+} from './codec.ts';
+import { newerVersion, unknownFeature } from './damage.ts';
+import { HEADER_BYTES, headerBytesWith, openerFor, readHeaderBytes } from './file-header.ts';
+import { frameRecords } from './log-reader.ts';
+import { segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
+import { SegmentReader } from './segment-reader.ts';
+import {
+  type ExaminedSnapshot,
+  examineSnapshot,
+  receivedNames,
+  snapshotNames,
+  type StoredSnapshot,
+} from './snapshot-reader.ts';
+import { StartupError } from './startup-error.ts';
+
+/** Bytes of a file that do not verify, or (`from` = `to`) something that is missing there. */
+export interface Damage {
+  readonly file: string;
+  readonly from: number;
+  readonly to: number;
+  readonly what: string;
+}
+
+/** A frame that is good, and where it is. */
+export interface GoodFrame {
+  readonly name: string;
+  readonly salt: Uint8Array;
+  readonly opener: Opener;
+  readonly offset: number;
+  readonly header: ReadFrameHeader;
+  readonly lastSequence: number;
+}
+
+export interface Examined {
+  readonly damages: readonly Damage[];
+  /** The newest one whose state is whole; null: there is none. */
+  readonly snapshot: StoredSnapshot | null;
+  /** True where what is observed is not whole in it. */
+  readonly lacksObserved: boolean;
+  /** Those with records that the snapshot does not cover, in order of sequence. */
+  readonly frames: readonly GoodFrame[];
+  readonly segments: number;
+  /** Sequence up to which nothing is missing. */
+  readonly unbrokenTo: number;
+  /** Of the history that the folder is of; null where no header tells. */
+  readonly historyId: string | null;
+  readonly epoch: number;
+  /** The highest number that a record may have had, in what is there and what is not. */
+  readonly mostSequence: number;
+}
+
+/** No record takes fewer bytes in a frame. */
+const LEAST_RECORD_BYTES = 64;
+
+/** Rejects with a StartupError where the key is not the folder's, or a file is of a newer version. */
+export async function examine(backend: StorageBackend, key: FolderKey | null): Promise<Examined> {
+  const names = await backend.list();
+  const examination = new Examination(backend, key);
+  // A received one takes the place of all there is, and so comes first; where it is whole, no segment counts.
+  await examination.snapshots([...receivedNames(names), ...snapshotNames(names).toReversed()]);
+  const isReplaced = receivedNames(names).includes(examination.snapshotName);
+  await examination.segments(isReplaced ? [] : segmentNames(names));
+  return examination.result();
+}
+
+/** The records of a good frame. */
+export async function recordsOf(backend: StorageBackend, frame: GoodFrame): Promise<LogRecord[]> {
+  const { name, offset, header, opener } = frame;
+  return withFile(backend, name, 'read', async (file) => {
+    const payload = await new SegmentReader(file, await file.size(), opener).payload(offset, header);
+    const fail = (what: string): Error => new StartupError(what, { file: name, offset });
+    if (payload === null) throw fail('a frame does not verify any more');
+    return [...frameRecords(header, payload, fail)];
+  });
+}
+
+class Examination {
+  readonly #backend: StorageBackend;
+  readonly #key: FolderKey | null;
+  readonly #damages: Damage[] = [];
+  readonly #frames: GoodFrame[] = [];
+  #snapshot: ExaminedSnapshot | null = null;
+  #segments = 0;
+  #historyId: string | null = null;
+  #epoch = 0;
+  #mostSequence = 0;
+  /** Sequence that the next frame begins with, if nothing is missing. */
+  #next = 1;
+  #unbrokenTo: number | null = null;
+
+  constructor(backend: StorageBackend, key: FolderKey | null) {
+    this.#backend = backend;
+    this.#key = key;
+  }
+
+  /** Of the one that is taken; '' where there is none. */
+  get snapshotName(): string {
+    return this.#snapshot?.stored?.name ?? '';
+  }
+
+  result(): Examined {
+    const { stored = null, lacksObserved = false } = this.#snapshot ?? {};
+    return {
+      damages: this.#damages,
+      snapshot: stored,
+      lacksObserved,
+      frames: this.#frames,
+      segments: this.#segments,
+      unbrokenTo: this.#unbrokenTo ?? this.#next - 1,
+      historyId: this.#historyId,
+      epoch: this.#epoch,
+      mostSequence: Math.max(this.#mostSequence, this.#next - 1),
+    };
+  }
+
+  /** The newest first: the first whose state is whole is taken, and what is older is not looked at. */
+  async snapshots(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const examined = await examineSnapshot(this.#backend, name, this.#key);
+      this.#damages.push(...examined.damages);
+      const sequence = Number.parseInt(name, 10);
+      this.#mostSequence = Math.max(this.#mostSequence, sequence);
+      if (examined.stored === null) {
+        this.#unbrokenTo = 0;
+        continue;
+      }
+      this.#snapshot = examined;
+      const { header } = examined.stored;
+      this.#historyId = header.historyId;
+      this.#epoch = header.epoch;
+      this.#next = header.sequence + 1;
+      // What a newer snapshot covered, and this one does not, is missing unless the log has it.
+      this.#unbrokenTo = null;
+      return;
+    }
+  }
+
+  async segments(names: readonly string[]): Promise<void> {
+    const stored = this.#snapshot?.stored ?? null;
+    const needed = names.filter((name) => segmentId(name) >= (stored?.header.segment ?? 0));
+    const last = needed.at(-1);
+    // Without the snapshot that says which is needed, the first that is there is as good as any.
+    const hasLostSnapshot = stored === null && this.#unbrokenTo !== null;
+    const [first] = needed;
+    let expected = stored?.header.segment ?? (hasLostSnapshot && first !== undefined ? segmentId(first) : 1);
+    if (last === undefined && stored !== null && expected > 0 && !stored.header.isAlone)
+      this.#missing(segmentName(expected), 'the segment of the log that continues the snapshot is missing');
+    for (const name of needed) {
+      for (expected = Math.max(expected, 1); expected < segmentId(name); expected++)
+        this.#missing(segmentName(expected), 'the segment is missing');
+      expected = segmentId(name) + 1;
+      await this.#segment(name, name === last);
+    }
+  }
+
+  #missing(file: string, what: string): void {
+    this.#damages.push({ file, from: 0, to: 0, what });
+    this.#unbrokenTo ??= this.#next - 1;
+  }
+
+  async #segment(name: string, isLast: boolean): Promise<void> {
+    await withFile(this.#backend, name, 'read', async (file) => {
+      const size = await file.size();
+      const bytes = await readHeaderBytes(file);
+      const found = this.#header(name, bytes, size, isLast);
+      if (found === null) return;
+      this.#segments++;
+      await this.#walk(name, { ...found, isLast }, new SegmentReader(file, size, found.opener));
+    });
+  }
+
+  /** Salt, opener and first offset; where the header does not verify, its salt is tried all the same. */
+  #header(
+    name: string,
+    bytes: Uint8Array,
+    size: number,
+    isLast: boolean,
+  ): { salt: Uint8Array; opener: Opener; start: number } | null {
+    const reading = decodeSegmentHeader(bytes);
+    if (reading.kind === 'newer') throw newerVersion(this.#backend, name, reading.version, FORMAT_VERSION);
+    if (reading.kind === 'unknown') throw unknownFeature(this.#backend, name, 0);
+    if (reading.kind === 'header') {
+      const opener = openerFor(this.#backend, name, reading.bytes, this.#key);
+      this.#historyId = reading.header.historyId;
+      return { salt: reading.header.salt, opener, start: reading.bytes.length };
+    }
+    // A header that was never whole stands before nothing.
+    if (isLast && size <= headerBytesWith(this.#key)) return null;
+    const start = Math.min(headerBytesWith(this.#key), size);
+    this.#damages.push({ file: name, from: 0, to: start, what: 'the header of the segment does not verify' });
+    if (this.#key === null && size > HEADER_BYTES)
+      return { salt: bytes.slice(32, 48), opener: plainOpener, start };
+    this.#lose(name, start, size, 'without its header nothing of the segment can be decrypted');
+    return null;
+  }
+
+  async #walk(
+    name: string,
+    { salt, opener, start, isLast }: { salt: Uint8Array; opener: Opener; start: number; isLast: boolean },
+    reader: SegmentReader,
+  ): Promise<void> {
+    for (let offset = start; offset < reader.limit; ) {
+      const reading = await reader.verifyFrame(salt, offset);
+      if (reading.kind === 'frame' && (reading.header.flags & SEALED_FLAG) === opener.flags) {
+        this.#take({ name, salt, opener, offset, header: reading.header, lastSequence: 0 }, reading.next);
+        offset = reading.next;
+        continue;
+      }
+      // The torn end of the last segment is cut off by the next start, and no damage.
+      const mayBeTorn = isLast && reading.kind === 'bad' && !this.#hasDamage(name);
+      if (mayBeTorn && (await reader.findFrame(salt, offset + 1, isOfSynced)) === null) return;
+      const found = await this.#nextFrame(reader, salt, offset + 1);
+      const to = found ?? reader.limit;
+      const reason = reading.kind === 'frame' ? 'a frame is of another kind than its file' : reading.reason;
+      this.#lose(name, offset, to, reason);
+      offset = to;
+    }
+  }
+
+  #hasDamage(name: string): boolean {
+    return this.#damages.some(({ file }) => file === name);
+  }
+
+  /** Where the next whole frame stands. */
+  async #nextFrame(reader: SegmentReader, salt: Uint8Array, from: number): Promise<number | null> {
+    for (let at = await reader.findFrame(salt, from, () => true); at !== null; ) {
+      if ((await reader.verifyFrame(salt, at)).kind === 'frame') return at;
+      at = await reader.findFrame(salt, at + 1, () => true);
+    }
+    return null;
+  }
+
+  #lose(file: string, from: number, to: number, what: string): void {
+    this.#damages.push({ file, from, to, what });
+    this.#unbrokenTo ??= this.#next - 1;
+    this.#mostSequence = Math.max(
+      this.#mostSequence,
+      this.#next - 1 + Math.ceil((to - from) / LEAST_RECORD_BYTES),
+    );
+  }
+
+  #take(frame: GoodFrame, next: number): void {
+    const { firstSequence, count, epoch, historyId } = frame.header;
+    const lastSequence = firstSequence + count - 1;
+    this.#epoch = Math.max(this.#epoch, epoch);
+    this.#historyId ??= historyId;
+    // The first segment may begin with what the snapshot covers.
+    if (lastSequence < this.#next) return;
+    if (firstSequence < this.#next && this.#frames.length > 0) {
+      this.#lose(frame.name, frame.offset, next, `a frame begins again with record ${firstSequence}`);
+      return;
+    }
+    if (firstSequence > this.#next) this.#gap(frame, firstSequence);
+    assert(lastSequence >= this.#next, 'frames are taken in order');
+    this.#frames.push({ ...frame, lastSequence });
+    this.#next = lastSequence + 1;
+  }
+
+  #gap({ name, offset }: GoodFrame, firstSequence: number): void {
+    const last = firstSequence - 1;
+    const lost = this.#next === last ? `record ${last} is` : `records ${this.#next} to ${last} are`;
+    this.#damages.push({ file: name, from: offset, to: offset, what: `${lost} missing before this place` });
+    this.#unbrokenTo ??= this.#next - 1;
+  }
+}
+
+/** True for a frame that was written when all before it was durable. */
+function isOfSynced({ flags }: ReadFrameHeader): boolean {
+  return (flags & FOLLOWS_UNSYNCED) === 0;
+}

@@ -1,0 +1,216 @@
+/**
+ * Random records of every operation, for states that hold the same: what a log can hold, whether a service would have
+ * let it in or not.
+ */
+import { present } from '../base/assert.ts';
+import type { Prng } from '../base/prng.ts';
+import type { FactIdentity, FactPattern, FactToStore } from '../facts/fact-store.ts';
+import { parseRule } from '../logic/parse.ts';
+import { type Operation, operationVersion } from '../operation.ts';
+import type { DatabaseState, State } from '../state.ts';
+import type { LogRecord } from '../storage/codec.ts';
+
+const day = 86_400_000;
+const scopes = [null, 's', 'second scope'];
+
+/** Random records, for states that hold the same. */
+export class RandomRecords {
+  readonly #prng: Prng;
+  readonly #state: State;
+  #time: number;
+
+  /** Ids and rules are picked from this state, which is kept up with what is written; times begin at `time`. */
+  constructor(prng: Prng, state: State, time = 1_700_000_000_000) {
+    this.#prng = prng;
+    this.#state = state;
+    this.#time = time;
+  }
+
+  next(): LogRecord {
+    const prng = this.#prng;
+    this.#time += prng.chance(0.1) ? prng.below(day / 4) : prng.below(1000);
+    const { sequence } = this.#state;
+    const names = [...this.#state.databases.keys()];
+    const database = names.length === 0 ? 'default' : prng.pick(names);
+    const operation: Operation =
+      names.length === 0 || prng.chance(0.02)
+        ? { kind: 'createDatabase', name: names.length === 0 ? 'default' : `database ${sequence}` }
+        : prng.chance(0.1)
+          ? this.#keyOperation(sequence)
+          : this.#operation(present(this.#state.databases.get(database), 'a database has its name'));
+    return {
+      sequence: sequence + 1,
+      time: this.#time,
+      requestId: prng.chance(0.1) ? `\ufeffré-${sequence}` : `request-${sequence}`,
+      actor: prng.chance(0.5) ? null : 'actor',
+      ...(prng.chance(0.3) ? { idempotency: this.#mark(sequence) } : {}),
+      database,
+      generation: 0,
+      version: operationVersion,
+      operation,
+    };
+  }
+
+  #operation(database: DatabaseState): Operation {
+    const prng = this.#prng;
+    const tenant = prng.pick(['one', 'two', 'Ünïcode']);
+    const kind = prng.below(17);
+    const rules = database.rules.all();
+    if (kind < 5) {
+      const count = prng.chance(0.05) ? 300 : 1 + prng.below(6);
+      const facts = Array.from({ length: count }, () => this.#fact());
+      const importId = `import ${prng.below(8)} of ${tenant}`;
+      if (prng.chance(0.1)) return { kind: 'undoImport', tenant, importId };
+      return { kind: 'assert', tenant, facts, ...(prng.chance(0.4) ? { importId } : {}) };
+    }
+    if (kind === 5) return { kind: 'retract', tenant, pattern: this.#pattern() };
+    if (kind === 6) {
+      const id = `f${prng.below(database.generation + 1)}-${prng.below(3)}`;
+      return { kind: 'retractById', tenant, id };
+    }
+    if (kind > 9) return this.#wideOperation(database, tenant);
+    const rule = {
+      rule: parseRule(prng.pick(['q(?x) :- p(?x)', 'q(?y) :- p(?y), not r(?y)', '-q(?x) :- s(?x, ?_)'])),
+      scope: prng.chance(0.3) ? 's' : null,
+      name: prng.chance(0.3) ? `name ${prng.below(3)}` : null,
+      description: null,
+      enabled: prng.chance(0.5) ? prng.chance(0.5) : null,
+    };
+    if (kind === 7 || rules.length === 0) return { kind: 'teach', rule };
+    const { id } = prng.pick(rules);
+    if (kind === 8) return { kind: 'updateRule', id, rule: { ...rule, rule: null, scope: null } };
+    return { kind: 'forgetRule', id };
+  }
+
+  #keyOperation(sequence: number): Operation {
+    const prng = this.#prng;
+    const keys = [...this.#state.keys.all()];
+    const names = (): string[] => (prng.chance(0.5) ? [] : ['one', `two ${prng.below(9)}`]);
+    const expiresAt = prng.chance(0.5) ? null : this.#time + prng.below(day);
+    const role = prng.pick(['admin', 'writer', 'reader', 'replica'] as const);
+    const rest = {
+      databases: names(),
+      tenants: names(),
+      description: prng.chance(0.5) ? null : 'é',
+      expiresAt,
+    };
+    const key = { id: `key ${sequence}`, prefix: `cor_${prng.below(3)}`, hash: `${sequence}`, role, ...rest };
+    if (keys.length === 0 || prng.chance(0.5)) return { kind: 'createKey', key };
+    const { id } = prng.pick(keys);
+    if (prng.chance(0.5)) return { kind: 'updateKey', id, change: prng.chance(0.5) ? rest : { expiresAt } };
+    return prng.chance(0.8) ? { kind: 'revokeKey', id } : { kind: 'revokeAdminKeys' };
+  }
+
+  #mark(sequence: number): NonNullable<LogRecord['idempotency']> {
+    const key = this.#prng.chance(0.2) ? 'again' : `key ${sequence}`;
+    return { key, fingerprint: key, space: '' };
+  }
+
+  /** A commit, or something about a scope, a tenant or the database as a whole. */
+  #wideOperation(database: DatabaseState, tenant: string): Operation {
+    const prng = this.#prng;
+    const [source, target] = [prng.pick(scopes), prng.pick(scopes)];
+    if (prng.chance(0.3)) return this.#memoryOperation(database, tenant);
+    const kind = prng.below(20);
+    if (kind < 8) return this.#commit(tenant);
+    if (kind < 11) return { kind: 'forkScope', tenant, source, target, withRules: prng.chance(0.5) };
+    if (kind < 14) {
+      const strategy = prng.pick(['SOURCE_WINS', 'TARGET_WINS', 'KEEP_BOTH'] as const);
+      const base = prng.chance(0.5) ? prng.pick(scopes) : null;
+      return { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions: [] };
+    }
+    if (kind < 16) return { kind: 'deleteScope', tenant, scope: source ?? 's', withRules: prng.chance(0.5) };
+    if (!database.tenants.has(tenant)) return { kind: 'createTenant', tenant };
+    if (kind < 18) return { kind: prng.pick(['deleteTenant', 'nukeTenant'] as const), tenant };
+    if (kind < 19 || database.name === 'default') return { kind: 'nukeDatabase' };
+    return { kind: 'deleteDatabase' };
+  }
+
+  /** What decay, consolidation and restoring log: facts by their numbers, and what comes in their place. */
+  #memoryOperation(database: DatabaseState, tenant: string): Operation {
+    const prng = this.#prng;
+    const numbers: number[] = [];
+    for (const { number, count } of database.tenants.get(tenant)?.facts.relations.values() ?? [])
+      for (let row = 0; row < count; row++) if (prng.chance(0.1)) numbers.push(number[row] as number);
+    const kind = prng.below(3);
+    const scope = prng.pick([{ kind: 'all' }, { kind: 'unscoped' }, { kind: 'scope', scope: 's' }] as const);
+    const [first] = numbers;
+    if (kind === 0 || first === undefined)
+      return { kind: 'decay', tenant, scope, facts: numbers, answer: null };
+    const createdAt = this.#time - prng.below(day);
+    if (kind === 1) {
+      const facts = Array.from({ length: prng.below(5) }, () => ({ ...this.#fact(), createdAt }));
+      return { kind: 'restore', tenant, summary: first, facts, answer: null };
+    }
+    const value = { value: 'a', createdAt, metadata: { deep: [1] } };
+    const summary = {
+      predicate: prng.pick(['p_summary', 's_summary']),
+      args: [prng.pick(['a', 'b', 'é']), '1'],
+      truthVal: prng.chance(0.8),
+      scope: prng.pick(scopes),
+      metadata: { importance: 1 },
+      from: 'p',
+      position: 1,
+      count: 1,
+      first: createdAt,
+      last: createdAt,
+    };
+    return {
+      kind: 'consolidate',
+      tenant,
+      retract: numbers,
+      summaries: [summary],
+      values: [value],
+      answer: null,
+    };
+  }
+
+  #commit(tenant: string): Operation {
+    const distinct = <Fact extends FactIdentity>(facts: readonly Fact[]): Fact[] => [
+      ...new Map(
+        facts.map((fact) => [JSON.stringify([fact.predicate, fact.args, fact.truthVal, fact.scope]), fact]),
+      ).values(),
+    ];
+    const some = (): FactToStore[] => Array.from({ length: this.#prng.below(5) }, () => this.#fact());
+    const retract = distinct(some()).map(({ predicate, args, truthVal, scope }) => ({
+      predicate,
+      args,
+      truthVal,
+      scope,
+    }));
+    return { kind: 'commit', tenant, retract, assert: distinct(some()), rules: [], operations: 2 };
+  }
+
+  #identity(): Pick<FactToStore, 'predicate' | 'args' | 'scope'> {
+    const prng = this.#prng;
+    const constant = (): string => prng.pick(['a', 'b', '', 'é', '\ufeff', 'long '.repeat(30), '1', '😀']);
+    const [predicate, arity] = prng.pick([['p', 1] as const, ['s', 2] as const, ['n', 0] as const]);
+    const args = Array.from({ length: arity }, constant);
+    return { predicate, args, scope: prng.pick([null, null, 's', 'second scope']) };
+  }
+
+  #fact(): FactToStore {
+    const prng = this.#prng;
+    const from = prng.chance(0.2) ? this.#time + prng.below(day) - day / 2 : null;
+    const until = prng.chance(0.4) ? (from ?? this.#time) + 1 + prng.below(day / 4) : null;
+    return {
+      ...this.#identity(),
+      truthVal: prng.chance(0.8),
+      ...(from === null ? {} : { validFrom: from }),
+      ...(until === null ? {} : { validUntil: until }),
+      ...(prng.chance(0.3)
+        ? { metadata: { importance: prng.below(3) / 2, deep: { list: [null, 'é'] } } }
+        : {}),
+    };
+  }
+
+  #pattern(): FactPattern {
+    const { predicate, args, scope } = this.#identity();
+    return {
+      predicate,
+      args: args.map((arg) => (this.#prng.chance(0.5) ? '?x' : arg)),
+      truthVal: this.#prng.chance(0.5) ? null : true,
+      scope: scope === null ? { kind: 'all' } : { kind: 'scope', scope },
+    };
+  }
+}

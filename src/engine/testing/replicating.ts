@@ -1,0 +1,78 @@
+/**
+ * An engine's parts that replicate, on files of ours: log, state and snapshots, to lead or to follow, without surfaces.
+ */
+import type { ManualClock } from '../base/clock.ts';
+import type { Prng } from '../base/prng.ts';
+import { LiveState } from '../live-state.ts';
+import { openStored } from '../open-engine.ts';
+import { EngineReplica } from '../replica.ts';
+import { Leader } from '../replication/leader.ts';
+import { Snapshots } from '../snapshots.ts';
+import type { State } from '../state.ts';
+import type { StorageBackend } from '../storage/backend.ts';
+import type { FsyncMode, Log } from '../storage/log.ts';
+import { WriteLane } from '../write-lane.ts';
+
+export interface Replicating {
+  readonly log: Log;
+  readonly state: State;
+  readonly lane: WriteLane;
+  readonly snapshots: Snapshots;
+  readonly leader: Leader;
+  readonly replica: EngineReplica;
+  close(): Promise<void>;
+}
+
+export interface ReplicatingOptions {
+  readonly leads: boolean;
+  readonly clock: ManualClock;
+  readonly prng: Prng;
+  readonly fsync?: FsyncMode;
+  /** Called after every record that was applied. */
+  readonly onApplied?: () => void;
+}
+
+const pause = async (): Promise<void> => {};
+
+export async function openReplicating(
+  backend: StorageBackend,
+  { leads, clock, prng, fsync = 'always', onApplied = () => {} }: ReplicatingOptions,
+): Promise<Replicating> {
+  const { log, state, tallies } = await openStored(backend, {
+    fsync,
+    segmentBytes: 3000,
+    leaderUrl: leads ? null : 'leader',
+    clock,
+    pause,
+    random: (bytes) => Uint8Array.from({ length: bytes }, () => prng.below(256)),
+  });
+  const onBug = (error: unknown): never => {
+    throw error;
+  };
+  const live = new LiveState({ state, clock, memoryBytes: 1e8, pause, tallies, onBug });
+  const lane = new WriteLane(state, log, clock, pause, {
+    applying: (record) => live.applying(record),
+    applied: (record, report) => {
+      live.applied(record, report);
+      onApplied();
+    },
+  });
+  const snapshots: Snapshots = new Snapshots({
+    state,
+    log,
+    lane,
+    talliesOf: live.talliesOf.bind(live),
+    pause,
+    neededAfter: () => leader.neededAfter(),
+    intervalMs: 1e9,
+    onWarn: () => {},
+  });
+  const leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => snapshots.take() });
+  const replica = new EngineReplica({ state, log, lane, live, snapshots, pause });
+  const close = async (): Promise<void> => {
+    await live.close();
+    await snapshots.close(0);
+    await log.close();
+  };
+  return { log, state, lane, snapshots, leader, replica, close };
+}

@@ -1,0 +1,17 @@
+import { noPause } from '../locked-folder.ts';
+import { readState } from '../state-snapshot.ts';
+import { memoryBackend } from '../storage/memory-backend.ts';
+import { readSection, verifySnapshot } from '../storage/snapshot-reader.ts';
+import { loggedTold } from './told-state.ts';
+
+/** All that is logged in a backup that is not encrypted, keys and outcomes of idempotency keys included, as JSON. */
+export async function toldInBackup(backup: Uint8Array): Promise<unknown> {
+  const name = 'a.backup';
+  const backend = memoryBackend(new Map([[name, backup]]));
+  const snapshot = await verifySnapshot(backend, name, null);
+  const { state } = await readState(
+    { readSnapshot: (section) => readSection(backend, snapshot, section) },
+    noPause,
+  );
+  return JSON.parse(loggedTold(state));
+}

@@ -1,0 +1,147 @@
+/**
+ * A state as plain JSON, in an order that does not depend on how it came about: so that two states are compared that
+ * were folded from the log, read from a snapshot, or live.
+ *
+ * Two states of the same records tell the same, but for what only one of them was asked for (`ToldMore`).
+ */
+import type { FactStore } from '../facts/fact-store.ts';
+import { keyRememberedFor } from '../idempotency.ts';
+import type { KeyStore } from '../key-store.ts';
+import type { DatabaseState, State } from '../state.ts';
+
+/** What is told beside what every two states of the same records agree in. */
+export interface ToldMore {
+  /** What is known of retracted facts: compaction may let go of it. */
+  readonly dead: boolean;
+  /** How often facts were used, and when keys were: observed, not logged. */
+  readonly uses: boolean;
+  /** What will begin or end, and when. The state is of no use afterwards. */
+  readonly boundaries: boolean;
+  /** The predicates that facts were ever stored under: a snapshot keeps those in use alone. */
+  readonly relations: boolean;
+}
+
+/** What is logged, as text: the same on every replica at the same sequence. */
+export function loggedTold(state: State): string {
+  return JSON.stringify(
+    toldState(state, { dead: false, uses: false, boundaries: false, relations: false }),
+    inOrder,
+  );
+}
+
+/** The fields of what is told may have been written in any order. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** All that a state knows that anybody could be told, as JSON. */
+export function toldState(state: State, more: ToldMore): unknown {
+  const databases = [...state.databases.values()].map((database) => ({
+    name: database.name,
+    createdAt: database.createdAt,
+    generation: database.generation,
+    rules: database.rules.all(),
+    gone: [...database.goneTenants],
+    imports: database.imports.saved(),
+    tenants: [...database.tenants].map(([name, { facts, uses }]) => ({
+      name,
+      createdAt: facts.createdAt,
+      forgottenThrough: facts.forgottenThrough,
+      scopeRecords: [...facts.scopes.all()].sort(([one], [other]) => one - other),
+      scopes: facts.scopeNames,
+      ...(more.relations ? { relations: [...facts.relations.keys()] } : {}),
+      facts: factsOf(database, facts)
+        .filter(({ isAlive }) => more.dead || isAlive)
+        .map(({ fact, ...told }) => ({
+          ...told,
+          ...(more.uses ? { uses: uses.of(fact, database.createdAtOf(facts, fact)) } : {}),
+        })),
+      ended: endedOf(facts, database.generation, state.time),
+      ...(more.boundaries ? { boundaries: boundariesAfter(facts, state.time) } : {}),
+    })),
+  }));
+  const { sequence, time, goneDatabases, idempotency, keys } = state;
+  // Those that are a day old are forgotten sooner or later.
+  const outcomes = [...idempotency.all()].filter((kept) => kept.time > time - keyRememberedFor);
+  const told = {
+    sequence,
+    time,
+    databases,
+    gone: [...goneDatabases],
+    outcomes,
+    keys: keysOf(keys, more.uses),
+  };
+  return JSON.parse(JSON.stringify(told));
+}
+
+function keysOf(keys: KeyStore, withUses: boolean): unknown {
+  const kept = Array.from(keys.all(), (key) => ({
+    ...key,
+    ...(withUses ? { lastUsedAt: keys.lastUsedAt(key.id) } : {}),
+    isFound: keys.withPrefix(key.prefix).includes(key),
+  }));
+  return { kept, size: keys.size, hasAdmin: keys.hasAdmin };
+}
+
+function factsOf(database: DatabaseState, facts: FactStore) {
+  return [...facts.relations.values()].flatMap((relation) => {
+    const newest: number[] = [];
+    for (let row = 0; row < relation.count; row++) {
+      const identity = Int32Array.from(relation.columns, (column) => column[row] as number);
+      if (relation.find(identity) === row) newest.push(row);
+    }
+    return newest.map((row) => {
+      const fact = { relation, row };
+      const { predicate, args, truthVal, scope } = facts.identityOf(fact);
+      const changes = facts.changesOf(fact);
+      return {
+        fact,
+        atom: [truthVal, predicate, ...args, scope],
+        id: facts.idOf(fact),
+        found: facts.byId(facts.idOf(fact))?.row === row,
+        isAlive: relation.isAlive(row),
+        changedAt: facts.changedAt(predicate, args, truthVal, scope),
+        bounds: [relation.validFrom?.[row] ?? -Infinity, relation.validUntil?.[row] ?? Infinity].map(String),
+        metadata: facts.metadataOf(fact),
+        history: [facts.assertedIn(fact), ...changes].map((generation) => [
+          generation,
+          database.timeOf(generation),
+          database.requestOf(generation),
+        ]),
+        times: database.timesOf(facts, fact),
+      };
+    });
+  });
+}
+
+function endedOf(facts: FactStore, generation: number, time: number): string[] {
+  const patterns = [
+    { predicate: 'p', args: ['?x'] },
+    { predicate: 's', args: ['?x', '?y'] },
+    { predicate: 'n', args: [] },
+  ];
+  return patterns
+    .flatMap((pattern) =>
+      [true, false].map((truthVal) => ({ ...pattern, truthVal, scope: { kind: 'all' as const } })),
+    )
+    .flatMap((pattern) =>
+      [...facts.matchEnded(pattern, generation, time)].map((ended) => JSON.stringify(ended)),
+    )
+    .sort();
+}
+
+/** The instants to come at which something about a stored fact changes, with its id. */
+function boundariesAfter(facts: FactStore, time: number): string[] {
+  facts.boundaries.takeUntil(time);
+  const told: string[] = [];
+  for (let at = facts.boundaries.next; Number.isFinite(at); at = facts.boundaries.next)
+    for (const number of facts.boundaries.takeUntil(at)) {
+      const fact = facts.versionOf(number);
+      if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
+      const { validFrom, validUntil } = fact.relation;
+      if (validFrom?.[fact.row] === at || validUntil?.[fact.row] === at)
+        told.push(`${at} ${facts.idOf(fact)}`);
+    }
+  return told.sort();
+}
