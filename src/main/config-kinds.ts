@@ -69,7 +69,7 @@ export function choice<const Options extends readonly string[]>(options: Options
 }
 
 /** An http or https address; a slash at its end is dropped. */
-export const httpUrl = kind('an http:// or https:// address', (value) => {
+const httpUrl = kind('an http:// or https:// address', (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') return undefined;
   return value.replace(/\/+$/, '');

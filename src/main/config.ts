@@ -18,7 +18,6 @@ import {
   flag,
   hexKey,
   hostList,
-  httpUrl,
   integer,
   type Kind,
   modelName,
@@ -123,6 +122,13 @@ const variables = {
     'never ends',
   ),
   encryptionKey: variable('ENCRYPTION_KEY', nullable(hexKey), null, 'Encrypts log and snapshots', 'none'),
+  newEncryptionKey: variable(
+    'NEW_ENCRYPTION_KEY',
+    nullable(hexKey),
+    null,
+    'What --rekey encrypts the folder with',
+    'none',
+  ),
   tlsEnabled: variable('TLS_ENABLED', flag, false, 'HTTPS on TLS_PORT; PORT then serves loopback only'),
   tlsPort: variable('TLS_PORT', integer(0, 65_535), 9443, 'Port of HTTPS; 0 takes any free one'),
   tlsKeystorePath: variable(
@@ -233,7 +239,7 @@ const variables = {
     'LEADER',
     'Whether this service takes writes or follows another',
   ),
-  leaderUrl: variable('LEADER_URL', nullable(httpUrl), null, 'Whom a follower follows', 'none'),
+  leaderUrl: variable('LEADER_URL', nullable(apiAddress), null, 'Whom a follower follows', 'none'),
   replicationPollIntervalMs: variable(
     'REPLICATION_POLL_INTERVAL_MS',
     nullable(integer(10, day)),
@@ -293,7 +299,7 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   });
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
   const config = Object.fromEntries(entries) as Config;
-  complaints.push(...contradictions(config), ...notInThisVersion(config));
+  complaints.push(...contradictions(config));
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
   return { ...config, endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json') };
 }
@@ -314,29 +320,6 @@ function contradictions(config: Config): string[] {
   if (config.tlsEnabled && config.tlsPort !== 0 && config.tlsPort === config.port)
     complaints.push(`TLS_PORT: got ${config.tlsPort}, which is PORT; takes another one`);
   return complaints;
-}
-
-/** Running on without these would promise a protection that is not there. */
-function notInThisVersion(config: Config): string[] {
-  const asked: readonly [boolean, string][] = [
-    [config.encryptionKey !== null, 'ENCRYPTION_KEY: this version does not encrypt its files yet; unset it'],
-    [config.replicationMode === 'FOLLOWER', 'REPLICATION_MODE: this version cannot follow yet; unset it'],
-  ];
-  return asked.filter(([wanted]) => wanted).map(([, complaint]) => complaint);
-}
-
-const withoutEffect: readonly (keyof Variables)[] = [
-  'leaderUrl',
-  'replicationPollIntervalMs',
-  'replicationApiKey',
-];
-
-/** Names of the variables that are set and that this version reads but does not use. */
-export function settingsWithoutEffect(environment: Environment): string[] {
-  return withoutEffect.flatMap((name) => {
-    const setting = settingOf(variables[name].names, environment);
-    return setting === null ? [] : [setting.name];
-  });
 }
 
 /** The per-user folder for what a running service leaves for others to find. */

@@ -20,7 +20,10 @@ describe('permission', () => {
       }
     };
     const rank = ['public', 'reader', 'writer', 'admin'].indexOf(spec.role);
-    const expected = [rank <= 1 || spec.dryRun !== undefined, rank <= 2, true, spec.role === 'public'];
+    const expected =
+      rank < 0
+        ? [false, false, true, true]
+        : [rank <= 1 || spec.dryRun !== undefined, rank <= 2, true, spec.role === 'public'];
     expect([allowed(reader), allowed(writer), allowed(anonymous), allowed(replica)]).toEqual(expected);
     if (allowed(reader)) expect(requirePermission(reader, spec)).toBe(rank <= 1 ? 'call' : 'dryRun');
   });

@@ -5,12 +5,17 @@
  * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type OperationName, type Operations, operations } from '../engine/contract/operations.ts';
+import {
+  type OperationInput,
+  type OperationName,
+  type Operations,
+  operations,
+} from '../engine/contract/operations.ts';
 import type { OperationSpec, Role } from '../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
 import { pendingSchema } from '../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';
-import { assert, type Caller, type Change, EngineError, Slices } from '../engine/index.ts';
+import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../engine/index.ts';
 import type { Identity } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
 import type { Handlers } from './operations.ts';
@@ -24,6 +29,8 @@ export interface RawInput {
 }
 
 export interface DispatchOptions {
+  /** Address of the leader where this service follows one, which takes the writes; null: it takes them itself. */
+  readonly leaderUrl: string | null;
   /** Checks every answer against its schema; a mismatch is a bug. For tests: it costs time. */
   readonly checkOutputs: boolean;
   /** Called after each call that was answered or refused by its handler. */
@@ -40,7 +47,7 @@ export interface Dispatcher {
     input: CheckedInput,
     upload: Upload,
   ): AsyncIterable<unknown>;
-  file(name: Streaming<'file'>, caller: Caller, input: CheckedInput): Download;
+  file(name: Streaming<'file'>, caller: Caller, input: CheckedInput): Promise<Download>;
   /** Changes from now on, or after the event that the client names. */
   stream(name: 'events', caller: Caller, lastEventId: string | null): AsyncIterable<Change>;
 }
@@ -61,6 +68,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
   return {
     async run(name, caller, input) {
       authorize(operations[name], caller, input);
+      requireLeader(options, operations[name], input);
       const handler = handlers[name] as (caller: Caller, input: CheckedInput) => unknown;
       const start = performance.now();
       try {
@@ -73,6 +81,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
     },
     async *lines(name, caller, input, upload) {
       authorize(operations[name], caller, input);
+      requireLeader(options, operations[name], input);
       const handler = handlers[name] as (
         caller: Caller,
         input: CheckedInput,
@@ -88,10 +97,10 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
         options.onCall(name, input, performance.now() - start);
       }
     },
-    file(name, caller, input) {
+    async file(name, caller, input) {
       authorize(operations[name], caller, input);
-      const handler = handlers[name] as (caller: Caller, input: CheckedInput) => Download;
-      const download = handler(caller, input);
+      const handler = handlers[name] as (caller: Caller, input: CheckedInput) => Download | Promise<Download>;
+      const download = await handler(caller, input);
       return {
         ...download,
         run: async (send) => {
@@ -128,10 +137,23 @@ function authorize(spec: OperationSpec, caller: Caller, input: CheckedInput): vo
   requireCoverage(caller, { database: name, tenant: id ?? null });
 }
 
+/** Refuses with NotLeader what a follower cannot do: everything that writes. */
+function requireLeader(
+  { leaderUrl }: Pick<DispatchOptions, 'leaderUrl'>,
+  spec: OperationSpec,
+  input: CheckedInput,
+): void {
+  if (leaderUrl === null || spec.kind === 'read' || saysDryRun(spec, input)) return;
+  // Only what is found is answered; nothing is stored.
+  if (spec.path === operations.extract.path && !(input.body as OperationInput<'extract'>['body']).assert)
+    return;
+  throw notLeader(leaderUrl);
+}
+
 const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
 
 /** What of an operation says who may call it. */
-type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun'>;
+type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun' | 'isOfEverything'>;
 
 /**
  * Refuses with Forbidden what the role, or a restriction, does not allow. `dryRun`: the call is allowed where it
@@ -142,10 +164,10 @@ export function requirePermission(identity: Identity, spec: Permission): 'call' 
   if (!hasRole && (spec.dryRun === undefined || !covers(identity.role, 'reader')))
     throw insufficientRole(identity, spec);
   const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
-  if (spec.role === 'replica' && isRestricted)
+  if ((spec.role === 'replica' || spec.isOfEverything === true) && isRestricted)
     throw new EngineError(
       'Forbidden',
-      'a replica has everything: this needs a credential without restrictions',
+      'this is about everything: it needs a credential without restrictions',
     );
   if (spec.changesRules === true) requireRuleChange(identity);
   return hasRole ? 'call' : 'dryRun';

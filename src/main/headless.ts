@@ -5,16 +5,16 @@
  * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
  * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
  */
-import { type Command, parseArguments, UsageError } from './command-line/arguments.ts';
+import {
+  type Command,
+  type FolderCommand,
+  isFolderCommand,
+  parseArguments,
+  UsageError,
+} from './command-line/arguments.ts';
 import { helpText } from './command-line/help.ts';
 import { clientCommandOf, runCommand } from './command-line/run.ts';
-import {
-  type Config,
-  describeVariables,
-  endpointFileOf,
-  parseConfig,
-  settingsWithoutEffect,
-} from './config.ts';
+import { type Config, describeVariables, type Environment, endpointFileOf, parseConfig } from './config.ts';
 import { findInstallation } from './installation.ts';
 import type { Service } from './service.ts';
 import { recordStart } from './start-record.ts';
@@ -47,10 +47,8 @@ async function main(): Promise<number> {
     case 'serve':
       // Nothing that is still pending may keep a service that has ended.
       return process.exit(await serve());
-    case 'reset-admin':
-      return resetAdmin();
     default:
-      return talk(command);
+      return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
 }
 
@@ -62,12 +60,21 @@ function talk(command: Command): Promise<number> {
   });
 }
 
-async function resetAdmin(): Promise<number> {
-  const config = parseConfig(process.env);
+/** The environment, in which keys of the storage are left to nobody: what Node writes of a crash shows what is in it. */
+function takeEnvironment(): Environment {
+  const environment = { ...process.env };
+  for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY']) delete process.env[name];
+  return environment;
+}
+
+async function workOnFolder(name: FolderCommand, [file = '']: readonly string[]): Promise<number> {
+  const config = parseConfig(takeEnvironment());
   const log = loggerFor(config);
-  const { resetAdminKeys } = await import('./reset-admin.ts');
-  for (const line of await resetAdminKeys(config, (message) => log.warn(message))) print(line);
-  return 0;
+  const { runFolderCommand } = await import('./folder-commands.ts');
+  const onWarn = (message: string): void => log.warn(message);
+  const { lines, exitCode } = await runFolderCommand(name, config, file, onWarn);
+  for (const line of lines) print(line);
+  return exitCode;
 }
 
 let isServing = false;
@@ -75,22 +82,21 @@ let isServing = false;
 /** Runs the service until it is told to end; answers the exit code. */
 async function serve(): Promise<number> {
   isServing = true;
-  const config = parseConfig(process.env);
+  const environment = takeEnvironment();
+  const config = parseConfig(environment);
   const log = loggerFor(config);
-  const ignored = settingsWithoutEffect(process.env);
-  if (ignored.length > 0) log.warn({ variables: ignored }, 'set, but without effect in this version');
   const told = nextSignal();
   const { startService } = await import('./service.ts');
   const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
-  await keepStart(config, service, log);
+  await keepStart(config, environment, service, log);
   print(`Workbench: ${service.address}/`);
   const { address, secureAddress } = service;
   if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
   log.info(
     { address, ...(secureAddress === null ? {} : { secureAddress }), version: findInstallation().version },
-    'ready',
+    config.replicationMode === 'FOLLOWER' ? 'listening; ready when the leader was caught up with' : 'ready',
   );
   const signal = await told;
   log.info({ signal }, 'shutting down');
@@ -100,9 +106,14 @@ async function serve(): Promise<number> {
 }
 
 /** For `corollary-mcp`, which starts the service again where it is wanted. */
-async function keepStart(config: Config, { port }: Service, log: Logger): Promise<void> {
+async function keepStart(
+  config: Config,
+  environment: Environment,
+  { port }: Service,
+  log: Logger,
+): Promise<void> {
   try {
-    await recordStart(config, process.env, port);
+    await recordStart(config, environment, port);
   } catch (error) {
     log.warn(
       { err: error },
@@ -140,7 +151,7 @@ function nextSignal(): Promise<NodeJS.Signals> {
 /** The exit code for what made `main` fail, after saying so. */
 function fail(error: unknown): number {
   if (error instanceof StartRefusal) {
-    complain(`Corollary cannot start.\n${error.message}`);
+    complain(isServing ? `Corollary cannot start.\n${error.message}` : error.message);
     return error.exitCode;
   }
   if (error instanceof UsageError) {

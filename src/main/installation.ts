@@ -40,8 +40,10 @@ export function findInstallation(from: string = fileURLToPath(import.meta.url)):
   }
 }
 
+/** In a packaged application these lie beside its archive, which other programs cannot look into. */
 function built(file: string): string | null {
-  return existsSync(file) ? file : null;
+  const path = file.replace(/([\\/])app\.asar(?=[\\/])/, '$1app.asar.unpacked');
+  return existsSync(path) ? path : null;
 }
 
 function productVersion(file: string): string | null {

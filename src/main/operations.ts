@@ -13,10 +13,14 @@ import type {
 } from '../engine/contract/operations.ts';
 import type { agentOperations } from '../engine/contract/operations/agents.ts';
 import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
+import type { replicationOperations } from '../engine/contract/operations/replication.ts';
+import type { serviceOperations } from '../engine/contract/operations/service.ts';
+import { type ReplicationStatus, replicationType } from '../engine/contract/replication.ts';
 import type { Pending } from '../engine/contract/transactions.ts';
 import type { Agents } from './mcp/agents.ts';
 import type { Authentication } from './auth/authentication.ts';
 import type { Download, Upload } from './streams.ts';
+import { backupDownload } from './transfer/backup-download.ts';
 import { exportKnowledge } from './transfer/export-knowledge.ts';
 import { importKnowledge } from './transfer/import-knowledge.ts';
 import type { Language } from './llm/language.ts';
@@ -34,6 +38,7 @@ export interface ServiceState {
   readonly version: string;
   uptimeMs(): number;
   readiness(): Readiness;
+  replicationStatus(): ReplicationStatus;
 }
 
 type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
@@ -41,7 +46,7 @@ type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'e
   : Operations[Name] extends { stream: 'lines' }
     ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>
     : Operations[Name] extends { stream: 'file' }
-      ? (caller: Caller, input: OperationInput<Name>) => Download
+      ? (caller: Caller, input: OperationInput<Name>) => Download | Promise<Download>
       : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
 
 type Output<Name extends OperationName> =
@@ -115,7 +120,16 @@ export function createHandlers(service: ServiceState): Handlers {
     nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
+    ...replicationHandlers(service),
+    ...serviceHandlers(service),
+  };
+}
+
+function serviceHandlers(service: ServiceState): Pick<Handlers, keyof typeof serviceOperations> {
+  return {
     takeSnapshot: () => service.engine.snapshot(),
+    takeBackup: () => backupDownload(service.engine),
+    storageState: () => service.engine.storageState(),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
     events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),
@@ -142,5 +156,28 @@ function agentHandlers(service: ServiceState): Pick<Handlers, keyof typeof agent
     listMcpClients: (caller) => service.agents.clients(caller),
     agentSetup: () => service.agents.setup(),
     testBridge: (caller, { body }) => service.agents.testBridge(caller, body),
+  };
+}
+
+function replicationHandlers(service: ServiceState): Pick<Handlers, keyof typeof replicationOperations> {
+  return {
+    replicationSnapshot: ({ peer }, { query }) =>
+      toFollower(service.engine.leader.snapshot({ id: query.follower, address: peer ?? null })),
+    replicationWal: ({ peer }, { query }) =>
+      toFollower(service.engine.leader.records(query.after, { id: query.follower, address: peer ?? null })),
+    replicationStatus: () => service.replicationStatus(),
+  };
+}
+
+/** An answer that a follower reads as it comes. */
+function toFollower(pieces: AsyncIterable<Uint8Array>): Download {
+  return {
+    type: replicationType,
+    fileName: null,
+    bytes: null,
+    run: async (send) => {
+      for await (const piece of pieces) await send(piece);
+      return { omitted: null };
+    },
   };
 }

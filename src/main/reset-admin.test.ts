@@ -18,7 +18,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 function reset(storageDir: string | null, apiKey: string | null = null): Promise<string[]> {
-  return resetAdminKeys({ storageDir, fsync: 'always', apiKey }, () => {});
+  return resetAdminKeys({ storageDir, encryptionKey: null, fsync: 'always', apiKey }, () => {});
 }
 
 async function bootstrap(service: ServiceUnderTest): Promise<CreatedKey> {
@@ -68,6 +68,33 @@ it('is refused while a service runs on the folder', async () => {
   expect((await service.call('GET', '/rules', undefined, { headers: { 'x-api-key': key } })).status).toBe(
     200,
   );
+});
+
+it("is refused in a follower's folder, which goes on following, and says where the keys are revoked", async () => {
+  const folder = await temporaryFolder();
+  const [leading, following] = [join(folder, 'leader'), join(folder, 'follower')];
+  const leader = await startServiceUnderTest({ STORAGE_DIR: leading });
+  onTestFinished(() => leader.close());
+  const environment = {
+    STORAGE_DIR: following,
+    REPLICATION_MODE: 'FOLLOWER',
+    LEADER_URL: leader.address,
+    REPLICATION_POLL_INTERVAL_MS: '20',
+  };
+  const caughtUp = async (service: ServiceUnderTest): Promise<void> => {
+    const ready = async (): Promise<number> => (await service.call('GET', '/health/ready')).status;
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200);
+  };
+  const one = await startServiceUnderTest(environment);
+  await caughtUp(one);
+  await one.close();
+  const before = (await readdir(following)).filter((name) => !name.startsWith('lock'));
+  await expect(reset(following)).rejects.toThrow(/folder of the leader.*REPLICATION_MODE=LEADER/);
+  expect((await readdir(following)).filter((name) => !name.startsWith('lock'))).toEqual(before);
+  const back = await startServiceUnderTest(environment);
+  onTestFinished(() => back.close());
+  await caughtUp(back);
+  expect(back.engine.position()).toEqual(leader.engine.position());
 });
 
 it('makes no folder where there is none', async () => {

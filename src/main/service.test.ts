@@ -91,6 +91,15 @@ describe('a start', () => {
     await first.close();
   });
 
+  it('is refused for the folder, where the one that has it has the port too', async () => {
+    const first = await startService(configFor({}), { log });
+    const refusal = await refusalOf(startService(configFor({ PORT: String(first.port) }), { log }));
+    expect(refusal.kind).toBe('folder-locked');
+    expect(refusal.message).toContain(`process ${process.pid} at ${first.address}`);
+    expect(refusal.owner).toBe(first.address);
+    await first.close();
+  });
+
   it('is refused where the host is no address of this machine', async () => {
     const refusal = await refusalOf(startService(configFor({ HOST: '203.0.113.7' }), { log }));
     expect(refusal.kind).toBe('configuration');
@@ -141,11 +150,17 @@ describe('a log that cannot be written', () => {
     await before.close();
     // The first write of a process makes a file: without the folder it cannot.
     const service = await startServiceUnderTest({ STORAGE_DIR: storage });
+    const { id } = (await service.call<{ id: string }>('POST', '/tx/begin')).body;
+    const within = { headers: { 'x-transaction-id': id } };
+    for (const n of [6, 7]) await service.call('POST', '/tell', fact(n), within);
     await rename(storage, `${storage}-away`);
     for (const [path, body] of [
       ['/tell', fact(2)],
       ['/assert/facts', [fact(3), fact(4)]],
       ['/teach', { text: 'found(?x) :- kept(?x)' }],
+      [`/tx/commit/${id}`, undefined],
+      ['/databases', { name: 'other' }],
+      ['/admin/snapshot', undefined],
     ] as const) {
       const refused = await service.call('POST', path, body);
       expect([refused.status, refused.body.code]).toEqual([507, 'StorageUnavailable']);
@@ -161,6 +176,9 @@ describe('a log that cannot be written', () => {
     await expect.poll(async () => (await ready()).status, { timeout: 5000 }).toBe(200);
     expect((await service.call('POST', '/tell', fact(5))).status).toBe(200);
     expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)', 'kept(5)']);
+    // The transaction whose commit was refused is still open, and whole.
+    expect((await service.call('POST', `/tx/commit/${id}`)).status).toBe(200);
+    expect((await service.call<Answer>('POST', '/ask', asked)).body.count).toBe(4);
     await service.close();
   });
 });

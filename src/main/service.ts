@@ -13,6 +13,7 @@ import type { Readiness } from '../engine/contract/administration.ts';
 import type { AgentSetup } from '../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
+import type { ReplicationStatus } from '../engine/contract/replication.ts';
 import { eitherOf, type Engine, EngineError, openEngine, present } from '../engine/index.ts';
 import type { A2aHost } from './a2a-host.ts';
 import { mountA2a } from './a2a/mount.ts';
@@ -45,8 +46,10 @@ import { KnownAgents } from './mcp/agents.ts';
 import { mountMcp } from './mcp/mount.ts';
 import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
+import { Following } from './replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
-import { listenFailure, openFailure } from './start-failure.ts';
+import { heldFolder, listenFailure, openFailure } from './start-failure.ts';
+import { StartRefusal } from './start-refusal.ts';
 import type { Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
 
@@ -97,8 +100,9 @@ const usualEnd: EndLimits = {
 };
 
 const usualKeystorePollMs = 5000;
+const usualPollIntervalMs = 5000;
 
-/** Resolves when the service is ready. Refuses with a StartRefusal that says what is in the way. */
+/** Resolves when the service is ready; a follower, when it has begun to follow. Refuses with a StartRefusal that says what is in the way. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const running = new RunningService(config, options);
   try {
@@ -128,6 +132,8 @@ class RunningService implements Service, ServiceState {
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
+  /** null: this service leads, or is starting. */
+  #following: Following | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
   isDiskStuck = false;
@@ -155,6 +161,7 @@ class RunningService implements Service, ServiceState {
         counters: () => this.#engine?.counters() ?? null,
         figures: () => this.#engine?.figures() ?? null,
         traffic: () => this.#http?.traffic.totals ?? noTraffic,
+        replication: () => (this.#engine === null ? null : this.replicationStatus()),
         isStorageReady: () => this.#engine?.storage() === 'ready',
         uptimeMs: () => this.uptimeMs(),
       },
@@ -188,6 +195,7 @@ class RunningService implements Service, ServiceState {
       }),
     });
     this.#dispatcher = createDispatcher(createHandlers(this), {
+      leaderUrl: this.#leaderUrl,
       checkOutputs,
       onCall: (name, input, elapsedMs) => {
         if (isQuestion(name, input)) this.#metrics.inferenceDone(elapsedMs);
@@ -204,6 +212,12 @@ class RunningService implements Service, ServiceState {
     return this.#engine;
   }
 
+  /** Whom this service follows; null: it leads. */
+  get #leaderUrl(): string | null {
+    const { replicationMode, leaderUrl } = this.#config;
+    return replicationMode === 'FOLLOWER' ? leaderUrl : null;
+  }
+
   uptimeMs(): number {
     return Date.now() - this.#startedAt;
   }
@@ -211,16 +225,41 @@ class RunningService implements Service, ServiceState {
   readiness(): Readiness {
     const isOpen = this.#phase === 'ready';
     const storage = this.#engine === null ? 'off' : this.#engine.storage();
+    const replication = this.#replicationReadiness();
     return {
-      status: isOpen && storage === 'ready' ? 'ready' : 'not_ready',
+      status: isOpen && storage === 'ready' && replication !== 'failed' ? 'ready' : 'not_ready',
       subsystems: {
         engine: isOpen ? 'ready' : 'off',
         storage,
-        replication: 'off',
+        replication,
         mcp: isOpen ? 'ready' : 'off',
         llm: this.#hasLanguageModel ? 'ready' : 'off',
       },
     };
+  }
+
+  #replicationReadiness(): Readiness['subsystems']['replication'] {
+    const state = this.#following?.status().state ?? 'connecting';
+    if (state === 'refused') return 'failed';
+    if (this.#leaderUrl === null || this.#phase !== 'ready') return 'off';
+    return state === 'streaming' ? 'ready' : 'stale';
+  }
+
+  replicationStatus(): ReplicationStatus {
+    const engine = this.#engine;
+    const leader = this.#leaderUrl;
+    const { position, historyId, epoch } = engine?.position() ?? unknownPosition;
+    const followers = engine?.leader.followers() ?? [];
+    const mine = {
+      mode: leader === null ? 'LEADER' : 'FOLLOWER',
+      leader,
+      position,
+      historyId,
+      epoch,
+      followers,
+    } as const;
+    if (leader === null) return { ...mine, ...leading, leaderPosition: position };
+    return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
   /** Listens; every call but health and metrics is refused until the engine is open. */
@@ -279,7 +318,9 @@ class RunningService implements Service, ServiceState {
     try {
       await app.listen({ host, port });
     } catch (error) {
-      throw listenFailure(error, host, port, 'PORT');
+      const failure = listenFailure(error, host, port, 'PORT');
+      const isTaken = failure instanceof StartRefusal && failure.kind === 'port-taken';
+      throw (isTaken ? await heldFolder(this.#config.storageDir) : null) ?? failure;
     }
     return app.server.address() as AddressInfo;
   }
@@ -300,14 +341,16 @@ class RunningService implements Service, ServiceState {
   }
 
   async open(): Promise<void> {
-    const { storageDir, fsync, snapshotIntervalMs, memoryBudgetBytes, endpointFile } = this.#config;
-    const { memoryDecayIntervalMs: decayIntervalMs } = this.#config;
+    const { storageDir, encryptionKey, fsync, snapshotIntervalMs, endpointFile } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
+        encryptionKey,
         fsync,
         snapshotIntervalMs,
         decayIntervalMs,
+        leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
         onWarn: (message) => this.#log.warn(message),
@@ -317,7 +360,8 @@ class RunningService implements Service, ServiceState {
     } catch (error) {
       throw openFailure(error, storageDir);
     }
-    this.#phase = 'ready';
+    if (this.#leaderUrl === null) this.#phase = 'ready';
+    else this.#follow(this.#engine, this.#leaderUrl);
     if (endpointFile === null) return;
     const { address: url, version } = this;
     try {
@@ -328,6 +372,26 @@ class RunningService implements Service, ServiceState {
         'the endpoint file could not be written: commands need --url to find the service',
       );
     }
+  }
+
+  /** Ready when there is something to serve. */
+  #follow(engine: Engine, leaderUrl: string): void {
+    const { replicationApiKey: apiKey, replicationPollIntervalMs } = this.#config;
+    const pollIntervalMs = replicationPollIntervalMs ?? usualPollIntervalMs;
+    this.#following = new Following(
+      engine,
+      { leaderUrl, apiKey, pollIntervalMs, port: this.port },
+      {
+        onWarn: (message) => this.#log.warn(message),
+        onInfo: (message) => this.#log.info(message),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: following failed inside'),
+        onServing: () => {
+          if (this.#phase !== 'starting') return;
+          this.#phase = 'ready';
+          this.#log.info({ leader: leaderUrl }, 'ready: this follower has something to serve');
+        },
+      },
+    );
   }
 
   close(): Promise<void> {
@@ -351,6 +415,7 @@ class RunningService implements Service, ServiceState {
       ]);
     }
     if (this.#engine === null) return;
+    await within(left(allMs), this.#following?.close() ?? Promise.resolve());
     this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
     if (this.isDiskStuck)
       this.#log.warn('the disk does not answer: ending without waiting for it; what was answered is durable');
@@ -431,6 +496,22 @@ class RunningService implements Service, ServiceState {
     };
   }
 }
+
+/** What a leader's status says beside where it is. */
+const leading = { state: 'leader', lagRecords: 0, lagMs: 0, lastContactAt: null, lastError: null } as const;
+
+/** A follower's before it is open. */
+const connecting = {
+  state: 'connecting',
+  position: 0,
+  leaderPosition: null,
+  lagRecords: null,
+  lagMs: null,
+  lastContactAt: null,
+  lastError: null,
+} as const;
+
+const unknownPosition = { position: 0, historyId: null, epoch: 0 };
 
 /** True for calls that draw conclusions because a client asked for them. */
 function isQuestion(name: OperationName, input: CheckedInput): boolean {

@@ -15,13 +15,16 @@ export interface Upload {
 /** An answer that is made while it is sent. */
 export interface Download {
   readonly type: string;
-  readonly fileName: string;
+  /** As what a client stores it; null: it is read at once. */
+  readonly fileName: string | null;
+  /** Its length, where that is known before it is made; else null. */
+  readonly bytes: number | null;
   /** Makes it, once. The next part is made when `send` has resolved; what `send` throws ends it. */
-  run(send: (text: string) => Promise<void>): Promise<Sent>;
+  run(send: (part: string | Uint8Array) => Promise<void>): Promise<Sent>;
 }
 
 /** What is known of a download only at its end. */
 export interface Sent {
-  /** How many facts and rules the format could not hold. */
-  readonly omitted: number;
+  /** How many facts and rules the format could not hold; null: it holds whatever there is. */
+  readonly omitted: number | null;
 }

@@ -19,7 +19,7 @@ export const commandNames = [
 export type CommandName = (typeof commandNames)[number];
 
 export interface Command {
-  readonly name: CommandName | 'help' | 'version' | 'reset-admin';
+  readonly name: CommandName | (typeof optionCommands)[number];
   /** What stands after the command, joined by spaces where it is text. */
   readonly words: readonly string[];
   /** Address of the service; null: the one the endpoint file names. */
@@ -45,8 +45,7 @@ export function parseArguments(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv);
   const [first, ...words] = positionals;
   const option = optionCommands.find((each) => values[each]);
-  if (option === 'reset-admin' && first !== undefined)
-    throw new UsageError('--reset-admin stands alone: it does one thing to the folder and ends');
+  if (option !== undefined && isFolderCommand(option)) requireAlone(values, positionals);
   const name = option ?? first ?? 'serve';
   if (name !== option && !isCommandName(name) && name !== 'help' && name !== 'version')
     throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
@@ -57,7 +56,7 @@ export function parseArguments(argv: readonly string[]): Command {
       throw new UsageError(`--${each} is for ${commands.join(' and ')}`);
   return {
     name,
-    words,
+    words: values.restore === undefined || name !== 'restore' ? words : [values.restore],
     url: values.url ?? null,
     database: values.database,
     tenant: values.tenant,
@@ -93,6 +92,12 @@ function parse(argv: readonly string[]) {
         'dry-run': { type: 'boolean' },
         output: { type: 'string', short: 'o' },
         'reset-admin': { type: 'boolean', default: false },
+        verify: { type: 'boolean', default: false },
+        repair: { type: 'boolean', default: false },
+        restore: { type: 'string' },
+        encrypt: { type: 'boolean', default: false },
+        decrypt: { type: 'boolean', default: false },
+        rekey: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
       },
@@ -102,8 +107,30 @@ function parse(argv: readonly string[]) {
   }
 }
 
+/** What is done to the folder while no service runs on it; each does one thing and ends. */
+export const folderCommands = [
+  'reset-admin',
+  'verify',
+  'repair',
+  'restore',
+  'encrypt',
+  'decrypt',
+  'rekey',
+] as const;
+export type FolderCommand = (typeof folderCommands)[number];
+
 /** What is asked for by an option in place of a command; the first goes before the others. */
-const optionCommands = ['help', 'version', 'reset-admin'] as const;
+const optionCommands = ['help', 'version', ...folderCommands] as const;
+
+export function isFolderCommand(name: string): name is FolderCommand {
+  return folderCommands.some((each) => each === name);
+}
+
+function requireAlone(values: Readonly<Record<string, unknown>>, positionals: readonly string[]): void {
+  const given = folderCommands.filter((each) => values[each] !== undefined && values[each] !== false);
+  if (given.length === 1 && positionals.length === 0) return;
+  throw new UsageError(`--${given[0] ?? ''} stands alone: it does one thing to the folder and ends`);
+}
 
 /** Options that other commands refuse: what one of them would leave unsaid changes what is done. */
 const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', readonly string[]>> = {

@@ -29,13 +29,22 @@ Options of the commands that talk to a running service:
   --json                the service's answer as JSON
   API_KEY in the environment is shown to the service.
 
-  --reset-admin         with the service stopped: revokes all admin keys, so that the
-                        next start has the bootstrap open; reads the environment as serve
+Options that do one thing to the storage folder and end; they read the environment as serve does:
+
+  --verify              reads and verifies everything, and changes nothing
+  --repair              keeps what still verifies of a damaged folder, sets the rest aside
+  --restore FILE        puts a backup (POST /admin/backup) into an empty STORAGE_DIR
+  --encrypt             encrypts with ENCRYPTION_KEY what was written without a key
+  --decrypt             writes without a key what was encrypted with ENCRYPTION_KEY
+  --rekey               encrypts with NEW_ENCRYPTION_KEY what ENCRYPTION_KEY opens
+  --reset-admin         revokes all admin keys, so that the next start has the bootstrap open
+  All but --verify are refused while a service runs on the folder.
 
   --help, --version
 
 Exit codes: 0 done; ask: 1 when nothing holds; import: 1 when lines failed; 2 wrong use or configuration; 3 no service reached;
-4 the service refused. serve, --reset-admin: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 log damaged.
+4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use,
+6 storage damaged; --verify: 1 when something does not verify.
 
 Environment (an empty value counts as not set):
 

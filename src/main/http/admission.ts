@@ -13,7 +13,12 @@ import { sendProblem } from './problem.ts';
 import { RouteMap } from './route-map.ts';
 
 /** Routes that answer in every phase. */
-const alwaysAnswered: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics']);
+const alwaysAnswered: ReadonlySet<string> = new Set([
+  '/health',
+  '/health/ready',
+  '/metrics',
+  '/replication/status',
+]);
 
 /** True for a route that is never refused with NotReady. */
 export function isAnsweredAlways(route: string): boolean {

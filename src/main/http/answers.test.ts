@@ -94,6 +94,22 @@ describe('the service about itself', () => {
     expect(body).toMatchObject({ status: 'ready', subsystems: { engine: 'ready', storage: 'ready' } });
   });
 
+  it('is alive, of which version and since when, and says what of it is off', async () => {
+    const { status, body } = await service.call<Record<string, unknown>>('GET', '/health');
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { status: 'ok', version: expect.stringMatching(/^\d+\.\d+\.\d+/), uptimeMs: expect.any(Number) },
+    });
+    const ready = await service.call<Readiness>('GET', '/health/ready');
+    expect(ready.body.subsystems).toEqual({
+      engine: 'ready',
+      storage: 'ready',
+      replication: 'off',
+      mcp: 'ready',
+      llm: 'off',
+    });
+  });
+
   it('has every metric of the contract from the start', async () => {
     const fresh = await startServiceUnderTest();
     const { body, headers } = await fresh.call<string>('GET', '/metrics');

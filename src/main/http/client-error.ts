@@ -22,7 +22,10 @@ const answered = new WeakSet<Socket>();
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (answered.has(socket)) return;
   answered.add(socket);
-  if (error.code === 'ECONNRESET') socket.destroy();
+  // A browser opens connections ahead of need: what is said on one that was never used, it takes for the answer to a
+  // request that it sends at that moment. Of a connection that is gone it makes another.
+  const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+  if (error.code === 'ECONNRESET' || isUnused) socket.destroy();
   else refuse(problemFor(error.code), socket);
 }
 

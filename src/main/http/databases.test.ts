@@ -74,6 +74,45 @@ describe('databases and tenants', () => {
     expect(databases.databases.map(({ name }) => name)).toEqual(['default']);
   });
 
+  it('are told with all that the contract names, and what is in them', async () => {
+    const createdAt = expect.any(Number);
+    const made = await service.call('POST', '/databases', { name: 'told' });
+    expect(made).toMatchObject({ status: 201, body: { name: 'told', createdAt } });
+    const tenant = await service.call('POST', '/admin/databases/told/tenants', { name: 'one' });
+    expect(tenant).toMatchObject({ status: 201, body: { name: 'one', createdAt } });
+    const headers = { 'x-database': 'told', 'x-tenant-id': 'one' };
+    for (const args of [['a'], ['b']])
+      await service.call('POST', '/tell', { predicate: 'p', args }, { headers });
+    await service.call('POST', '/teach', { text: 'q(?x) :- p(?x)' }, { headers });
+    const { databases } = (await service.call<DatabaseList>('GET', '/databases')).body;
+    expect(databases.find(({ name }) => name === 'told')).toMatchObject({
+      name: 'told',
+      createdAt: (made.body as unknown as { createdAt: number }).createdAt,
+      tenants: 1,
+      facts: 2,
+      rules: 1,
+    });
+    const { tenants } = (await service.call<TenantList>('GET', '/admin/databases/told/tenants')).body;
+    expect(tenants).toMatchObject([{ name: 'one', createdAt, facts: 2 }]);
+    expect((await service.call('POST', '/admin/databases/told/nuke')).body).toMatchObject({
+      status: 'nuked',
+      facts: 2,
+      rules: 1,
+      generation: 4,
+    });
+    await service.call('POST', '/tell', { predicate: 'p', args: ['c'] }, { headers });
+    expect((await service.call('DELETE', '/databases/told')).body).toMatchObject({
+      name: 'told',
+      status: 'deleted',
+      facts: 1,
+      rules: 0,
+    });
+    expect(await service.call('GET', '/facts', undefined, { headers })).toMatchObject({
+      status: 404,
+      body: { code: 'DatabaseNotFound' },
+    });
+  });
+
   it('have their names percent-encoded in paths', async () => {
     for (const name of ['a/b', '100%', '%2F', '?', '#', '..a', '~!@$&*()', 'a+b', '"', '\\', ';=,']) {
       const path = `/admin/databases/default/tenants/${encodeURIComponent(name)}`;
@@ -162,12 +201,14 @@ describe('a restricted credential', () => {
       },
       version: '0.0.0',
       uptimeMs: () => 0,
+      replicationStatus: () => never(),
       readiness: () => never(),
     };
     const sources = {
       counters: () => null,
       figures: () => null,
       traffic: () => noTraffic,
+      replication: () => null,
       isStorageReady: () => true,
       uptimeMs: state.uptimeMs,
     };
@@ -175,7 +216,11 @@ describe('a restricted credential', () => {
       ...findInstallation(),
       log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
       settings: parseConfig({}),
-      dispatcher: createDispatcher(createHandlers(state), { checkOutputs: true, onCall: () => {} }),
+      dispatcher: createDispatcher(createHandlers(state), {
+        leaderUrl: null,
+        checkOutputs: true,
+        onCall: () => {},
+      }),
       metrics: createMetrics(sources, []),
       phase: () => 'ready',
       hasDatabase: (name) => engine.hasDatabase(name),

@@ -182,7 +182,7 @@ it('POST /query answers an array of stored visible facts, distinct, of both trut
   expect((await call('POST', '/query', { predicate: 'queried', args: ['?x'] })).body).toEqual([]);
 });
 
-it('GET /facts takes predicate, scope, unscoped, q, truthVal, sort, order, limit and cursor', async () => {
+it('GET /facts takes predicate, scope, unscoped, q, truthVal, sort, order, limit, cursor and offset', async () => {
   const call = newTenant();
   const facts = [p('a'), { ...p('B'), scope: 's' }, { ...p('c'), truthVal: false }];
   await call('POST', '/assert/facts', [...facts, { predicate: 'q', args: ['a'] }]);
@@ -202,8 +202,10 @@ it('GET /facts takes predicate, scope, unscoped, q, truthVal, sort, order, limit
   expect([first.total, first.facts.length]).toEqual([4, 3]);
   const { body: second } = await call<FactList>('GET', `/facts?limit=3&cursor=${first.nextCursor}`);
   expect([second.facts.length, second.nextCursor]).toEqual([1, null]);
+  expect(await listed('limit=2&offset=1')).toEqual(['p(B)', '-p(c)']);
   for (const wrong of [
     'limit=0',
+    'offset=-1',
     'limit=1001',
     'sort=id',
     'order=up',

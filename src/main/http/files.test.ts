@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addFiles, bundlePath } from './files.ts';
@@ -20,6 +21,39 @@ async function get(bundle: string | null) {
   await app.close();
   return answered;
 }
+
+it('a file that lies there compressed is sent so to whoever takes it, and has no other address', async () => {
+  const workbench = join(folder, 'workbench');
+  mkdirSync(join(workbench, 'assets'), { recursive: true });
+  const plain = 'export const words = 1;\n'.repeat(100);
+  writeFileSync(join(workbench, 'assets', 'a-1.js'), plain);
+  writeFileSync(join(workbench, 'assets', 'a-1.js.br'), brotliCompressSync(plain));
+  writeFileSync(join(workbench, 'assets', 'a-1.js.gz'), gzipSync(plain));
+  writeFileSync(join(workbench, 'assets', 'b-2.js'), 'export {};');
+  const app = fastify();
+  await addFiles(app, { workbench, samples: join(folder, 'none'), bundle: null });
+  const get = (url: string, takes: string) =>
+    app.inject({ method: 'GET', url, headers: { 'accept-encoding': takes } });
+  const answers = {
+    br: await get('/assets/a-1.js', 'gzip, deflate, br'),
+    gzip: await get('/assets/a-1.js', 'gzip'),
+    identity: await get('/assets/a-1.js', 'identity'),
+  };
+  expect(brotliDecompressSync(answers.br.rawPayload).toString()).toBe(plain);
+  expect(gunzipSync(answers.gzip.rawPayload).toString()).toBe(plain);
+  expect(answers.identity.body).toBe(plain);
+  for (const [coding, { headers }] of Object.entries(answers)) {
+    expect(headers['content-encoding'] ?? 'identity').toBe(coding);
+    expect(headers).toMatchObject({
+      'content-type': expect.stringMatching(/^(text|application)\/javascript/),
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: expect.stringMatching(/accept-encoding/i),
+    });
+  }
+  expect((await get('/assets/b-2.js', 'br, gzip')).body).toBe('export {};');
+  expect((await get('/assets/a-1.js.br', 'br')).statusCode).toBe(404);
+  await app.close();
+});
 
 it('the bundle of the bridge is a download where it was built, and no address where not', async () => {
   const { statusCode, headers, body } = await get(join(folder, 'corollary.mcpb'));

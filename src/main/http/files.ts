@@ -2,7 +2,8 @@
  * Files served as they are: the built workbench at `/`, the samples under `/samples/`.
  *
  * Every file has a route of its own, listed once at the start, so that nothing outside of the folders can be
- * named. Files whose names carry a hash are cached for good, all others never. The content policy lets the
+ * named. Files whose names carry a hash are cached for good, all others never. Where the build has put a file there
+ * compressed too (scripts/compress-files.mjs), clients that take it get that. The content policy lets the
  * workbench load nothing but from the service itself; Monaco and Mantine put styles into the page at run time.
  */
 import { readdirSync, statSync } from 'node:fs';
@@ -28,14 +29,15 @@ export const contentPolicy = [
 /** Where the bundle of the MCP bridge is, if it was built. */
 export const bundlePath = '/corollary.mcpb';
 
+const compressed = /\.(?:br|gz)$/;
 const forGood = 'public, max-age=31536000, immutable';
 
 export async function addFiles(
   app: FastifyInstance,
   folders: { workbench: string; samples: string; bundle: string | null },
 ): Promise<void> {
-  await app.register(fastifyStatic, { root: folders.samples, serve: false });
-  const files = filesIn(folders.workbench);
+  await app.register(fastifyStatic, { root: folders.samples, serve: false, preCompressed: true });
+  const files = filesIn(folders.workbench).filter((file) => !compressed.test(file));
   for (const file of files)
     addFile(app, folders.workbench, file, `/${file}`, file.startsWith('assets/') ? forGood : 'no-store');
   if (files.includes('index.html')) addFile(app, folders.workbench, 'index.html', '/', 'no-store');

@@ -231,6 +231,26 @@ it('keeps a key to its credential', async () => {
   expect((await guarded.call(tell[0], tell[1], tell[2], { headers: nobody })).status).toBe(401);
 });
 
+it('is one of each credential: two that choose the same key write both, and each is answered its own', async () => {
+  const admin = 'a-key-of-16-chars';
+  const guarded = await startServiceUnderTest({ AUTH_ENABLED: 'true', API_KEY: admin });
+  onTestFinished(() => guarded.close());
+  const created = await guarded.call<{ key: string }>(
+    'POST',
+    '/auth/keys',
+    { role: 'writer' },
+    { headers: { 'x-api-key': admin } },
+  );
+  const as = (key: string) =>
+    guarded.call<Record<string, unknown>>(tell[0], tell[1], tell[2], {
+      headers: { 'x-api-key': key, 'idempotency-key': 'key' },
+    });
+  expect((await as(admin)).body).toMatchObject({ status: 'asserted' });
+  expect((await as(created.body.key)).body).toMatchObject({ status: 'unchanged' });
+  expect((await as(admin)).body).toMatchObject({ status: 'asserted' });
+  expect((await as(created.body.key)).body).toMatchObject({ status: 'unchanged' });
+});
+
 describe('answers that are kept', () => {
   const caller = { credential: 'c', database: 'd', tenant: 't', requestId: 'r' };
   const answer = (size: number): Answer => ({

@@ -459,7 +459,44 @@ export const answerExamples: AnswerExamples = {
     elapsedMs: 310,
     detail: null,
   },
+  replicationSnapshot: '',
+  replicationWal: '',
+  replicationStatus: {
+    mode: 'LEADER',
+    state: 'leader',
+    leader: null,
+    position: 38,
+    leaderPosition: 38,
+    lagRecords: 0,
+    lagMs: 0,
+    lastContactAt: null,
+    lastError: null,
+    historyId: '5f0c1d2e3a4b5c6d7e8f90a1b2c3d4e5',
+    epoch: 1,
+    followers: [
+      {
+        id: 'second:9300',
+        address: '192.0.2.7',
+        position: 38,
+        lagRecords: 0,
+        lagMs: 0,
+        lastContactAt: 1782900001000,
+      },
+    ],
+  },
   takeSnapshot: { position: 38, bytes: 6124, elapsedMs: 4.3 },
+  takeBackup: 'CORSNP',
+  storageState: {
+    status: 'ready',
+    encrypted: true,
+    fsync: 'always',
+    historyId: '5d0c7f1e9a3b48d6b1f2e4a7c9d80b36',
+    parent: null,
+    position: 41,
+    log: { bytes: 10484, segments: 2, waitingBytes: 0 },
+    snapshot: { position: 38, bytes: 6124, createdAt: 1782900000000 },
+    backup: { position: 38, bytes: 6124, takenAt: 1782900000000 },
+  },
   health: { status: 'ok', version: '0.1.0', uptimeMs: 4755 },
   ready: {
     status: 'ready',
@@ -486,6 +523,7 @@ data: ${JSON.stringify(answerExamples.events)}
 
 /** Files that an export gives, by media type. */
 export const fileExamples: Readonly<Record<string, string>> = {
+  'application/octet-stream': 'CORSNP\r\n…',
   'application/x-ndjson':
     '{"predicate":"parent","args":["alice","bob"],"metadata":{"source":"the register"}}\n{"predicate":"parent","args":["bob","carol"]}\n',
   'text/x-datalog': 'parent(alice, bob).\nparent(bob, carol).\n',

@@ -93,7 +93,7 @@ function describeSuccess(
     headers: headersOf(
       ...(spec.etag === true ? (['ETag'] as const) : []),
       ...(takesKey(spec) ? (['Replayed'] as const) : []),
-      ...(spec.stream === 'file' ? (['ContentDisposition', 'Trailer'] as const) : []),
+      ...fileHeadersOf(spec),
     ),
     content: contentOf(name, spec, components),
   };
@@ -109,9 +109,7 @@ function contentOf(name: OperationName, spec: OperationSpec, components: Compone
   const component = `${capital(name)}Response`;
   const example: unknown = answerExamples[name];
   if (spec.stream === 'file')
-    return Object.fromEntries(
-      (spec.gives ?? []).map((type) => [type, { schema: { type: 'string' }, example: fileExamples[type] }]),
-    );
+    return Object.fromEntries((spec.gives ?? []).map((type) => [type, fileContentOf(type)]));
   components.schemas[component] ??= described(spec.output, 'output', components);
   const schema = refersTo(component);
   if (spec.answer === 'text') return { 'text/plain': { schema, example } };
@@ -129,6 +127,21 @@ function contentOf(name: OperationName, spec: OperationSpec, components: Compone
     pending: { summary: 'With X-Transaction-ID', value: pendingExampleOf(name) },
   };
   return { 'application/json': { schema: { anyOf: [schema, refersTo('Pending')] }, examples } };
+}
+
+/** What followers read is no file to keep; only what has everything leaves nothing out. */
+function fileHeadersOf({ stream, role, isOfEverything }: OperationSpec) {
+  if (stream !== 'file' || role === 'replica') return [];
+  return isOfEverything === true
+    ? (['ContentDisposition'] as const)
+    : (['ContentDisposition', 'Trailer'] as const);
+}
+
+/** What is read by followers alone has no example. */
+function fileContentOf(type: string): Described {
+  const example = fileExamples[type];
+  const schema = { type: 'string' };
+  return example === undefined ? { schema: { ...schema, contentMediaType: type } } : { schema, example };
 }
 
 function pendingExampleOf(name: OperationName): Described {

@@ -40,6 +40,7 @@ export const tagProse: Readonly<Record<(typeof operationTags)[number], string>> 
   databases: 'Databases and their tenants.',
   authentication: 'Keys, and who a caller is. Off by default.',
   agents: 'Who works here over MCP, what they called, and how another one is set up.',
+  replication: 'What followers ask of their leader, and how far each has come.',
   service: 'Health, snapshots, the stream of changes, metrics and this description.',
 };
 
@@ -77,7 +78,8 @@ const prose: Readonly<Record<OperationName, string>> = {
     'Stored facts that are visible now, distinct, without any rule; both truth values unless `truthVal` is given.',
   listFacts:
     'Stored facts with all that is kept of them; with `derived=true`, which needs `predicate`, the conclusions too. `nextCursor` ' +
-    'names a place in the order, so that facts that come and go between two pages neither repeat nor hide others.',
+    'names a place in the order, so that facts that come and go between two pages neither repeat nor hide others. `offset` ' +
+    'goes to any place of the list at once, by number.',
   getFact: 'With the known conclusions that rest on it, how its salience comes about, and its history.',
   deleteFact: 'As `/retract`, for the one fact with this id.',
   listPredicates: 'Look here first, to tell and ask in words that are already there.',
@@ -185,7 +187,20 @@ const prose: Readonly<Record<OperationName, string>> = {
   listMcpClients: 'Those of the databases and tenants that the credential covers.',
   agentSetup: 'Addresses, tools, and how the bridge is started where it is built.',
   testBridge: 'The bridge ends again; what it said is in the answer, also where it did not connect.',
+  replicationSnapshot:
+    'Of a version and shape of its own, with checksums: what followers of the same version read. The log has all records after it.',
+  replicationWal:
+    'Of the same shape. A follower asks again from the last record it got, at once where there are more, else after its interval. ' +
+    'The answer begins with what the leader has; records that it no longer has are in its snapshot.',
+  replicationStatus:
+    'Answers in every phase of the service. Of a follower, `state` is `connecting` before the first answer of the leader, `snapshot` ' +
+    'while one is fetched, `streaming`, `stale` while the leader is away, or `refused`.',
   takeSnapshot: 'Snapshots are also written by the clock and at a clean end.',
+  takeBackup:
+    'A snapshot is written, and its file sent: consistent, and encrypted where the storage is, with the same key. Restore it with ' +
+    '`corollary --restore FILE`. A client that takes nothing for a minute is cut off; one that breaks off on the way closes the ' +
+    'connection before `Content-Length` is reached.',
+  storageState: 'Nothing is read from the disk for it.',
   health: 'Answers in every phase of the service.',
   ready: 'Answers in every phase of the service, with what each part of it says of itself.',
   events:

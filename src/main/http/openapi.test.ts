@@ -119,6 +119,8 @@ describe('the examples', () => {
   it('are there for every body that is taken or given', () => {
     const without = contents().filter(({ content }) => !('example' in content || 'examples' in content));
     expect(without.map(({ where }) => where)).toEqual([
+      'GET /replication/snapshot application/vnd.corollary.replication',
+      'GET /replication/wal application/vnd.corollary.replication',
       'GET /openapi.json application/json',
       'GET /docs text/html',
     ]);

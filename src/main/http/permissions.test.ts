@@ -66,6 +66,7 @@ function expected(spec: OperationSpec, role: KeyRole, restriction: Restriction, 
     ? (role === 'admin' || role === 'replica') && databases.length + tenants.length === 0
     : rank[role] >= rank[needed];
   if (!hasRole) return 403;
+  if (spec.isOfEverything === true && databases.length + tenants.length > 0) return 403;
   if (spec.changesRules === true && tenants.length > 0) return 403;
   const namesDatabase = spec.database || spec.pathNames !== undefined;
   const namesTenant = spec.tenant || spec.pathNames === 'tenant';
@@ -128,7 +129,8 @@ const listed: Readonly<Record<Exclude<KeyRole, 'replica'>, string>> = {
     /tx/rollback/:id, /context, /context/ingest, /extract, /import, /import/:id/undo, /memory/consolidate,
     /memory/decay, /memory/restore`,
   admin: `POST /databases, DELETE /databases/:name, /admin/databases/:name/nuke, POST /admin/databases/:name/tenants,
-    DELETE /admin/databases/:name/tenants/:id, /admin/databases/:name/tenants/:id/nuke, /admin/snapshot, /auth/keys,
+    DELETE /admin/databases/:name/tenants/:id, /admin/databases/:name/tenants/:id/nuke, /admin/snapshot, /admin/backup,
+    /admin/storage, /auth/keys,
     PATCH /auth/keys/:id, DELETE /auth/keys/:id`,
 };
 

@@ -127,7 +127,7 @@ async function answerOperation(
   name: OperationName,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Promise<void> {
   const spec: OperationSpec = operations[name];
   let call: Call;
   try {
@@ -138,7 +138,8 @@ async function answerOperation(
   const { place, conditions, inputOf } = call;
   if (spec.stream === 'events') {
     await inputOf();
-    return streamEvents(host, activity, place, request, reply);
+    await streamEvents(host, activity, place, request, reply);
+    return;
   }
   const task = activity.startCall();
   // The call lasts until its answer is out: a large one is written after the handler has returned it.
@@ -150,17 +151,25 @@ async function answerOperation(
     const transaction = spec.transaction === undefined ? null : namedTransaction(request);
     const plain = callerFor(request, place, task, null, transaction);
     const caller: Caller = conditions === unconditional ? plain : { ...plain, ...conditions };
-    if (spec.stream === 'file')
-      return await sendFile(host, name as Streaming<'file'>, caller, await inputOf(), task, request, reply);
-    if (spec.stream !== undefined)
-      return await answerUpload(host, answers, name, caller, inputOf, task, request, reply);
-    if (caller.idempotency !== null) return await answerOnce(host, answers, name, caller, inputOf, reply);
+    if (spec.stream === 'file') {
+      await sendFile(host, name as Streaming<'file'>, caller, await inputOf(), task, request, reply);
+      return;
+    }
+    if (spec.stream !== undefined) {
+      await answerUpload(host, answers, name, caller, inputOf, task, request, reply);
+      return;
+    }
+    if (caller.idempotency !== null) {
+      await answerOnce(host, answers, name, caller, inputOf, reply);
+      return;
+    }
     const output = await host.dispatcher.run(name, caller, await inputOf());
     reply.code(statusOf(name, output));
     const etag = etagIn(spec, output);
     if (etag !== null) reply.header('etag', etag);
-    if (spec.answer === 'text') return await reply.type(textType).send(output);
-    return sendJson(reply, output);
+    // A reply is not returned: a promise of one listens to its end.
+    if (spec.answer === 'text') void reply.type(textType).send(output);
+    else void sendJson(reply, output);
   } catch (error) {
     throw task.aborted ? afterAbort(task, error) : error;
   }
@@ -254,7 +263,7 @@ async function answerOnce(
   caller: Caller,
   inputOf: (isRemembered: boolean) => Promise<CheckedInput>,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Promise<void> {
   const spec: OperationSpec = operations[name];
   let isRemembered = false;
   const { answer, isRepeated } = await answers.once(
@@ -271,7 +280,7 @@ async function answerOnce(
   reply.code(answer.status).type(answer.type);
   if (answer.etag !== null) reply.header('etag', answer.etag);
   if (isRepeated || isRemembered) reply.header('idempotent-replayed', 'true');
-  return reply.send(answer.body);
+  void reply.send(answer.body);
 }
 
 type Conditions = Pick<Caller, 'idempotency' | 'ifMatch'>;

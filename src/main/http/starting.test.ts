@@ -45,6 +45,20 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
       isLoopback: () => true,
       now: () => 0,
     }),
+    replicationStatus: () => ({
+      mode: 'FOLLOWER' as const,
+      state: 'connecting' as const,
+      leader: 'http://leader.example',
+      position: 0,
+      leaderPosition: null,
+      lagRecords: null,
+      lagMs: null,
+      lastContactAt: null,
+      lastError: null,
+      historyId: null,
+      epoch: 0,
+      followers: [],
+    }),
     readiness: () => {
       const subsystems = {
         engine: 'off',
@@ -60,6 +74,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     counters: () => null,
     figures: () => null,
     traffic: () => noTraffic,
+    replication: () => null,
     isStorageReady: () => false,
     uptimeMs: state.uptimeMs,
   };
@@ -67,7 +82,11 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     ...findInstallation(),
     log: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
     settings: parseConfig({}),
-    dispatcher: createDispatcher(createHandlers(state), { checkOutputs: true, onCall: () => {} }),
+    dispatcher: createDispatcher(createHandlers(state), {
+      leaderUrl: null,
+      checkOutputs: true,
+      onCall: () => {},
+    }),
     metrics: createMetrics(sources, []),
     phase: () => 'starting',
     hasDatabase: () => state.engine,

@@ -1,57 +1,65 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServiceUnderTest } from '../service-under-test.ts';
 import { compared, jsonValues, readTour, type Walked, walk } from './testing/tour.ts';
 
-/** docs/http.md and docs/a2a.md, walked with a shell and curl against the services that they start. */
-const pageOf = (name: string): string =>
-  readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
-const legs = readTour(pageOf('http.md'));
-const legsOfAgents = readTour(pageOf('a2a.md'));
-const folder = mkdtempSync(join(tmpdir(), 'corollary-tour-'));
-const walked: Walked[] = [];
-const walkedByAgents: Walked[] = [];
+/** Pages that show calls and their answers, walked with a shell and curl against the services that they start. */
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const pages = [
+  'README.md',
+  'docs/tutorial.md',
+  'docs/http.md',
+  'docs/a2a.md',
+  ...readdirSync(join(root, 'docs/how-to'))
+    .sort()
+    .map((name) => `docs/how-to/${name}`),
+].map((path) => ({ path, legs: readTour(readFileSync(join(root, path), 'utf8')) }));
 
-beforeAll(async () => {
+beforeAll(() => {
   try {
     execFileSync('curl', ['--version'], { stdio: 'ignore' });
   } catch (error) {
-    throw new Error('this test calls the service with curl, as the page does: install curl', {
+    throw new Error('this test calls the service with curl, as the pages do: install curl', {
       cause: error,
     });
   }
-  for (const leg of legs) {
-    // The folder of the page, as one that nobody else has.
-    const service = await startServiceUnderTest({ ...leg.environment, STORAGE_DIR: folder });
-    try {
-      walked.push(...compared(leg, await walk(leg, service.address)));
-    } finally {
-      await service.close();
-    }
-  }
-  const service = await startServiceUnderTest();
-  try {
-    for (const leg of legsOfAgents) walkedByAgents.push(...compared(leg, await walk(leg, service.address)));
-  } finally {
-    await service.close();
-  }
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+describe.each(pages.filter(({ legs }) => legs.length > 0))('$path', ({ legs }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-tour-'));
+  const walked: Walked[] = [];
 
-describe('the tour of the HTTP API', () => {
+  beforeAll(async () => {
+    for (const leg of legs) {
+      // The folder of the page, as one that nobody else has.
+      const storage =
+        leg.environment['STORAGE_DIR'] === undefined ? {} : { STORAGE_DIR: join(folder, 'data') };
+      const service = await startServiceUnderTest({ ...leg.environment, ...storage });
+      try {
+        walked.push(...compared(leg, await walk(leg, service.address, folder)));
+      } finally {
+        await service.close();
+      }
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
   it.each(legs.flatMap(({ steps }) => steps))('prints what it shows: $command', ({ line }) => {
     const step = walked.find((each) => each.line === line);
     expect(step).toBeDefined();
     expect(step?.printed).toEqual(step?.shown);
   });
+});
 
-  it('starts the service without keys, and then with them', () => {
+describe('the walk', () => {
+  it('takes the tour of the API without keys, and then with them', () => {
+    const legs = pages.find(({ path }) => path === 'docs/http.md')?.legs ?? [];
     expect(legs.map(({ environment }) => environment['AUTH_ENABLED'])).toEqual([undefined, 'true']);
-    expect(walked.length).toBeGreaterThan(35);
+    expect(legs.flatMap(({ steps }) => steps).length).toBeGreaterThan(35);
   });
 
   it('compares all of an answer but what differs from run to run', () => {
@@ -67,17 +75,5 @@ describe('the tour of the HTTP API', () => {
     const [other] = compared(leg, ['{"a":2,"elapsedMs":2}\n']);
     expect(other?.printed).not.toEqual(other?.shown);
     expect(jsonValues('[1]\n{"a": "}\\"{"} []')).toEqual([[1], { a: '}"{' }, []]);
-  });
-});
-
-describe('the conversation with an agent', () => {
-  it.each(legsOfAgents.flatMap(({ steps }) => steps))('prints what it shows: $command', ({ line }) => {
-    const step = walkedByAgents.find((each) => each.line === line);
-    expect(step).toBeDefined();
-    expect(step?.printed).toEqual(step?.shown);
-  });
-
-  it('is one service, told and asked in both revisions', () => {
-    expect([legsOfAgents.length, walkedByAgents.length]).toEqual([1, 5]);
   });
 });

@@ -89,7 +89,7 @@ export async function sendLines(
   return reply;
 }
 
-/** Answers with what the operation makes, and says at the end what it left out. */
+/** Answers with what the operation makes, as it is made, and says at the end what a file left out. */
 export async function sendFile(
   host: HttpHost,
   name: Streaming<'file'>,
@@ -99,28 +99,33 @@ export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const download = host.dispatcher.file(name, caller, input);
+  const download = await host.dispatcher.file(name, caller, input);
   const headers = {
     'content-type': download.type,
-    'content-disposition': `attachment; filename="${download.fileName}"`,
+    ...(download.fileName === null
+      ? {}
+      : { 'content-disposition': `attachment; filename="${download.fileName}"` }),
+    ...(download.bytes === null ? {} : { 'content-length': download.bytes }),
   };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const { raw } = reply;
-  // Only a body in chunks has a trailer, and HTTP/1.0 knows none.
-  const trailer = request.raw.httpVersion === '1.0' ? {} : { trailer: 'X-Omitted' };
+  // Only a body in chunks has a trailer, and HTTP/1.0 knows none; what is no file leaves nothing out.
+  const hasTrailer =
+    request.raw.httpVersion !== '1.0' && download.bytes === null && download.fileName !== null;
+  const trailer = hasTrailer ? { trailer: 'X-Omitted' } : {};
   const begin = (): void => {
     if (raw.headersSent) return;
     reply.hijack();
     raw.writeHead(200, { ...headers, ...trailer });
   };
   try {
-    const { omitted } = await download.run(async (text) => {
+    const { omitted } = await download.run(async (part) => {
       begin();
-      if (!raw.write(text)) await drained(raw, task);
+      if (!raw.write(part)) await drained(raw, task);
       if (task.aborted) throw new ClientGone('the client went away');
     });
     begin();
-    raw.addTrailers({ 'X-Omitted': String(omitted) });
+    if (omitted !== null) raw.addTrailers({ 'X-Omitted': String(omitted) });
     raw.end();
   } catch (error) {
     if (!raw.headersSent) throw error;

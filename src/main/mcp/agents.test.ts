@@ -232,8 +232,11 @@ describe('the log of calls', () => {
     const next = await calls(`?limit=2&before=${firsts[1]?.id}`);
     expect(next.map((call) => call.arguments['args'])).toEqual([[2], [1]]);
     expect(await calls('?before=1')).toEqual([]);
+    // Without a limit all that are remembered are told, as everywhere; the first call has the id 1.
+    expect((await calls('')).at(-1)?.id).toBe('1');
+    expect(await calls('?limit=100000')).toEqual(await calls(''));
     expect((await calls('?before=999999999'))[0]?.id).toBe(firsts[0]?.id);
-    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'before=x', 'before=-1', 'before=', 'since=1'])
+    for (const query of ['limit=0', 'limit=100001', 'limit=x', 'before=x', 'before=-1', 'before=', 'since=1'])
       expect(await service.call('GET', `/mcp/calls?${query}`, undefined, asAdmin), query).toMatchObject({
         status: 400,
         body: { code: 'ValidationException' },

@@ -60,7 +60,8 @@ export class KnownAgents implements Agents {
 
   async calls(caller: Caller, { limit, before }: ListCallsQuery): Promise<CallList> {
     const than = before === null ? null : numberOf(before);
-    return { calls: await this.#log.list((place) => isCovered(caller, place), limit, than) };
+    const most = limit ?? Number.POSITIVE_INFINITY;
+    return { calls: await this.#log.list((place) => isCovered(caller, place), most, than) };
   }
 
   clients(caller: Caller): ClientList {

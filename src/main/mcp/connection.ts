@@ -5,6 +5,7 @@
  * than the session's is refused rather than carried out in the wrong place.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Caller,
@@ -127,6 +128,7 @@ export async function handOver(
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) reply.raw.setHeader(name, value);
   reply.hijack();
+  gatherFirstParts(reply.raw);
   const gone = new CancellationSource();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.cancel();
@@ -137,4 +139,17 @@ export async function handOver(
     host.logger.error({ err: error, requestId: request.id }, 'answering an MCP request failed');
     reply.raw.destroy();
   }
+}
+
+/**
+ * Has what is at hand when the head of the answer is written go out with it, in one piece at the end of the turn: the SDK
+ * writes head, event and end apart, and each would be a packet and a call of the system.
+ */
+function gatherFirstParts(raw: ServerResponse): void {
+  const writeHead = raw.writeHead.bind(raw) as (...given: unknown[]) => ServerResponse;
+  raw.writeHead = (...given: unknown[]) => {
+    raw.cork();
+    setImmediate(() => raw.uncork());
+    return writeHead(...given);
+  };
 }

@@ -5,6 +5,7 @@ const nothingYet: MetricSources = {
   counters: () => null,
   figures: () => null,
   traffic: () => noTraffic,
+  replication: () => null,
   isStorageReady: () => true,
   uptimeMs: () => 0,
 };

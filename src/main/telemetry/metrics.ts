@@ -5,6 +5,7 @@
  * once for each time that somebody asks. No label carries a fact, an argument, a tenant or a key, and none a word of a
  * client's choosing: methods, routes, statuses, tools and providers are of lists of ours, so their number is bounded.
  */
+import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import type { EngineCounters, EngineFigures } from '../../engine/index.ts';
@@ -16,6 +17,8 @@ export interface MetricSources {
   counters(): EngineCounters | null;
   figures(): EngineFigures | null;
   traffic(): Traffic;
+  /** null: nothing is known yet. */
+  replication(): Pick<ReplicationStatus, 'lagRecords' | 'lagMs' | 'position' | 'followers'> | null;
   isStorageReady(): boolean;
   uptimeMs(): number;
 }
@@ -192,6 +195,7 @@ interface Reading {
   readonly counters: EngineCounters;
   readonly figures: EngineFigures;
   readonly traffic: Traffic;
+  readonly replication: NonNullable<ReturnType<MetricSources['replication']>>;
 }
 
 type Series = readonly [name: string, help: string, read: (reading: Reading) => number];
@@ -229,6 +233,7 @@ const totals: readonly Series[] = [
     (now) => now.counters.logBytes,
   ],
   ['service_snapshots_total', 'Snapshots written since the start', ({ counters }) => counters.snapshots],
+  ['service_backups_total', 'Backups sent whole since the start', ({ counters }) => counters.backups],
   ['service_http_connections_total', 'Connections accepted', ({ traffic }) => traffic.accepted],
   [
     'service_http_connections_refused_total',
@@ -276,10 +281,38 @@ const readings: readonly Series[] = [
     'Time the last snapshot of this process took; 0: it has written none',
     ({ figures }) => (figures.snapshotTookMs ?? 0) / 1000,
   ],
+  ['service_log_position', 'Sequence of the last record of the log', ({ figures }) => figures.position],
+  [
+    'service_storage_encrypted',
+    '1 while log and snapshots are encrypted',
+    ({ figures }) => (figures.isEncrypted ? 1 : 0),
+  ],
+  [
+    'service_backup_timestamp_seconds',
+    'When the last backup was taken, since the epoch; 0: none since the start',
+    ({ figures }) => (figures.backupAt ?? 0) / 1000,
+  ],
   ['service_http_connections', 'Open connections', ({ traffic }) => traffic.open],
-  // Parts that do not run yet: they are there, and 0.
-  ['service_replication_lag_records', 'Records this follower is behind its leader', () => 0],
-  ['service_replication_lag_seconds', 'Time this follower is behind its leader', () => 0],
+  [
+    'service_replication_lag_records',
+    'Records this follower is behind its leader, as far as it knows; 0 on a leader',
+    ({ replication }) => replication.lagRecords ?? 0,
+  ],
+  [
+    'service_replication_lag_seconds',
+    'Time since this follower had all that its leader had; 0 where it has, and on a leader',
+    ({ replication }) => (replication.lagMs ?? 0) / 1000,
+  ],
+  [
+    'service_replication_followers',
+    'Followers that asked in the last ten minutes',
+    ({ replication }) => replication.followers.length,
+  ],
+  [
+    'service_replication_position',
+    'Sequence of the last record that is durable here',
+    ({ replication }) => replication.position,
+  ],
 ];
 
 const noCounters: EngineCounters = {
@@ -292,6 +325,7 @@ const noCounters: EngineCounters = {
   commits: 0,
   logBytes: 0,
   snapshots: 0,
+  backups: 0,
 };
 
 export const noTraffic: Traffic = {
@@ -302,6 +336,8 @@ export const noTraffic: Traffic = {
   bytesIn: 0,
   bytesOut: 0,
 };
+
+const noReplication: Reading['replication'] = { lagRecords: 0, lagMs: 0, position: 0, followers: [] };
 
 const noFigures: EngineFigures = {
   databases: 0,
@@ -317,6 +353,9 @@ const noFigures: EngineFigures = {
   logWaitingBytes: 0,
   snapshot: null,
   snapshotTookMs: null,
+  position: 0,
+  isEncrypted: false,
+  backupAt: null,
 };
 
 /** Answers what brings the series up to date. */
@@ -330,6 +369,7 @@ function addReadings(registers: Registry[], sources: MetricSources): () => void 
       counters: sources.counters() ?? noCounters,
       figures: sources.figures() ?? noFigures,
       traffic: sources.traffic(),
+      replication: sources.replication() ?? noReplication,
     };
     for (const { series, of } of counters) {
       series.reset();

@@ -34,6 +34,7 @@ export function exportKnowledge(engine: Engine, caller: Caller, query: ExportQue
   return {
     type: format.type,
     fileName: `corollary.${format.extension}`,
+    bytes: null,
     async run(send) {
       let omitted = 0;
       let part = '';

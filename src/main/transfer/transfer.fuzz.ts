@@ -63,7 +63,7 @@ async function exported(
   tenant: string,
   format: ExportFormat,
   database = 'default',
-): Promise<{ text: string; omitted: number }> {
+): Promise<{ text: string; omitted: number | null }> {
   let text = '';
   const query = exportQuerySchema.parse({ format });
   const { omitted } = await exportKnowledge(engine, testCaller({ tenant, database }), query).run(

@@ -197,6 +197,12 @@ export class HostileWorld {
     const bytes = `${JSON.stringify(answer.headers)}\n${answer.body}`;
     if (!bytes.includes('zzcanary')) return null;
     const { databases, tenants, isAdmin } = credential;
+    if (
+      operation !== null &&
+      givesEverything(operations[operation]) &&
+      databases.length + tenants.length === 0
+    )
+      return null;
     if (bytes.includes(nameCanary) && !isAdmin && operation !== 'whoami') return `it has ${nameCanary}`;
     const opened = this.#sessions.get(headers['mcp-session-id'] ?? '');
     const database = headers['x-database'] ?? opened?.['x-database'] ?? 'default';
@@ -303,4 +309,9 @@ function flawOfProblem(
   return problem.code === 'LlmUnavailable' && words.includes(problem.detail)
     ? null
     : 'a failure of the service';
+}
+
+/** A backup, or what followers fetch: whoever may have it has every place. */
+function givesEverything({ role, isOfEverything }: OperationSpec): boolean {
+  return role === 'replica' || isOfEverything === true;
 }

@@ -1,9 +1,10 @@
 /**
- * For tests: the tour of the HTTP API (docs/http.md), read and walked.
+ * For tests: pages that a reader follows with a shell and curl, read and walked.
  *
  * A `sh` block is a step; the block right after it, `json` or `text`, is what it prints. A step that starts the program
- * is not run: it begins another service with the variables that it sets. The steps of one service share one shell, and
- * functions that a step defines are there for all that follow.
+ * is not run: it begins another service with the variables that it sets. A page that starts none takes one for running.
+ * The steps of one service share one shell, and functions that a step defines are there for all that follow. A block
+ * marked `sh not-run` is no step: documentation.test.ts counts those, and looks at what they say.
  */
 import { execFile } from 'node:child_process';
 import { present } from '../../../engine/index.ts';
@@ -31,17 +32,31 @@ export interface Walked {
   readonly printed: unknown;
 }
 
-const start = /^((?:[A-Z_]+=\S+ )*)node out\/main\/headless\.js$/;
+const start = /^((?:[A-Z_]+=\S+ )*)(?:node out\/main\/headless\.js|npm start(?: .*\nnpm test .*)?)$/;
+
+/** A block of code: what its first line says, its text, and where it begins. */
+export interface Block {
+  readonly kind: string;
+  readonly text: string;
+  /** The line of the page after the fence. */
+  readonly line: number;
+}
+
+export function blocksOf(page: string): Block[] {
+  return [...page.matchAll(/^```([^\n]*)\n([\s\S]*?)\n?^```$/gm)].map(
+    ({ 1: kind = '', 2: text = '', index }) => ({
+      kind,
+      text,
+      line: page.slice(0, index).split('\n').length + 1,
+    }),
+  );
+}
 
 /** The page as services with the steps that are taken on each. */
 export function readTour(page: string): Leg[] {
   const legs: { environment: Record<string, string>; definitions: string[]; steps: Step[] }[] = [];
   const definitions: string[] = [];
-  const blocks = [...page.matchAll(/^```(\w*)\n([\s\S]*?)\n?```$/gm)].map(({ 1: kind, 2: text, index }) => ({
-    kind,
-    text: present(text, 'a block has a text'),
-    line: page.slice(0, index).split('\n').length + 1,
-  }));
+  const blocks = blocksOf(page);
   for (const [at, { kind, text, line }] of blocks.entries()) {
     if (kind !== 'sh') continue;
     const variables = start.exec(text)?.[1];
@@ -58,7 +73,8 @@ export function readTour(page: string): Leg[] {
     const next = blocks[at + 1];
     const answer =
       next?.kind === 'json' || next?.kind === 'text' ? { kind: next.kind, text: next.text } : null;
-    present(legs.at(-1), 'the page starts a service before it calls it').steps.push({
+    if (legs.length === 0) legs.push({ environment: {}, definitions: [], steps: [] });
+    present(legs.at(-1), 'a service runs').steps.push({
       command: text,
       shown: answer as Step['shown'],
       line,
@@ -69,13 +85,14 @@ export function readTour(page: string): Leg[] {
 
 const mark = '\u001e';
 
-/** Takes the steps at the service, one after the other, and tells what each printed. */
-export async function walk({ definitions, steps }: Leg, address: string): Promise<string[]> {
+/** Takes the steps at the service, one after the other, in this folder, and tells what each printed. */
+export async function walk({ definitions, steps }: Leg, address: string, folder: string): Promise<string[]> {
   const script = [definitions.join('\n'), ...steps.map(({ command }) => `${command}\nprintf '${mark}'`)]
     .join('\n')
     .replaceAll('http://127.0.0.1:9300', address);
   const output = await new Promise<string>((resolve, reject) => {
     const options = {
+      cwd: folder,
       env: { PATH: process.env['PATH'] ?? '' },
       timeout: 25_000,
       maxBuffer: 64 * 1024 * 1024,

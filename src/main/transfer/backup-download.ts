@@ -1,0 +1,22 @@
+import type { Engine } from '../../engine/index.ts';
+import type { Download } from '../streams.ts';
+
+/** A backup as an answer. It is named by the record that it ends with, in the order of which backups of one service sort. */
+export async function backupDownload(engine: Engine): Promise<Download> {
+  const backup = await engine.backup();
+  return {
+    type: 'application/octet-stream',
+    fileName: `corollary-${String(backup.position).padStart(10, '0')}.backup`,
+    bytes: backup.bytes,
+    run: async (send) => {
+      let isWhole = false;
+      try {
+        for await (const piece of backup.pieces()) await send(piece);
+        isWhole = true;
+      } finally {
+        await backup.close(isWhole);
+      }
+      return { omitted: null };
+    },
+  };
+}
