@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OperationName, OperationOutput } from '../../src/engine/contract/operations.ts';
+import { operations as contract } from '../../src/engine/contract/operations.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../../src/main/service-under-test.ts';
+import { type Client, createClient } from './client.ts';
+import { CorollaryError } from './failure.ts';
+import type { Operations } from './types.ts';
+
+/** Names of operations of which something does not fit; `never` where everything does. */
+type Answered<Name extends OperationName> = Awaited<ReturnType<Operations[Name]>>;
+type Misfit = {
+  [Name in OperationName]: Answered<Name> extends AsyncIterable<unknown>
+    ? never
+    : [OperationOutput<Name>] extends [Answered<Name>]
+      ? never
+      : Name;
+}[OperationName];
+let service: ServiceUnderTest;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startServiceUnderTest({ API_KEY: 'right' });
+  client = createClient({ url: `${service.address}/`, tenant: 'acme', key: 'right' });
+});
+afterAll(() => service.close());
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+}
+
+async function listOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe('the types', () => {
+  test('fit what the contract answers, for every operation', () => {
+    const misfits: Misfit[] = [];
+    // A name among them is an error of the compiler here.
+    const none: never[] = misfits;
+    expect(none).toEqual([]);
+    expect(Object.keys(client).sort()).toEqual(Object.keys(contract).sort());
+  });
+});
+
+describe('a client', () => {
+  test('tells, teaches, asks for a proof and retracts', async () => {
+    const told = await client.assertFacts({ facts: [{ predicate: 'parent', args: ['alma', 'nora'] }] });
+    expect(told).toMatchObject({ asserted: 1 });
+    const rule = await client.assertRule({ text: 'child(?x, ?y) :- parent(?y, ?x)' });
+    const answer = await client.ask({ text: 'child(nora, ?who)', withProof: true });
+    expect(answer.bindings).toEqual([{ who: 'alma' }]);
+    expect(answer.proof?.steps.at(-1)).toMatchObject({ atom: 'child(nora, alma)', ruleId: rule.id });
+    const changed = await client.updateRule(rule.id, { name: 'children' }, { ifMatch: rule.etag });
+    expect(await failureOf(client.deleteRule(rule.id, { ifMatch: rule.etag }))).toMatchObject({
+      code: 'PreconditionFailed',
+    });
+    expect(await client.getRule(rule.id)).toMatchObject({ name: 'children', etag: changed.etag });
+    expect(await client.retract({ predicate: 'parent', args: ['alma', 'nora'] })).toMatchObject({
+      dependents: ['child(nora, alma)'],
+    });
+  });
+
+  test('says numbers, flags and lists of a query string as what they are', async () => {
+    await client.assertFacts({
+      facts: ['b', 'a', 'c'].map((name) => ({ predicate: 'listed', args: [name], scope: 'a/b c' })),
+    });
+    const page = await client.listFacts({
+      predicate: 'listed',
+      limit: 2,
+      truthVal: true,
+      order: 'asc',
+      q: null,
+    });
+    expect(page).toMatchObject({ total: 3, facts: [{ args: ['b'] }, { args: ['a'] }] });
+    const memory = await client.browseMemory({ predicates: ['listed', 'child'] });
+    expect(memory.facts.length).toBe(3);
+    expect(await client.deleteScope('a/b c')).toMatchObject({ facts: 3 });
+  });
+
+  test('sees its own writes in a transaction, which nobody else does until it is committed', async () => {
+    const { id } = await client.beginTransaction();
+    const fact = { predicate: 'pending', args: [] };
+    expect(await client.assertFact(fact, { transaction: id })).toMatchObject({ status: 'pending' });
+    expect(await client.query(fact, { transaction: id })).toHaveLength(1);
+    expect(await client.query(fact)).toEqual([]);
+    expect(await client.commitTransaction(id, { dryRun: true })).toMatchObject({ dryRun: true });
+    await client.commitTransaction(id);
+    expect(await client.query(fact)).toHaveLength(1);
+  });
+
+  test('has the effect of a write once, however often it is sent with one key', async () => {
+    const options = { idempotencyKey: 'once' };
+    const first = await client.assertFact({ predicate: 'once', args: ['é'] }, options);
+    expect(await client.assertFact({ predicate: 'once', args: ['é'] }, options)).toEqual(first);
+    expect(await failureOf(client.assertFact({ predicate: 'twice', args: [] }, options))).toMatchObject({
+      code: 'IdempotencyMismatch',
+    });
+  });
+
+  test('answers a text as a text, and that a service is not ready as an answer', async () => {
+    expect(await client.clearContextSession({ sessionId: 's' })).toBe("Session 's' cleared");
+    expect(await client.ready()).toMatchObject({ subsystems: { engine: 'ready' } });
+  });
+
+  test('tells of a refusal with its code, its request id and what is wrong with which field', async () => {
+    const error = await failureOf(client.assertFact({ predicate: 'p(', args: [] }, { requestId: 'mine' }));
+    expect(error).toBeInstanceOf(CorollaryError);
+    expect(error).toMatchObject({
+      code: 'ValidationException',
+      status: 400,
+      requestId: 'mine',
+      errors: [{ path: 'predicate' }],
+      problem: { title: 'The request is not valid' },
+    });
+    const stranger = createClient({ url: service.address, tenant: 'acme' });
+    expect(await failureOf(stranger.listRules())).toMatchObject({ code: 'Unauthenticated', status: 401 });
+    expect(await failureOf(listOf(stranger.events()))).toMatchObject({ code: 'Unauthenticated' });
+  });
+});
+
+describe('streams', () => {
+  test('an import tells its lines, and an export gives back what went in', async () => {
+    const source = new Blob(['colour(sky, blue).\ncolour(grass, green).\nno statement at all\n']);
+    const lines = await listOf(client.importKnowledge(source.stream(), 'text/x-datalog'));
+    expect(lines.at(-1)).toMatchObject({ done: true, asserted: 2, failed: 1 });
+    const bytes = await listOf(
+      client.exportKnowledge({ format: 'datalog', predicate: 'colour', rules: false }),
+    );
+    const text = await new Blob(bytes as BlobPart[]).text();
+    expect(text).toContain('colour(sky, blue).');
+    const again = await listOf(client.importKnowledge(text, 'text/x-datalog', { dryRun: true }));
+    expect(again.at(-1)).toMatchObject({ unchanged: 2, dryRun: true });
+  });
+
+  test('changes come as they happen, go on after the last one seen, and end with the loop', async () => {
+    let after: string | undefined;
+    const begun = await client.assertFact({ predicate: 'begun', args: [] });
+    for await (const change of client.events({ after: `${begun.generation - 1}.0` })) {
+      after = change.eventId;
+      if (change.atom === 'begun()') break;
+    }
+    await client.assertFact({ predicate: 'next', args: [] });
+    for await (const change of client.events({ after })) {
+      expect(change).toMatchObject({ kind: 'fact.asserted', atom: 'next()' });
+      break;
+    }
+    await expect
+      .poll(async () => (await fetchText('/metrics')).match(/events_subscribers (\d+)/)?.[1])
+      .toBe('0');
+  });
+
+  async function fetchText(path: string): Promise<string> {
+    return (await fetch(service.address + path, { headers: { 'X-API-Key': 'right' } })).text();
+  }
+});
+
+describe('a call that is not answered', () => {
+  test('is Unreachable where nobody listens', async () => {
+    const nowhere = createClient({ url: 'http://127.0.0.1:9', tenant: 'acme' });
+    expect(await failureOf(nowhere.health())).toMatchObject({ code: 'Unreachable', status: null });
+  });
+
+  test('rejects with the reason of the signal that ended it, before or meanwhile', async () => {
+    const reason = new Error('given up');
+    expect(await failureOf(client.health({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    const controller = new AbortController();
+    const running = failureOf(listOf(client.events({ signal: controller.signal })));
+    controller.abort(reason);
+    expect(await running).toBe(reason);
+  });
+
+  test('is TimedOut where it takes longer than it may, of a stream between two pieces', async () => {
+    expect(await failureOf(listOf(client.events({ timeoutMs: 50 })))).toMatchObject({ code: 'TimedOut' });
+  });
+});

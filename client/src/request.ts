@@ -1,0 +1,206 @@
+/**
+ * One request and its answer, over `fetch`: the address and headers that the table says, and one error for whatever
+ * goes wrong. What an operation means is not known here.
+ *
+ * Kept: who gave the call up gets the reason of their own signal back; everything else that ends a call badly is a
+ * CorollaryError with the request id that was sent.
+ */
+import { CorollaryError, errorOfAnswer, isObject } from './failure.ts';
+import type { Operation } from './operation.ts';
+import type { CallOptions, EventOptions, IfMatch, InTransaction, Upload, WriteOptions } from './options.ts';
+
+/** Whom to call, and as whom. */
+export interface Connection {
+  /** The service's address without a slash at its end: http://127.0.0.1:9300 */
+  readonly origin: string;
+  readonly database: string;
+  readonly tenant: string;
+  /** null: the service wants none. */
+  readonly key: string | null;
+}
+
+export type AnyOptions = CallOptions &
+  WriteOptions &
+  EventOptions &
+  IfMatch &
+  Partial<InTransaction> & {
+    /** Told once, when a stream began to answer. */
+    onOpen?: () => void;
+  };
+
+/** What a call sends: arguments of the path by name, parameters of the query string, and a body. */
+export interface Parts {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly upload?: { readonly source: Upload; readonly type: string };
+}
+
+/** A name for one request that nobody else uses. `prefix` says where it is from. */
+export function newRequestId(prefix: string): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(9));
+  return `${prefix}-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The headers that every call carries. */
+export function headersOf(connection: Connection, requestId: string): Record<string, string> {
+  return {
+    'X-Database': connection.database,
+    'X-Tenant-ID': connection.tenant,
+    'X-Request-ID': requestId,
+    ...(connection.key === null ? {} : { Authorization: `Bearer ${connection.key}` }),
+  };
+}
+
+/** The address of a call. Absent and null parameters are left out; a list is repeated. */
+export function addressOf(
+  origin: string,
+  { path }: Pick<Operation, 'path'>,
+  { params, query }: Parts,
+): string {
+  const filled = path.replace(/:([a-z]+)/gi, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {}))
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== null && each !== undefined) search.append(name, String(each));
+  return `${origin}${filled}${search.size === 0 ? '' : `?${search}`}`;
+}
+
+/** A call that is under way: its answer has begun, and can be read until the time is up that is given for each piece. */
+export interface Begun {
+  readonly response: Response;
+  readonly requestId: string;
+  /** Gives the answer its time anew. */
+  readonly extend: () => void;
+  /** To be called when nothing more is read. */
+  readonly end: () => void;
+  /** What to throw for an error of reading. */
+  readonly failureOf: (cause: unknown) => unknown;
+}
+
+/** Sends the call. Resolves when the answer has begun and is a success. */
+export async function begin(
+  connection: Connection,
+  operation: Operation,
+  parts: Parts,
+  options: AnyOptions,
+): Promise<Begun> {
+  const requestId = options.requestId ?? newRequestId('client');
+  const { signal, extend, end, failureOf } = patience(options, requestId);
+  const { upload } = parts;
+  const hasBody = operation.fields === 'body';
+  const type = upload?.type ?? (hasBody ? 'application/json' : undefined);
+  const body = upload?.source ?? (hasBody ? JSON.stringify(parts.body ?? {}) : undefined);
+  const init: RequestInit & { duplex?: 'half' } = {
+    method: operation.method,
+    headers: {
+      ...headersOf(connection, requestId),
+      ...(type === undefined ? {} : { 'Content-Type': type }),
+      ...optionHeaders(options),
+    },
+    signal,
+    ...(body === undefined ? {} : { body }),
+    ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+    ...(operation.stream === 'events' ? { cache: 'no-store' } : {}),
+  };
+  try {
+    const response = await fetch(addressOf(connection.origin, operation, parts), init);
+    const begun = { response, requestId, extend, end, failureOf };
+    if (!response.ok && !isReadiness(operation, response)) throw await refusalOf(begun);
+    return begun;
+  } catch (cause) {
+    end();
+    throw failureOf(cause);
+  }
+}
+
+/** Not to be ready is an answer too, not a refusal. */
+function isReadiness({ path }: Operation, { status }: Response): boolean {
+  return path === '/health/ready' && status === 503;
+}
+
+function optionHeaders(options: AnyOptions): Record<string, string> {
+  const { transaction, ifMatch, idempotencyKey, after } = options;
+  const headers = {
+    'X-Transaction-ID': transaction,
+    'If-Match': ifMatch,
+    'Idempotency-Key': idempotencyKey,
+    'Last-Event-ID': after,
+  };
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+async function refusalOf({ response, requestId }: Begun): Promise<CorollaryError> {
+  const text = await response.text();
+  return errorOfAnswer(response.status, jsonOf(text), requestId, response.headers.get('Retry-After'));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // No JSON, and so no answer of the service: the status alone is told.
+    return null;
+  }
+}
+
+/** The caller's signal and the time that was given, as one signal. */
+function patience(
+  { signal, timeoutMs }: CallOptions,
+  requestId: string,
+): Pick<Begun, 'extend' | 'end' | 'failureOf'> & { signal: AbortSignal } {
+  const time = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = (): void => clearTimeout(timer);
+  const extend = (): void => {
+    end();
+    if (timeoutMs !== undefined) timer = setTimeout(() => time.abort(), timeoutMs);
+  };
+  extend();
+  return {
+    signal: signal === undefined ? time.signal : AbortSignal.any([signal, time.signal]),
+    extend,
+    end,
+    failureOf(cause) {
+      if (signal?.aborted === true) return signal.reason;
+      if (cause instanceof CorollaryError) return cause;
+      const isLate = time.signal.aborted;
+      return new CorollaryError(
+        {
+          code: isLate ? 'TimedOut' : 'Unreachable',
+          status: null,
+          detail: isLate
+            ? `The service did not answer within ${timeoutMs} ms.`
+            : 'The service does not answer: is it running, and is the address right?',
+          requestId,
+        },
+        cause,
+      );
+    },
+  };
+}
+
+/** A call that has one answer. */
+export async function perform(
+  connection: Connection,
+  operation: Operation,
+  parts: Parts,
+  options: AnyOptions = {},
+): Promise<unknown> {
+  const { response, requestId, end, failureOf } = await begin(connection, operation, parts, options);
+  try {
+    const text = await response.text();
+    if (operation.answer === 'text') return text;
+    const answer = text === '' ? null : jsonOf(text);
+    if (answer === null && text !== '') throw errorOfAnswer(response.status, null, requestId);
+    if (!response.ok && isObject(answer) && 'code' in answer)
+      throw errorOfAnswer(response.status, answer, requestId, response.headers.get('Retry-After'));
+    return answer;
+  } catch (cause) {
+    throw failureOf(cause);
+  } finally {
+    end();
+  }
+}

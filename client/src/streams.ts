@@ -1,0 +1,91 @@
+/**
+ * Answers that come piece by piece, as async iterables: bytes, lines of JSON, changes.
+ *
+ * Kept: the call is made when iterating begins, and ended when it ends, however that is; a stream that breaks off throws,
+ * so that no part is taken for the whole. Coming back after a break is left to the caller, who knows what was seen last.
+ */
+import { errorOfAnswer, CorollaryError, isObject } from './failure.ts';
+import type { Operation } from './operation.ts';
+import { type AnyOptions, begin, type Connection, type Parts } from './request.ts';
+import { createServerSentEventReader } from './server-sent-events.ts';
+import type { Change, ChangeEvent, ChangeKind } from './types.ts';
+
+/** The pieces of an answer in order, of any size. */
+export async function* bytesOf(
+  connection: Connection,
+  operation: Operation,
+  parts: Parts,
+  options: AnyOptions,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  const { response, extend, end, failureOf } = await begin(connection, operation, parts, options);
+  const reader = response.body?.getReader();
+  try {
+    options.onOpen?.();
+    for (;;) {
+      extend();
+      const piece = await reader?.read();
+      if (piece === undefined || piece.done) return;
+      // However long the caller takes with it is no fault of the service.
+      end();
+      yield piece.value;
+    }
+  } catch (cause) {
+    throw failureOf(cause);
+  } finally {
+    end();
+    // Nobody waits for the rest; where the stream has failed there is none.
+    await reader?.cancel().catch(() => undefined);
+  }
+}
+
+/** The lines of an answer, each parsed. Throws what a line says that went wrong, and where the last line is no end. */
+export async function* linesOf(
+  connection: Connection,
+  operation: Operation,
+  parts: Parts,
+  options: AnyOptions,
+): AsyncGenerator<unknown, void, undefined> {
+  const requestId = options.requestId ?? '';
+  const decoder = new TextDecoder();
+  let rest = '';
+  let isDone = false;
+  for await (const bytes of bytesOf(connection, operation, parts, options)) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const value = JSON.parse(line) as unknown;
+      if (isObject(value) && isObject(value['error'])) {
+        const { status } = value['error'];
+        throw errorOfAnswer(typeof status === 'number' ? status : 500, value['error'], requestId);
+      }
+      isDone = isObject(value) && value['done'] === true;
+      yield value;
+    }
+  }
+  if (!isDone)
+    throw new CorollaryError({
+      code: 'Unreachable',
+      status: null,
+      detail: 'The connection ended before the work did. What was stored before stays stored.',
+      requestId,
+    });
+}
+
+/** The changes of a stream, together those that arrived together. Ends where the service ends it. */
+export async function* changesOf(
+  connection: Connection,
+  operation: Operation,
+  options: AnyOptions,
+): AsyncGenerator<ChangeEvent[], void, undefined> {
+  const decoder = new TextDecoder();
+  const reader = createServerSentEventReader();
+  for await (const bytes of bytesOf(connection, operation, {}, options)) {
+    const events = reader.push(decoder.decode(bytes, { stream: true }));
+    if (events.length > 0)
+      yield events.map(({ id, kind, data }) => ({
+        ...(JSON.parse(data) as Change),
+        kind: kind as ChangeKind,
+        eventId: id,
+      }));
+  }
+}
