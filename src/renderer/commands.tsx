@@ -1,8 +1,8 @@
 /** Everything that can be done by name: the tools, and the predicates, rules, questions and scopes there are. */
-import { useMantineColorScheme } from '@mantine/core';
 import {
   IconBook2,
   IconBrain,
+  IconContrast,
   IconDatabase,
   IconDatabaseCog,
   IconFileExport,
@@ -16,6 +16,7 @@ import {
   IconLogin2,
   IconLogout2,
   IconPlugConnected,
+  IconRoute,
   IconRoute2,
   IconSettings,
   IconStack2,
@@ -27,26 +28,56 @@ import {
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { askToSignIn, useCredential } from './api/credential.ts';
+import { failureOf } from './api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
+import type { KnownQuestion } from './api/known-questions.ts';
 import { useQuestions } from './api/questions.ts';
 import { useSession } from './api/session.tsx';
 import { allScopes, type Space } from './api/space.ts';
 import { useSignOut } from './api/use-sign-out.ts';
 import { agentsSearchOf } from './features/agents/agents-search.ts';
+import { newTab } from './features/ask/ask-search.ts';
 import { contextSearchOf } from './features/context/context-search.ts';
 import { factsSearchOf } from './features/facts/facts-search.ts';
 import { memorySearchOf } from './features/memory/memory-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
+import { takeTour } from './features/tour/start-tour.ts';
+import { leaveTour, useTour } from './features/tour/tour-store.ts';
 import type { Command } from './ui/command.ts';
 import { formatAmount } from './ui/format.ts';
+import { notifyFailure } from './ui/notify.tsx';
 import { useLastSearch } from './ui/last-searches.ts';
+import { setTheme, useShownTheme } from './ui/theme-choice.ts';
 import { setDensity, useDensity } from './ui/use-row-height.ts';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
+/** What can be done with rules as a whole. */
+function useRuleCommands(): Command[] {
+  const navigate = useNavigate();
+  return useMemo(
+    () => [
+      {
+        id: 'rules.graph',
+        title: 'Graph of rules by strata',
+        group: 'Workbench',
+        icon: <IconRoute2 {...small} />,
+        run: () => void navigate({ to: '/rules', search: { view: 'graph' } }),
+      },
+      {
+        id: 'rules.rename',
+        title: 'Rename a predicate in rules and facts…',
+        group: 'Workbench',
+        icon: <IconRoute2 {...small} />,
+        run: () => void navigate({ to: '/rules', search: { rename: '-' } }),
+      },
+    ],
+    [navigate],
+  );
+}
+
 function useToolCommands(): Command[] {
   const navigate = useNavigate();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
   return useMemo(() => {
     const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
       void navigate({ to });
@@ -91,12 +122,28 @@ function useToolCommands(): Command[] {
         icon: <IconSettings {...small} />,
         run: go('/settings'),
       },
+    ];
+  }, [navigate]);
+}
+
+/** How the workbench looks. */
+function useLookCommands(): Command[] {
+  const shown = useShownTheme();
+  return useMemo(
+    () => [
       {
         id: 'theme',
         title: 'Switch between light and dark',
         group: 'Workbench',
         icon: <IconSunMoon {...small} />,
-        run: () => setColorScheme(colorScheme === 'dark' ? 'light' : 'dark'),
+        run: () => setTheme(shown === 'light' ? 'dark' : 'light'),
+      },
+      {
+        id: 'theme.contrast',
+        title: shown === 'contrast' ? 'Leave high contrast' : 'High contrast',
+        group: 'Workbench',
+        icon: <IconContrast {...small} />,
+        run: () => setTheme(shown === 'contrast' ? 'system' : 'contrast'),
       },
       {
         id: 'density',
@@ -105,8 +152,15 @@ function useToolCommands(): Command[] {
         icon: <IconSunMoon {...small} />,
         run: () => setDensity(useDensity.getState().density === 'compact' ? 'normal' : 'compact'),
       },
-    ];
-  }, [navigate, colorScheme, setColorScheme]);
+    ],
+    [shown],
+  );
+}
+
+/** The folder of a saved question, and its text where it is called otherwise. */
+function questionDetail({ name, folder, text }: KnownQuestion): { detail?: string } {
+  const parts = [folder, name === null ? null : text].filter((part) => part !== null);
+  return parts.length === 0 ? {} : { detail: parts.join(' · ') };
 }
 
 function useKnowledgeCommands(): Command[] {
@@ -140,8 +194,9 @@ function useKnowledgeCommands(): Command[] {
       ...questions.map(
         (question): Command => ({
           id: `question ${question.text}`,
-          title: question.text,
-          group: 'Questions',
+          title: question.name ?? question.text,
+          group: question.kind === 'saved' ? 'Saved questions' : 'Questions',
+          ...questionDetail(question),
           icon: <IconListSearch {...small} />,
           run: () => void navigate({ to: '/ask', search: { question: question.text } }),
         }),
@@ -250,13 +305,20 @@ function useAgentCommands(): Command[] {
   }, [navigate, last]);
 }
 
-/** The tools that explain; they take up the question that was asked last. */
+/** Asking anew, and the tools that explain: they take up the question that was asked last. */
 function useExplainingCommands(): Command[] {
   const navigate = useNavigate();
   const { question: asked } = useLastSearch('/ask');
   return useMemo(() => {
     const search = typeof asked === 'string' ? { question: asked } : {};
     return [
+      {
+        id: 'ask.new',
+        title: 'Ask in a new tab',
+        group: 'Workbench',
+        icon: <IconListSearch {...small} />,
+        run: () => void navigate({ to: '/ask', search: { tab: newTab } }),
+      },
       {
         id: 'go.what-if',
         title: 'What if: try changes without storing them',
@@ -377,6 +439,27 @@ function useKeyCommands(): Command[] {
   );
 }
 
+/** The tour: begun, or taken up where it was left. */
+function useTourCommands(): Command[] {
+  const session = useSession();
+  const isOpen = useTour(({ progress }) => progress?.isOpen === true);
+  return useMemo(
+    () => [
+      {
+        id: 'tour',
+        title: isOpen ? 'Leave the tour' : 'Take the tour',
+        group: 'Workbench',
+        icon: <IconRoute {...small} />,
+        run: () => {
+          if (isOpen) leaveTour();
+          else takeTour(session).catch((error: unknown) => notifyFailure(failureOf(error)));
+        },
+      },
+    ],
+    [session, isOpen],
+  );
+}
+
 /** The list of databases, and every other one by name. */
 function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
   const navigate = useNavigate();
@@ -390,6 +473,12 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
         group: 'Go to',
         icon: <IconDatabaseCog {...small} />,
         run: () => void navigate({ to: '/admin/databases' }),
+      },
+      {
+        id: 'admin.replication',
+        title: 'Look at replication: the leader, the followers and their lag',
+        group: 'Administration',
+        run: () => void navigate({ to: '/admin/replication' }),
       },
       ...(databases ?? [])
         .filter(({ name }) => name !== space.database)
@@ -413,12 +502,15 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
   const { space } = useSession();
   const scopes = useScopes();
   const tools = useToolCommands();
+  const ruleTools = useRuleCommands();
+  const looks = useLookCommands();
   const context = useContextCommands();
   const transfer = useTransferCommands();
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
   const agents = useAgentCommands();
   const keys = useKeyCommands();
+  const tour = useTourCommands();
   const explaining = useExplainingCommands();
   const knowledge = useKnowledgeCommands();
   const databases = useDatabaseCommands(goTo);
@@ -439,12 +531,15 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
     );
     return [
       ...tools,
+      ...ruleTools,
+      ...looks,
       ...context,
       ...transfer,
       ...scopeTools,
       ...memory,
       ...agents,
       ...keys,
+      ...tour,
       ...explaining,
       ...knowledge,
       ...databases,
@@ -452,12 +547,15 @@ export function useCommands(goTo: (space: Space) => void): Command[] {
     ];
   }, [
     tools,
+    ruleTools,
+    looks,
     context,
     transfer,
     scopeTools,
     memory,
     agents,
     keys,
+    tour,
     explaining,
     knowledge,
     databases,

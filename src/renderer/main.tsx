@@ -3,7 +3,7 @@ import './no-eval.ts';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
 import './ui/theme.css';
-import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import './ui/controls.css';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -12,18 +12,9 @@ import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/queries.ts';
 import { lastAddressKey, router } from './routes.tsx';
 import { readStored, readString } from './ui/stored-state.ts';
-import { cssVariablesResolver, theme } from './ui/theme.ts';
+import { startTheme } from './ui/theme-choice.ts';
+import { Themed } from './ui/themed.tsx';
 import { applyDensity } from './ui/use-row-height.ts';
-
-const schemeManager = localStorageColorSchemeManager({ key: 'corollary.theme' });
-
-/** Sets the colours before the first paint, so that a dark workbench does not start with a white flash. */
-function applyScheme(): void {
-  const chosen = schemeManager.get('auto');
-  const isDark =
-    chosen === 'dark' || (chosen === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
-  document.documentElement.setAttribute('data-mantine-color-scheme', isDark ? 'dark' : 'light');
-}
 
 /** A start without an address goes on where the last one ended. */
 function restoreAddress(): void {
@@ -35,21 +26,16 @@ function restoreAddress(): void {
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 
-applyScheme();
+startTheme();
 applyDensity();
 restoreAddress();
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={cssVariablesResolver}
-      defaultColorScheme="auto"
-      colorSchemeManager={schemeManager}
-    >
+    <Themed>
       <Notifications position="bottom-right" limit={4} />
       <QueryClientProvider client={createQueryClient()}>
         <RouterProvider router={router} />
       </QueryClientProvider>
-    </MantineProvider>
+    </Themed>
   </StrictMode>,
 );

@@ -37,7 +37,10 @@ import { rulesSearchOf } from './features/rules/rules-search.ts';
 import { scopesSearchOf } from './features/scopes/scopes-search.ts';
 import { SettingsView } from './features/settings/settings-view.tsx';
 import { Shell } from './features/shell/shell.tsx';
+import { ViewFailed } from './features/shell/view-failed.tsx';
 import { StartView } from './features/start/start-view.tsx';
+import { TourOffer } from './features/tour/tour-offer.tsx';
+import { useTour } from './features/tour/tour-store.ts';
 import { DropArea } from './features/transfer/drop-area.tsx';
 import { ImportNotice } from './features/transfer/import-notice.tsx';
 import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
@@ -50,6 +53,9 @@ const AdminView = lazy(async () => ({
 }));
 const DashboardView = lazy(async () => ({
   default: (await import('./features/admin/dashboard-view.tsx')).DashboardView,
+}));
+const ReplicationView = lazy(async () => ({
+  default: (await import('./features/admin/replication-view.tsx')).ReplicationView,
 }));
 const AgentsView = lazy(async () => ({
   default: (await import('./features/agents/agents-view.tsx')).AgentsView,
@@ -67,6 +73,9 @@ const ProofView = lazy(async () => ({
 }));
 const ProofPanel = lazy(async () => ({
   default: (await import('./features/proof/proof-panel.tsx')).ProofPanel,
+}));
+const TourPanel = lazy(async () => ({
+  default: (await import('./features/tour/tour-panel.tsx')).TourPanel,
 }));
 const ImportDialog = lazy(async () => ({
   default: (await import('./features/transfer/import-dialog.tsx')).ImportDialog,
@@ -140,12 +149,26 @@ function ImportUnderWay() {
   return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
 }
 
+/** The tour beside the view, where one is taken; it looks at the address and leads from view to view. */
+function Tour() {
+  const isOpen = useTour(({ progress }) => progress?.isOpen === true);
+  const navigate = useNavigate();
+  const { pathname, search } = useLocation();
+  const shown = useMemo(() => ({ path: pathname, search }), [pathname, search]);
+  if (!isOpen) return null;
+  return (
+    <Suspense fallback={null}>
+      <TourPanel shown={shown} onGo={(to) => void navigate({ to })} />
+    </Suspense>
+  );
+}
+
 function Framed() {
   const { database, tenant } = useSession().space;
   const goTo = useGoTo();
   const commands = useCommands(goTo);
   return (
-    <Shell commands={commands} goTo={goTo}>
+    <Shell commands={commands} goTo={goTo} aside={<Tour />}>
       {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
       <Suspense fallback={null} key={`${database} ${tenant}`}>
         <Outlet />
@@ -172,13 +195,21 @@ function Home() {
   const rules = useRules();
   if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
   if (predicates.data === undefined || rules.data === undefined) return null;
+  // What was known here before may have gone since.
+  if (predicates.isFetching || rules.isFetching) return null;
   const isEmpty = predicates.data.length === 0 && rules.data.length === 0;
   return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
 }
 
 const homeRoute = createRoute({ getParentRoute: () => rootRoute, path: '/', component: Home });
 
-const startRoute = createRoute({ getParentRoute: () => rootRoute, path: '/start', component: StartView });
+const startRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/start',
+  component: function Start() {
+    return <StartView tour={<TourOffer />} />;
+  },
+});
 
 const factsRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -230,10 +261,14 @@ const askRoute = createRoute({
   component: function Ask() {
     const search = askRoute.useSearch();
     const navigate = askRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search, { replace } = { replace: false }) => void navigate({ search: next, replace }),
+      [navigate],
+    );
     return (
       <AskView
         search={search}
-        onSearch={(next) => void navigate({ search: next })}
+        onSearch={onSearch}
         renderProof={(question, onClose) => <ProofPanel question={question} onClose={onClose} />}
         renderWhyNot={(question, onQuestion, onClose) => (
           <WhyNotPanel question={question} onQuestion={onQuestion} onClose={onClose} />
@@ -351,6 +386,18 @@ const adminRoute = createRoute({
   },
 });
 
+const replicationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/replication',
+  component: function Replication() {
+    return (
+      <AdminFrame>
+        <ReplicationView />
+      </AdminFrame>
+    );
+  },
+});
+
 const keysRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/admin/keys',
@@ -461,6 +508,7 @@ export const router = createRouter({
     whatIfRoute,
     dashboardRoute,
     adminRoute,
+    replicationRoute,
     keysRoute,
     scopesRoute,
     memoryRoute,
@@ -471,6 +519,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: false,
+  defaultErrorComponent: ViewFailed,
 });
 
 router.subscribe('onResolved', ({ toLocation }) => {

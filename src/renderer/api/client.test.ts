@@ -1,33 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
-import { operations } from '../../engine/contract/operations.ts';
-import { call, type Endpoint, httpCallOf } from './client.ts';
+import { describe, expect, test } from 'vitest';
+import { addressOf, call } from './client.ts';
 import { openEventStream, pauseBefore, type StreamedChange, type StreamState } from './event-stream.ts';
 import { ApiError } from './problem.ts';
+import { endScriptedServices, scriptedService } from './testing/scripted-service.ts';
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-/** A service on a free port that answers with `handler`. */
-async function serve(handler: Handler): Promise<Endpoint> {
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
-    request.on('end', () => handler(request, response, body));
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}`, database: 'db', tenant: 'acme', key: 'secret' };
-}
+endScriptedServices();
 
 async function failureOfCall(promise: Promise<unknown>): Promise<ApiError> {
   const error = await promise.then(
@@ -40,7 +17,7 @@ async function failureOfCall(promise: Promise<unknown>): Promise<ApiError> {
 
 describe('a call', () => {
   test('goes to the path, method, headers and body that the table says', async () => {
-    const endpoint = await serve((request, response, body) => {
+    const endpoint = await scriptedService((request, response, body) => {
       const { method, url, headers } = request;
       response.end(JSON.stringify({ method, url, headers, body: JSON.parse(body) as unknown }));
     });
@@ -48,7 +25,7 @@ describe('a call', () => {
       endpoint,
       'updateRule',
       { params: { id: 'a/b c' }, body: { enabled: false } },
-      { requestId: 'mine' },
+      { requestId: 'mine', ifMatch: '"tag"' },
     );
     expect(answer).toMatchObject({
       method: 'PUT',
@@ -60,19 +37,21 @@ describe('a call', () => {
         'x-request-id': 'mine',
         authorization: 'Bearer secret',
         'content-type': 'application/json',
+        'if-match': '"tag"',
       },
     });
   });
 
   test('leaves absent query parameters out, and encodes the others', () => {
-    const { url } = httpCallOf('http://x', operations.listFacts, {
+    const endpoint = { origin: 'http://x', database: 'db', tenant: 'acme', key: null };
+    const url = addressOf(endpoint, 'listFacts', {
       query: { predicate: 'a b', q: undefined, cursor: null, limit: '10' },
     });
     expect(url).toBe('http://x/facts?predicate=a+b&limit=10');
   });
 
   test('a problem becomes an error with code, detail and request id', async () => {
-    const endpoint = await serve((_, response) => {
+    const endpoint = await scriptedService((_, response) => {
       response.statusCode = 422;
       response.end(
         JSON.stringify({
@@ -94,7 +73,7 @@ describe('a call', () => {
   });
 
   test('a refusal that says when to try again keeps that', async () => {
-    const endpoint = await serve((request, response) => {
+    const endpoint = await scriptedService((request, response) => {
       response.statusCode = 429;
       if (request.url === '/health') response.setHeader('Retry-After', '17');
       else response.setHeader('Retry-After', 'Sat, 21 Nov 2026 15:00:00 GMT');
@@ -105,7 +84,7 @@ describe('a call', () => {
   });
 
   test('an answer that is not of the service is told as such', async () => {
-    const endpoint = await serve((_, response) => {
+    const endpoint = await scriptedService((_, response) => {
       response.statusCode = 502;
       response.end('<html>');
     });
@@ -113,13 +92,13 @@ describe('a call', () => {
   });
 
   test('no answer is Unreachable, with the request id that was sent', async () => {
-    const endpoint = await serve((request) => request.socket.destroy());
+    const endpoint = await scriptedService((request) => request.socket.destroy());
     const error = await failureOfCall(call(endpoint, 'health', {}, { requestId: 'gone' }));
     expect(error).toMatchObject({ code: 'Unreachable', requestId: 'gone', status: null });
   });
 
   test('a call that is given up stays an abort', async () => {
-    const endpoint = await serve(() => undefined);
+    const endpoint = await scriptedService(() => undefined);
     const controller = new AbortController();
     const running = call(endpoint, 'health', {}, { signal: controller.signal });
     controller.abort();
@@ -130,7 +109,7 @@ describe('a call', () => {
 describe('the stream of changes', () => {
   test('reconnects with what it last saw, and says how it stands', async () => {
     const seenIds: (string | undefined)[] = [];
-    const endpoint = await serve((request, response) => {
+    const endpoint = await scriptedService((request, response) => {
       seenIds.push(request.headers['last-event-id'] as string | undefined);
       const generation = seenIds.length;
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -155,7 +134,7 @@ describe('the stream of changes', () => {
 
   test('is opened anew on demand, without a pause, and goes on after what it last saw', async () => {
     const seenIds: (string | undefined)[] = [];
-    const endpoint = await serve((request, response) => {
+    const endpoint = await scriptedService((request, response) => {
       seenIds.push(request.headers['last-event-id'] as string | undefined);
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       const data = JSON.stringify({ generation: 1, time: 0, requestId: null });
@@ -174,7 +153,7 @@ describe('the stream of changes', () => {
   });
 
   test('a refusal is the reason it gives while it waits', async () => {
-    const endpoint = await serve((_, response) => {
+    const endpoint = await scriptedService((_, response) => {
       response.statusCode = 404;
       response.end(
         JSON.stringify({ code: 'DatabaseNotFound', detail: 'there is no database db', requestId: 'r' }),
@@ -195,7 +174,7 @@ describe('the stream of changes', () => {
 
   test('a key that is not taken is not tried again until somebody asks for it', async () => {
     let calls = 0;
-    const endpoint = await serve((_, response) => {
+    const endpoint = await scriptedService((_, response) => {
       calls += 1;
       response.statusCode = 401;
       response.end(JSON.stringify({ code: 'Unauthenticated', detail: 'expired', requestId: 'r' }));

@@ -4,11 +4,12 @@
  * It is read with fetch, since an EventSource cannot send the tenant. A stream that is silent for longer than
  * the service's heartbeat counts as broken. What the changes mean is the business of `live.ts`.
  */
+import { operations } from '../../../client/src/operations.ts';
+import { changesOf } from '../../../client/src/streams.ts';
+import type { ChangeEvent } from '../../../client/src/types.ts';
 import { changeKinds, type ChangeData, type ChangeKind } from '../../engine/contract/administration.ts';
-import { operations } from '../../engine/contract/operations.ts';
-import { type Endpoint, headersOf, newRequestId } from './client.ts';
-import { errorOfAnswer, errorOfSilence, type Failure, failureOf } from './problem.ts';
-import { createServerSentEventReader, type ServerSentEvent } from './server-sent-events.ts';
+import { type Endpoint, newRequestId } from './client.ts';
+import { apiErrorOf, errorOfSilence, type Failure, failureOf } from './problem.ts';
 
 export interface StreamedChange extends ChangeData {
   readonly kind: ChangeKind;
@@ -55,9 +56,8 @@ function isChangeKind(kind: string): kind is ChangeKind {
 }
 
 /** The change in an event, or null for a kind that this workbench does not know. */
-export function changeOf(event: ServerSentEvent): StreamedChange | null {
-  if (!isChangeKind(event.kind)) return null;
-  return { ...(JSON.parse(event.data) as ChangeData), kind: event.kind };
+function changeOf({ eventId: _, ...change }: ChangeEvent): StreamedChange | null {
+  return isChangeKind(change.kind) ? change : null;
 }
 
 /** Reads one connection to its end. Throws where it cannot be opened or breaks. */
@@ -66,35 +66,19 @@ async function readConnection(
   lastId: string,
   signal: AbortSignal,
   onOpen: () => void,
-  onEvents: (events: ServerSentEvent[]) => void,
+  onEvents: (events: ChangeEvent[]) => void,
 ): Promise<void> {
-  const requestId = newRequestId();
-  const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), silenceMs);
+  const options = {
+    requestId: newRequestId(),
+    signal,
+    timeoutMs: silenceMs,
+    onOpen,
+    ...(lastId === '' ? {} : { after: lastId }),
+  };
   try {
-    const response = await fetch(endpoint.origin + operations.events.path, {
-      headers: { ...headersOf(endpoint, requestId), ...(lastId === '' ? {} : { 'Last-Event-ID': lastId }) },
-      signal: AbortSignal.any([signal, silence.signal]),
-      cache: 'no-store',
-    });
-    if (!response.ok || response.body === null)
-      throw errorOfAnswer(response.status, await response.json().catch(() => null), requestId);
-    onOpen();
-    const reader = createServerSentEventReader();
-    const text = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      const { done, value } = await text.read();
-      if (done) return;
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), silenceMs);
-      const events = reader.push(value);
-      if (events.length > 0) onEvents(events);
-    }
-  } catch (cause) {
-    if (cause instanceof Error && cause.name === 'ApiError') throw cause;
-    throw errorOfSilence(cause, requestId);
-  } finally {
-    clearTimeout(timer);
+    for await (const events of changesOf(endpoint, operations.events, options)) onEvents(events);
+  } catch (error) {
+    throw apiErrorOf(error);
   }
 }
 
@@ -116,9 +100,9 @@ export function openEventStream(endpoint: Endpoint, listener: StreamListener): E
     });
   }
 
-  function onEvents(events: ServerSentEvent[]): void {
+  function onEvents(events: ChangeEvent[]): void {
     const last = events.at(-1);
-    if (last !== undefined) lastId = last.id;
+    if (last !== undefined) lastId = last.eventId;
     const changes = events.map(changeOf).filter((change) => change !== null);
     if (changes.length > 0) listener.onChanges(changes);
   }

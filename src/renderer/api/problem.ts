@@ -3,6 +3,7 @@
  *
  * `detail` is written for people and says what to do; `requestId` finds the call in the service's log.
  */
+import { CorollaryError } from '../../../client/src/failure.ts';
 import { problems, type ProblemCode, type ProblemDetail } from '../../engine/contract/problems.ts';
 
 /** `Unreachable`: no answer came. `Unreadable`: an answer that is not of this service. */
@@ -19,7 +20,14 @@ export interface Failure {
   readonly endedTransaction?: boolean;
   /** Seconds after which the service takes another try; null where it did not say. */
   readonly retryAfterSeconds?: number | null;
+  /** The limit that a question was over; null where it was none. */
+  readonly limit?: QuestionLimit | null;
+  /** Address of the leader, which takes what a follower refused; null where it was not about that. */
+  readonly leader?: string | null;
 }
+
+/** What a question can have too much of, as InferenceLimitExceeded names it. */
+export type QuestionLimit = 'timeoutMs' | 'maxDerivations' | 'memory';
 
 export class ApiError extends Error implements Failure {
   readonly code: FailureCode;
@@ -30,6 +38,8 @@ export class ApiError extends Error implements Failure {
   readonly errors: readonly ProblemDetail[];
   readonly endedTransaction: boolean;
   readonly retryAfterSeconds: number | null;
+  readonly limit: QuestionLimit | null;
+  readonly leader: string | null;
 
   constructor(failure: Failure, cause?: unknown) {
     super(failure.detail, cause === undefined ? {} : { cause });
@@ -42,6 +52,8 @@ export class ApiError extends Error implements Failure {
     this.errors = failure.errors;
     this.endedTransaction = failure.endedTransaction ?? false;
     this.retryAfterSeconds = failure.retryAfterSeconds ?? null;
+    this.limit = failure.limit ?? null;
+    this.leader = failure.leader ?? null;
   }
 }
 
@@ -58,6 +70,15 @@ function isProblemDetail(value: unknown): value is ProblemDetail {
     'message' in value &&
     typeof value.message === 'string'
   );
+}
+
+function limitOf(value: unknown): QuestionLimit | null {
+  return value === 'timeoutMs' || value === 'maxDerivations' || value === 'memory' ? value : null;
+}
+
+/** An address that a link can lead to; null for none. */
+function addressOf(value: unknown): string | null {
+  return typeof value === 'string' && /^https?:\/\//.test(value) ? value : null;
 }
 
 /** The seconds of a Retry-After header; null for none, or one that is a date. */
@@ -96,6 +117,8 @@ export function errorOfAnswer(
     errors: Array.isArray(errors) ? errors.filter(isProblemDetail) : [],
     endedTransaction: problem['transaction'] === 'rolled_back',
     retryAfterSeconds: secondsOf(retryAfter),
+    limit: code === 'InferenceLimitExceeded' ? limitOf(problem['limit']) : null,
+    leader: code === 'NotLeader' ? addressOf(problem['leader']) : null,
   });
 }
 
@@ -111,6 +134,19 @@ export function errorOfSilence(cause: unknown, requestId: string): ApiError {
       errors: [],
     },
     cause,
+  );
+}
+
+/** What the client package throws, in the workbench's words; anything else as it is. */
+export function apiErrorOf(error: unknown): unknown {
+  if (!(error instanceof CorollaryError)) return error;
+  const { status, problem, requestId, retryAfterSeconds } = error;
+  if (status === null) return errorOfSilence(error, requestId);
+  return errorOfAnswer(
+    status,
+    problem,
+    requestId,
+    retryAfterSeconds === null ? null : String(retryAfterSeconds),
   );
 }
 

@@ -107,6 +107,16 @@ export function useMetricsText(everyMs: number) {
   });
 }
 
+/** What the storage holds, read again every so often; for admins. */
+export function useStorageState(everyMs: number) {
+  const { call } = useSession();
+  return useQuery({
+    queryKey: ['service', 'storage'],
+    queryFn: ({ signal }) => call('storageState', {}, { signal }),
+    refetchInterval: everyMs,
+  });
+}
+
 /** Liveness and version of the service. */
 export function useHealth() {
   const { call } = useSession();
@@ -143,6 +153,30 @@ export function useWhoAmI() {
   });
 }
 
+/** How the service follows its leader, or who follows it. It is told to keys for replicas and to admins alone. */
+export function useReplication({ everyMs, isAllowed }: { everyMs: number; isAllowed: boolean }) {
+  const { call } = useSession();
+  const turn = useCredential((credential) => credential.turn);
+  return useQuery({
+    queryKey: ['service', 'replication', turn],
+    queryFn: ({ signal }) => call('replicationStatus', {}, { signal }),
+    enabled: isAllowed,
+    refetchInterval: everyMs,
+    staleTime: 1000,
+  });
+}
+
+/** How the parts of the service stand, which is told to everybody; nothing while it is not ready. */
+export function useReadiness({ everyMs, isWanted }: { everyMs: number; isWanted: boolean }) {
+  const { call } = useSession();
+  return useQuery({
+    queryKey: ['service', 'readiness'],
+    queryFn: ({ signal }) => call('ready', {}, { signal }),
+    enabled: isWanted,
+    refetchInterval: everyMs,
+  });
+}
+
 /** Names of the scopes that facts or rules are in, by code point. */
 export function useScopes(): string[] {
   const predicates = usePredicates().data ?? [];
@@ -154,20 +188,30 @@ export function useScopes(): string[] {
   return [...names].sort();
 }
 
+/** A request; `ifMatch` as in `CallOptions`. */
+type WriteRequest<Name extends OperationName> = OperationRequest<Name> & { readonly ifMatch?: string };
+
 /**
- * A write. What it concerns is fetched again when it is done, whether or not the stream of changes is up.
- * `stale`: the topics it concerns; all where not given.
+ * A write. What it concerns is fetched again when it is done, whether or not the stream of changes is up, and when it
+ * was refused because somebody else was first. `stale`: the topics it concerns; all where not given.
  */
 export function useWrite<Name extends OperationName>(name: Name, stale: readonly Topic[] = topics) {
   const { call, endpoint } = useSession();
   const client = useQueryClient();
-  return useMutation<OperationOutput<Name>, Error, OperationRequest<Name>>({
-    mutationFn: (request) => call(name, request, { isWanted: true }),
+  return useMutation<OperationOutput<Name>, Error, WriteRequest<Name>>({
+    mutationFn: (request) => {
+      const { ifMatch } = request;
+      return call(name, request, { isWanted: true, ...(ifMatch === undefined ? {} : { ifMatch }) });
+    },
     onSuccess: (outcome) => {
       if (typeof outcome === 'object' && 'generation' in outcome && outcome.generation !== undefined)
         noteGeneration(outcome.generation);
       // A moment later, so that what its writer closes in answer (a retracted fact) is not asked for again.
       setTimeout(() => invalidate(client, endpoint, stale), 50);
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'PreconditionFailed')
+        invalidate(client, endpoint, stale);
     },
   });
 }

@@ -1,6 +1,13 @@
 /** Questions that were asked, saved or suggested in a space, kept in this browser. */
 import { create } from 'zustand';
-import { type KnownQuestion, trim, withAsked } from './known-questions.ts';
+import {
+  type KnownQuestion,
+  nowhere,
+  type SavedPlace,
+  trim,
+  withAsked,
+  withSaved,
+} from './known-questions.ts';
 import { readStored, writeStored } from '../ui/stored-state.ts';
 
 interface SpaceName {
@@ -13,7 +20,10 @@ type Lists = Readonly<Record<string, readonly KnownQuestion[]>>;
 const storageKey = 'corollary.questions';
 const none: readonly KnownQuestion[] = [];
 
-function isQuestion(value: unknown): value is KnownQuestion {
+/** A question without what came later is read too. */
+type StoredQuestion = Omit<KnownQuestion, keyof SavedPlace> & Partial<SavedPlace>;
+
+function isQuestion(value: unknown): value is StoredQuestion {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -30,7 +40,10 @@ function isQuestion(value: unknown): value is KnownQuestion {
 function readLists(value: unknown): Lists | null {
   if (typeof value !== 'object' || value === null) return null;
   return Object.fromEntries(
-    Object.entries(value).map(([name, list]) => [name, Array.isArray(list) ? list.filter(isQuestion) : []]),
+    Object.entries(value).map(([name, list]) => [
+      name,
+      Array.isArray(list) ? list.filter(isQuestion).map((question) => ({ ...nowhere, ...question })) : [],
+    ]),
   );
 }
 
@@ -61,17 +74,16 @@ export function suggest(space: SpaceName, texts: readonly string[]): void {
     const fresh = texts.filter((text) => !known.has(text));
     return [
       ...list,
-      ...fresh.map((text): KnownQuestion => ({ text, kind: 'suggested', askedAt: 0, count: null })),
+      ...fresh.map(
+        (text): KnownQuestion => ({ text, kind: 'suggested', askedAt: 0, count: null, ...nowhere }),
+      ),
     ];
   });
 }
 
-export function setSaved(space: SpaceName, text: string, isSaved: boolean): void {
-  change(space, (list) =>
-    list.map((question) =>
-      question.text === text ? { ...question, kind: isSaved ? 'saved' : 'asked' } : question,
-    ),
-  );
+/** Saves a question under a name and in a folder; null: it is saved no longer. */
+export function setSaved(space: SpaceName, text: string, place: SavedPlace | null): void {
+  change(space, (list) => withSaved(list, text, place));
 }
 
 export function removeQuestion(space: SpaceName, text: string): void {

@@ -5,9 +5,11 @@
  * counts as forbidden. The reasons are sentences for people.
  */
 import type { WhoAmI } from '../../engine/contract/authentication.ts';
-import { type OperationName, operations } from '../../engine/contract/operations.ts';
-import type { OperationSpec, Role } from '../../engine/contract/operation-spec.ts';
-import { useWhoAmI } from './queries.ts';
+import type { Operation } from '../../../client/src/operation.ts';
+import { operations } from '../../../client/src/operations.ts';
+import type { OperationName } from '../../engine/contract/operations.ts';
+import type { Role } from '../../engine/contract/operation-spec.ts';
+import { useReadiness, useReplication, useWhoAmI } from './queries.ts';
 import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
 
@@ -50,10 +52,11 @@ export function reasonAgainst(
   name: OperationName,
   { database, tenant }: Place,
 ): string | null {
-  const spec: OperationSpec = operations[name];
+  const spec: Operation = operations[name];
   if (!covers(rights.role, spec.role))
     return `This needs a key of the role ${spec.role}; you are signed in as ${rights.role}.`;
-  if (spec.role === 'replica' && rights.databases.length + rights.tenants.length > 0)
+  const isOfEverything = spec.role === 'replica' || spec.isOfEverything === true;
+  if (isOfEverything && rights.databases.length + rights.tenants.length > 0)
     return 'This needs a key without restrictions.';
   if (spec.changesRules === true && rights.tenants.length > 0)
     return 'Rules serve all tenants: a key that is restricted to tenants cannot change them.';
@@ -64,11 +67,45 @@ export function reasonAgainst(
   return null;
 }
 
+/** Why a follower refuses the operation; null: it does not, or the service is none. */
+export function reasonOfFollower(leader: Followed, name: OperationName): string | null {
+  const spec: Operation = operations[name];
+  if (leader === null || spec.kind === 'read') return null;
+  const whom = leader.url === null ? 'its leader' : `its leader at ${leader.url}`;
+  return `This service is a follower: ${whom} takes what is written.`;
+}
+
 /** Why the operation would be refused to the one who is signed in, where the workbench is; null: it would not. */
 export function useReason(name: OperationName, place?: Place): string | null {
   const rights = useWhoAmI().data;
   const { space } = useSession();
-  return rights === undefined ? null : reasonAgainst(rights, name, place ?? space);
+  const followed = useFollowed();
+  const reason = rights === undefined ? null : reasonAgainst(rights, name, place ?? space);
+  return reason ?? reasonOfFollower(followed, name);
+}
+
+/** Whom the service follows; its address is told to admins alone. null: it leads, or nobody knows yet. */
+export type Followed = { readonly url: string | null } | null;
+
+const followedEveryMs = 10_000;
+
+export function useFollowed(): Followed {
+  const isKnown = useWhoAmI().data !== undefined;
+  const mayAsk = useMayAskOfReplication();
+  const status = useReplication({ everyMs: followedEveryMs, isAllowed: mayAsk }).data;
+  const readiness = useReadiness({ everyMs: followedEveryMs, isWanted: isKnown && !mayAsk }).data;
+  if (status !== undefined) return status.mode === 'FOLLOWER' ? { url: status.leader } : null;
+  const state = readiness?.subsystems.replication ?? 'off';
+  return state === 'off' ? null : { url: null };
+}
+
+/** Whether who is signed in is told how the service follows; false while that is not known. */
+export function useMayAskOfReplication(): boolean {
+  const rights = useWhoAmI().data;
+  return (
+    rights !== undefined &&
+    reasonAgainst(rights, 'replicationStatus', { database: null, tenant: null }) === null
+  );
 }
 
 /** Whether the one who is signed in reaches the space; true while that is not known. */

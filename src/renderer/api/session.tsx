@@ -4,12 +4,8 @@
  * It stays the same when somebody signs in, so that no view begins anew for that.
  */
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import {
-  type OperationName,
-  type OperationOutput,
-  type OperationRequest,
-  operations,
-} from '../../engine/contract/operations.ts';
+import { operations } from '../../../client/src/operations.ts';
+import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { call, type CallOptions, type Endpoint } from './client.ts';
 import { asSignedIn, currentKey } from './credential.ts';
 import type { Space } from './space.ts';

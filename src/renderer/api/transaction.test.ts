@@ -1,16 +1,9 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import type { Endpoint } from './client.ts';
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from 'vitest';
+import { endScriptedServices, scriptedService } from './testing/scripted-service.ts';
 import { runTransaction, type TransactionWrite } from './transaction.ts';
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+endScriptedServices();
 
 interface Answer {
   readonly status?: number;
@@ -20,22 +13,14 @@ interface Answer {
 /** A service that notes what it is asked, as `METHOD path (transaction) body`, and answers with `answer`. */
 async function serve(answer: (path: string, request: IncomingMessage) => Answer | null) {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
-    request.on('end', () => {
-      const path = request.url ?? '';
-      const transaction = request.headers['x-transaction-id'];
-      asked.push([path, ...(transaction === undefined ? [] : [`in ${String(transaction)}`]), body].join(' '));
-      const { status = 200, body: told } = answer(path, request) ?? defaultAnswer(path);
-      response.statusCode = status;
-      response.end(JSON.stringify(told));
-    });
+  const endpoint = await scriptedService((request, response, body) => {
+    const path = request.url ?? '';
+    const transaction = request.headers['x-transaction-id'];
+    asked.push([path, ...(transaction === undefined ? [] : [`in ${String(transaction)}`]), body].join(' '));
+    const { status = 200, body: told } = answer(path, request) ?? defaultAnswer(path);
+    response.statusCode = status;
+    response.end(JSON.stringify(told));
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const endpoint: Endpoint = { origin: `http://127.0.0.1:${port}`, database: 'd', tenant: 't', key: null };
   return { endpoint, asked };
 }
 
@@ -64,6 +49,20 @@ test('the writes are made in their order between begin and commit', async () => 
   const { endpoint, asked } = await serve(() => null);
   expect(await runTransaction(endpoint, writes)).toMatchObject({ status: 'committed', generation: 7 });
   expect(asked).toEqual([begun, ...written, '/tx/commit/x1 {"dryRun":false}']);
+});
+
+test('a write that is guarded says of what, and the others do not', async () => {
+  const guards: unknown[] = [];
+  const { endpoint } = await serve((_, request) => {
+    guards.push(request.headers['if-match']);
+    return null;
+  });
+  const rename = { params: { id: 'r' }, body: { name: 'n' } };
+  await runTransaction(endpoint, [
+    ...writes.slice(0, 1),
+    { operation: 'updateRule', input: rename, ifMatch: '"tag"' },
+  ]);
+  expect(guards).toEqual([undefined, undefined, '"tag"', undefined]);
 });
 
 test('it is told how many writes were made', async () => {

@@ -16,7 +16,12 @@ type TransactionOperation = {
 
 /** One write: the operation, and the request that it takes outside of a transaction. */
 export type TransactionWrite = {
-  [Name in TransactionOperation]: { readonly operation: Name; readonly input: OperationRequest<Name> };
+  [Name in TransactionOperation]: {
+    readonly operation: Name;
+    readonly input: OperationRequest<Name>;
+    /** As in `CallOptions`, for rules. */
+    readonly ifMatch?: string;
+  };
 }[TransactionOperation];
 
 export interface TransactionOptions {
@@ -52,8 +57,9 @@ async function transact(
   const options: CallOptions = signal === undefined ? {} : { signal };
   const { id } = await call(endpoint, 'beginTransaction', {}, options);
   try {
-    for (const [index, { operation, input }] of writes.entries()) {
-      await call(endpoint, operation, input, { ...options, transaction: id });
+    for (const [index, { operation, input, ifMatch }] of writes.entries()) {
+      const guard = ifMatch === undefined ? {} : { ifMatch };
+      await call(endpoint, operation, input, { ...options, ...guard, transaction: id });
       onProgress?.(index + 1);
     }
   } catch (error) {

@@ -3,9 +3,9 @@
  *
  * Neither side is the right one, so both are marked in the same colour: what is marked stands on that side only.
  */
-import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import 'monaco-editor/features/diffEditor/register';
+import { useShownTheme } from '../ui/theme-choice.ts';
 import { monospace } from '../ui/theme.ts';
 import { useDensity } from '../ui/use-row-height.ts';
 import styles from './code-editor.module.css';
@@ -24,7 +24,11 @@ interface CodeDiffProps {
 
 type Editor = monaco.editor.IStandaloneDiffEditor;
 
-function createEditor(host: HTMLElement, left: Text, right: Text): Editor {
+function createEditor(
+  host: HTMLElement,
+  left: Text,
+  right: Text,
+): { readonly editor: Editor; readonly dispose: () => void } {
   const editor = monaco.editor.createDiffEditor(host, {
     automaticLayout: true,
     readOnly: true,
@@ -54,11 +58,20 @@ function createEditor(host: HTMLElement, left: Text, right: Text): Editor {
     scrollbar: { alwaysConsumeMouseWheel: false, verticalScrollbarSize: 10 },
     padding: { top: 8, bottom: 8 },
   });
-  editor.setModel({
+  const models = {
     original: monaco.editor.createModel(left.text, languageId),
     modified: monaco.editor.createModel(right.text, languageId),
-  });
-  return editor;
+  };
+  const compared = editor.createViewModel(models);
+  editor.setModel(compared);
+  function dispose(): void {
+    editor.dispose();
+    // It gives up a comparison that is under way, which would miss the texts.
+    compared.dispose();
+    models.original.dispose();
+    models.modified.dispose();
+  }
+  return { editor, dispose };
 }
 
 function replaceText(model: monaco.editor.ITextModel | undefined, text: string): void {
@@ -66,7 +79,7 @@ function replaceText(model: monaco.editor.ITextModel | undefined, text: string):
 }
 
 export function CodeDiff({ left, right }: CodeDiffProps) {
-  const scheme = useComputedColorScheme('light');
+  const scheme = useShownTheme();
   const fontSize = useDensity((state) => (state.density === 'compact' ? 12 : 13));
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
@@ -75,13 +88,10 @@ export function CodeDiff({ left, right }: CodeDiffProps) {
   useEffect(() => {
     if (host.current === null) return undefined;
     const created = create(host.current);
-    editor.current = created;
+    editor.current = created.editor;
     return () => {
       editor.current = null;
-      const models = created.getModel();
       created.dispose();
-      models?.original.dispose();
-      models?.modified.dispose();
     };
   }, [left.label, right.label]);
 

@@ -4,33 +4,42 @@
  * The owner holds the text and the diagnostics; the editor reports what is typed and the submit key. It follows
  * the colour scheme, grows with its text where `lines` says so, and gives the Tab key back with Ctrl+M.
  */
-import { useComputedColorScheme } from '@mantine/core';
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
+import { isTextField } from '../ui/keys.ts';
+import { useShownTheme } from '../ui/theme-choice.ts';
 import { useDensity } from '../ui/use-row-height.ts';
 import { monospace } from '../ui/theme.ts';
 import styles from './code-editor.module.css';
 import { useKnowledge } from './knowledge.ts';
+import { useEditorTargets } from './editor-targets.ts';
+import { setMode } from './language-services.ts';
 import { languageId, monaco } from './monaco.ts';
+import type { TextEdit, TextMode } from './read-text.ts';
 
 export interface CodeEditorHandle {
   focus(): void;
   /** Puts the cursor at a place, counted from 1, and shows it. */
   reveal(line: number, column: number): void;
+  /** Makes edits of the text as it is, in one step that can be undone. */
+  edit(edits: readonly TextEdit[]): void;
 }
 
 interface CodeEditorProps {
   value: string;
   onChange: (value: string) => void;
   label: string;
+  /** How the text is read: statements where not given. */
+  mode?: TextMode;
   placeholder?: string;
   diagnostics?: readonly Diagnostic[];
-  /** Ctrl or Cmd with Enter. */
-  /** Given the text as it is in the editor, which `value` may be a keystroke behind. */
+  /** Ctrl or Cmd with Enter. Given the text as it is in the editor, which `value` may be a keystroke behind. */
   onSubmit?: (text: string) => void;
   /** Least and greatest height in lines; fills its container where absent. */
   lines?: readonly [least: number, greatest: number];
   autoFocus?: boolean;
+  /** What had the focus when the editor was wanted, which may be long before it is there. */
+  focusedAtFirst: Element | null;
   handle?: Ref<CodeEditorHandle>;
 }
 
@@ -64,7 +73,7 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   tabSize: 2,
   lineDecorationsWidth: 8,
   lineNumbersMinChars: 3,
-  folding: false,
+  lightbulb: { enabled: monaco.editor.ShowLightbulbIconMode.OnCode },
   glyphMargin: false,
   overviewRulerLanes: 0,
   occurrencesHighlight: 'singleFile',
@@ -93,27 +102,39 @@ interface EditorOptions {
   text: string;
   label: string;
   placeholder: string;
+  mode: TextMode;
   lines: readonly [number, number] | undefined;
+  autoFocus: boolean;
   onText: (text: string) => void;
   onSubmit: (text: string) => void;
 }
 
+let modelsMade = 0;
+
 function createEditor(host: HTMLElement, options: EditorOptions): Editor {
-  const { text, label, placeholder, lines, onText, onSubmit } = options;
+  const { text, label, placeholder, mode, lines, autoFocus, onText, onSubmit } = options;
+  modelsMade += 1;
+  // What is written is called by the editor's label where places in it are listed beside those in what is stored.
+  const uri = monaco.Uri.from({ scheme: 'written', path: `/${modelsMade}/${label}` });
+  const model = monaco.editor.createModel(text, languageId, uri);
+  setMode(model, mode);
   const editor = monaco.editor.create(host, {
     ...fixedOptions,
-    value: text,
-    language: languageId,
+    model,
     ariaLabel: label,
     placeholder,
     lineNumbers: lines === undefined ? 'on' : 'off',
+    folding: lines === undefined,
     // In a dialog Tab leads on, as from every field.
     tabFocusMode: lines !== undefined,
   });
   if (lines !== undefined) growWithText(editor, host, lines);
-  // Escape closes the editor's own widgets, never the dialog around it with what was typed.
-  for (const input of host.querySelectorAll('textarea, [role="textbox"]'))
+  for (const input of host.querySelectorAll('textarea, [role="textbox"]')) {
+    // Escape closes the editor's own widgets, never the dialog around it with what was typed.
     input.setAttribute('data-mantine-stop-propagation', 'true');
+    // A dialog moves the focus when it comes, which may be after the editor: here, and not away.
+    if (autoFocus) input.setAttribute('data-autofocus', 'true');
+  }
   editor.onDidChangeModelContent(() => onText(editor.getValue()));
   editor.addAction({
     id: 'corollary.submit',
@@ -121,7 +142,34 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     keybindings: [monaco.KeyMod.CtrlCmd | monaco.KeyCode.Enter],
     run: () => onSubmit(editor.getValue()),
   });
+  // Monaco has another key for it on Linux; here it is the same everywhere.
+  editor.addAction({
+    id: 'corollary.format',
+    label: 'Lay Out Statements',
+    keybindings: [monaco.KeyMod.Shift | monaco.KeyMod.Alt | monaco.KeyCode.KeyF],
+    run: (each) => each.getAction('editor.action.formatDocument')?.run(),
+  });
   return editor;
+}
+
+function editText(editor: Editor, edits: readonly TextEdit[]): void {
+  const model = editor.getModel();
+  if (model === null) return;
+  const operations = edits.map(({ start, end, text }) => ({
+    range: monaco.Range.fromPositions(model.getPositionAt(start), model.getPositionAt(end)),
+    text,
+  }));
+  editor.pushUndoStop();
+  editor.executeEdits('corollary', operations);
+  editor.pushUndoStop();
+  editor.focus();
+}
+
+/** True where somebody moved the focus while the editor was loaded: it stays there. A dialog moves it itself. */
+function isFocusTaken(host: HTMLElement, atFirst: Element | null): boolean {
+  const { activeElement } = document;
+  if (activeElement === null || activeElement === document.body || activeElement === atFirst) return false;
+  return isTextField(activeElement) || host.closest('[role="dialog"]')?.contains(activeElement) !== true;
 }
 
 /** Replaces the text as one step that can be undone. */
@@ -131,9 +179,19 @@ function replaceText(model: monaco.editor.ITextModel, text: string): void {
 }
 
 export function CodeEditor(props: CodeEditorProps) {
-  const { value, label, placeholder = '', diagnostics, lines, autoFocus = false, handle } = props;
+  const {
+    value,
+    label,
+    mode = 'program',
+    placeholder = '',
+    diagnostics,
+    lines,
+    autoFocus = false,
+    handle,
+  } = props;
   useKnowledge();
-  const scheme = useComputedColorScheme('light');
+  useEditorTargets();
+  const scheme = useShownTheme();
   const fontSize = useDensity((state) => (state.density === 'compact' ? 12 : 13));
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
@@ -145,8 +203,9 @@ export function CodeEditor(props: CodeEditorProps) {
   });
   const onSubmit = useEffectEvent((text: string) => props.onSubmit?.(text));
   const create = useEffectEvent((element: HTMLElement) => {
-    const created = createEditor(element, { text: value, label, placeholder, lines, onText, onSubmit });
-    if (autoFocus) created.focus();
+    const options = { text: value, label, mode, placeholder, lines, autoFocus, onText, onSubmit };
+    const created = createEditor(element, options);
+    if (autoFocus && !isFocusTaken(element, props.focusedAtFirst)) created.focus();
     return created;
   });
 
@@ -183,6 +242,9 @@ export function CodeEditor(props: CodeEditorProps) {
       editor.current?.setPosition({ lineNumber: line, column });
       editor.current?.revealLineInCenterIfOutsideViewport(line);
       editor.current?.focus();
+    },
+    edit(edits) {
+      if (editor.current !== null) editText(editor.current, edits);
     },
   }));
 

@@ -1,13 +1,36 @@
 import { describe, expect, test } from 'vitest';
 import { completionsAt, hoverAt, statementStart, variablesAround } from './completion.ts';
+import { parseRule } from '../../engine/logic/parse.ts';
 import type { Knowledge } from './knowledge.ts';
 
 const knowledge: Knowledge = {
   predicates: [
-    { name: 'parent', arity: 2, facts: 12, derived: 0, rules: 0, scopes: [null], example: 'parent(a, b)' },
+    {
+      name: 'parent',
+      arity: 2,
+      facts: 12,
+      derived: 0,
+      rules: 0,
+      scopes: [null, 'draft'],
+      example: 'parent(a, b)',
+    },
     { name: 'ancestor', arity: 2, facts: 0, derived: 30, rules: 2, scopes: [], example: null },
   ],
   rules: [],
+};
+
+const text = 'ancestor(?x, ?y) :- parent(?x, ?y)';
+const rule: Knowledge['rules'][number] = {
+  ...parseRule(text),
+  id: 'r1',
+  text,
+  scope: null,
+  name: null,
+  description: null,
+  enabled: true,
+  createdAt: 0,
+  etag: '"1"',
+  fired: 0,
 };
 
 function at(text: string) {
@@ -49,7 +72,14 @@ describe('completion', () => {
   });
 
   test('hover tells what is known of a predicate', () => {
-    expect(hoverAt('parent', knowledge)[0]).toContain('12 facts');
-    expect(hoverAt('unheard', knowledge)).toEqual([]);
+    const told = (name: string, arity: number | null, samples: string[] = []) =>
+      hoverAt({ name, arity, samples }, { ...knowledge, rules: [rule] }).join('\n');
+    expect(told('parent', 2)).toMatch(/12 facts.*in 1 scope: draft/);
+    expect(told('parent', 2)).toContain('parent(a, b).\n% 11 more');
+    expect(told('parent', 2, ['parent(c, d)'])).toContain('parent(c, d).');
+    expect(told('parent', 2)).toContain('Used by\n```corollary\nancestor(?x, ?y) :- parent(?x, ?y).');
+    expect(told('ancestor', null)).toContain('Concluded by');
+    expect(told('parent', 3)).toBe('');
+    expect(told('unheard', null)).toBe('');
   });
 });

@@ -3,6 +3,8 @@
  *
  * Pure functions over text and knowledge; offsets are UTF-16 units. The editor turns them into its widgets.
  */
+import type { Literal } from '../../engine/contract/language.ts';
+import { isAggregate } from '../../engine/logic/terms.ts';
 import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';
 
@@ -77,6 +79,15 @@ function escapeSnippet(text: string): string {
   return text.replace(/[\\$}]/g, '\\$&');
 }
 
+function documentationOf({ example, scopes }: Knowledge['predicates'][number]): { documentation?: string } {
+  const named = scopes.filter((scope) => scope !== null);
+  const lines = [
+    ...(example === null ? [] : [`For example ${example}`]),
+    ...(named.length === 0 ? [] : [`In the scopes ${named.slice(0, 8).join(', ')}`]),
+  ];
+  return lines.length === 0 ? {} : { documentation: lines.join('\n') };
+}
+
 function predicateSuggestion(predicate: Knowledge['predicates'][number]): Suggestion {
   const names = ['x', 'y', 'z', 'u', 'v', 'w'];
   const places = Array.from(
@@ -88,7 +99,7 @@ function predicateSuggestion(predicate: Knowledge['predicates'][number]): Sugges
     label: predicate.name,
     detail: predicateDetail(predicate),
     insert: `${escapeSnippet(predicate.name)}(${places.join(', ')})`,
-    ...(predicate.example === null ? {} : { documentation: `For example ${predicate.example}` }),
+    ...documentationOf(predicate),
   };
 }
 
@@ -131,20 +142,63 @@ export function completionsAt(text: string, offset: number, knowledge: Knowledge
   };
 }
 
-/** What to tell about a word, as lines of Markdown; nothing where it is no predicate. */
-export function hoverAt(word: string, knowledge: Knowledge): string[] {
-  const rows = knowledge.predicates.filter((predicate) => predicate.name === word);
+/** A predicate that is asked about. Without `arity`, every predicate of the name. */
+interface HoverSubject {
+  readonly name: string;
+  readonly arity: number | null;
+  /** Stored facts of it, rendered; the one of the vocabulary where none are given. */
+  readonly samples: readonly string[];
+}
+
+/** Rules that are shown of each kind. */
+const mostRules = 4;
+
+function codeBlock(title: string, lines: readonly string[], count: number): string[] {
+  if (lines.length === 0) return [];
+  const more = count > lines.length ? `\n% ${count - lines.length} more` : '';
+  return [`${title}\n\`\`\`corollary\n${lines.join('\n')}${more}\n\`\`\``];
+}
+
+function scopesInWords(scopes: readonly (string | null)[]): string {
+  const named = scopes.filter((scope) => scope !== null);
+  return named.length === 0 ? '' : ` · in ${amount(named.length, 'scope')}: ${named.slice(0, 5).join(', ')}`;
+}
+
+function readsFrom(body: readonly Literal[], name: string, arity: number): boolean {
+  return body.some((literal) =>
+    isAggregate(literal)
+      ? readsFrom(literal.body, name, arity)
+      : literal.predicate === name && literal.args.length === arity,
+  );
+}
+
+/** What to tell about a predicate, as pieces of Markdown; nothing where none is known by the name. */
+export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowledge): string[] {
+  const rows = knowledge.predicates.filter(
+    (predicate) => predicate.name === name && (arity === null || predicate.arity === arity),
+  );
   return rows.flatMap((predicate) => {
-    const rules = knowledge.rules.filter(
-      (rule) => rule.head.predicate === word && rule.head.args.length === predicate.arity,
+    const defining = knowledge.rules.filter(
+      ({ head }) => head.predicate === name && head.args.length === predicate.arity,
     );
-    const code = [
-      ...(predicate.example === null ? [] : [predicate.example]),
-      ...rules.slice(0, 5).map((rule) => rule.text),
-    ];
+    const using = knowledge.rules.filter(({ body }) => readsFrom(body, name, predicate.arity));
+    const example = predicate.example === null ? [] : [predicate.example];
+    const facts = samples.length > 0 ? samples : example;
+    const counts = [
+      amount(predicate.facts, 'fact'),
+      amount(predicate.derived, 'known conclusion'),
+      amount(predicate.rules, 'rule'),
+    ].join(' · ');
+    const textOf = (rules: Knowledge['rules']) => rules.slice(0, mostRules).map(({ text }) => `${text}.`);
     return [
-      `**${word}/${predicate.arity}** — ${amount(predicate.facts, 'fact')}, ${amount(predicate.derived, 'known conclusion')}, ${amount(predicate.rules, 'rule')}`,
-      ...(code.length === 0 ? [] : [`\`\`\`corollary\n${code.join('\n')}\n\`\`\``]),
+      `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
+      ...codeBlock(
+        'Facts',
+        facts.map((fact) => `${fact}.`),
+        Math.max(facts.length, predicate.facts),
+      ),
+      ...codeBlock('Concluded by', textOf(defining), defining.length),
+      ...codeBlock('Used by', textOf(using), using.length),
     ];
   });
 }

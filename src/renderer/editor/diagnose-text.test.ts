@@ -8,7 +8,7 @@ const knowledge = {
     { name: 'ancestor', arity: 2 },
     { name: 'question', arity: 1 },
   ],
-  rules: [{ rule: parseRule('ancestor(?x, ?y) :- parent(?x, ?y)'), scope: null }],
+  rules: [{ id: 'r1', rule: parseRule('ancestor(?x, ?y) :- parent(?x, ?y)'), scope: null }],
 };
 
 function of(text: string, mode: 'program' | 'question' = 'question') {
@@ -45,4 +45,15 @@ describe('what is wrong with a question', () => {
 
 test('a program is diagnosed as the service does', () => {
   expect(of('odd(?x) :- parent(?x, ?y), ?z < 3.', 'program').join(' ')).toContain('unsafe_variable');
+});
+
+test('a text that replaces a rule makes no cycle with it, and is no duplicate of it', () => {
+  const stored = parseRule('a(?x) :- parent(?x, ?_), not b(?x)');
+  const known = { ...knowledge, rules: [{ id: 'r1', rule: stored, scope: null }] };
+  const codes = (text: string, instead: string | null) =>
+    diagnoseText(text, 'program', known, instead).map(({ code }) => code);
+  const turned = 'b(?x) :- parent(?x, ?_), not a(?x).';
+  expect(codes(turned, null)).toContain('negative_cycle');
+  expect(codes(turned, 'r1')).not.toContain('negative_cycle');
+  expect(codes('a(?x) :- parent(?x, ?_), not b(?x).', 'r1')).not.toContain('duplicate');
 });

@@ -7,33 +7,35 @@ import type { Rule } from '../../engine/contract/language.ts';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { diagnose } from '../../engine/logic/diagnose.ts';
 import type { Range } from '../../engine/logic/source.ts';
-
-export type TextMode = 'program' | 'question';
+import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
 /** The vocabulary and rules that the text is checked against. */
 export interface CheckedAgainst {
   readonly predicates: readonly { readonly name: string; readonly arity: number }[];
-  readonly rules: readonly { readonly rule: Rule; readonly scope: string | null }[];
+  readonly rules: readonly { readonly id: string; readonly rule: Rule; readonly scope: string | null }[];
 }
 
-export interface DiagnoseRequest {
-  readonly id: number;
-  readonly text: string;
-  readonly mode: TextMode;
-  readonly knowledge: CheckedAgainst;
-}
+/** What the worker is told: the knowledge when it has changed, and the text when it is to be looked at. */
+export type DiagnoseRequest =
+  | { readonly kind: 'knowledge'; readonly knowledge: CheckedAgainst }
+  | {
+      readonly kind: 'text';
+      readonly id: number;
+      readonly text: string;
+      readonly mode: TextMode;
+      /** Id of the stored rule that the text would replace: it is not counted among what is known. */
+      readonly instead: string | null;
+    };
 
 export interface DiagnoseAnswer {
   readonly id: number;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A question is read as the body of this rule. */
-const head = 'question :- ';
-
 /** Takes the head off the places again, which stands in the first line only. */
 function withoutHead(range: Range): Range {
-  const shift = (line: number, column: number) => (line === 1 ? Math.max(1, column - head.length) : column);
+  const shift = (line: number, column: number) =>
+    line === 1 ? Math.max(1, column - questionHead.length) : column;
   return {
     ...range,
     startColumn: shift(range.startLine, range.startColumn),
@@ -49,12 +51,11 @@ const ofRulesOnly: ReadonlySet<Diagnostic['code']> = new Set([
 ]);
 
 function diagnoseQuestion(text: string, knowledge: CheckedAgainst): Diagnostic[] {
-  // A question mark at the end is taken for what it is; the places stay.
-  const question = text.replace(/\)\s*\?\s*$/, (end) => `)${' '.repeat(end.length - 1)}`);
-  const { diagnostics, rules, facts } = diagnose(head + question, knowledge);
+  const question = withoutQuestionMark(text);
+  const { diagnostics, rules, facts } = diagnose(questionHead + question, knowledge);
   const found = diagnostics
     .filter((diagnostic) => !ofRulesOnly.has(diagnostic.code))
-    .filter(({ endLine, endColumn }) => endLine > 1 || endColumn > head.length)
+    .filter(({ endLine, endColumn }) => endLine > 1 || endColumn > questionHead.length)
     .map((diagnostic) => ({ ...diagnostic, ...withoutHead(diagnostic) }));
   if (rules + facts > 1)
     found.push({
@@ -69,7 +70,15 @@ function diagnoseQuestion(text: string, knowledge: CheckedAgainst): Diagnostic[]
   return found;
 }
 
-export function diagnoseText(text: string, mode: TextMode, knowledge: CheckedAgainst): Diagnostic[] {
+/** `instead`: the id of a rule that the text replaces. */
+export function diagnoseText(
+  text: string,
+  mode: TextMode,
+  knowledge: CheckedAgainst,
+  instead: string | null = null,
+): Diagnostic[] {
   if (text.trim() === '') return [];
-  return mode === 'question' ? diagnoseQuestion(text, knowledge) : diagnose(text, knowledge).diagnostics;
+  if (mode === 'question') return diagnoseQuestion(text, knowledge);
+  const others = instead === null ? knowledge.rules : knowledge.rules.filter(({ id }) => id !== instead);
+  return diagnose(text, { predicates: knowledge.predicates, rules: others }).diagnostics;
 }

@@ -1,9 +1,20 @@
-/** Diagnoses text away from the main thread, so that typing never waits for it. */
+/** Diagnoses text away from the main thread, so that typing never waits for it. Keeps the knowledge between texts. */
 import '../no-eval.ts';
-import { type DiagnoseAnswer, type DiagnoseRequest, diagnoseText } from './diagnose-text.ts';
+import {
+  type CheckedAgainst,
+  type DiagnoseAnswer,
+  type DiagnoseRequest,
+  diagnoseText,
+} from './diagnose-text.ts';
 
-self.onmessage = (event: MessageEvent<DiagnoseRequest>) => {
-  const { id, text, mode, knowledge } = event.data;
-  const answer: DiagnoseAnswer = { id, diagnostics: diagnoseText(text, mode, knowledge) };
+let knowledge: CheckedAgainst = { predicates: [], rules: [] };
+
+self.onmessage = ({ data }: MessageEvent<DiagnoseRequest>) => {
+  if (data.kind === 'knowledge') {
+    knowledge = data.knowledge;
+    return;
+  }
+  const { id, text, mode, instead } = data;
+  const answer: DiagnoseAnswer = { id, diagnostics: diagnoseText(text, mode, knowledge, instead) };
   self.postMessage(answer);
 };

@@ -10,16 +10,22 @@ import 'monaco-editor/features/caretOperations/register';
 import 'monaco-editor/features/clipboard/register';
 import 'monaco-editor/features/codeEditor/register';
 import 'monaco-editor/features/codicon/register';
+import 'monaco-editor/features/codeAction/register';
 import 'monaco-editor/features/comment/register';
 import 'monaco-editor/features/contextmenu/register';
 import 'monaco-editor/features/cursorUndo/register';
 import 'monaco-editor/features/find/register';
+import 'monaco-editor/features/folding/register';
+import 'monaco-editor/features/format/register';
 import 'monaco-editor/features/gotoError/register';
+import 'monaco-editor/features/gotoSymbol/register';
 import 'monaco-editor/features/hover/register';
 import 'monaco-editor/features/indentation/register';
 import 'monaco-editor/features/linesOperations/register';
 import 'monaco-editor/features/multicursor/register';
 import 'monaco-editor/features/placeholderText/register';
+import 'monaco-editor/features/referenceSearch/register';
+import 'monaco-editor/features/rename/register';
 import 'monaco-editor/features/smartSelect/register';
 import 'monaco-editor/features/snippet/register';
 import 'monaco-editor/features/suggest/register';
@@ -29,14 +35,15 @@ import 'monaco-editor/features/toggleTabFocusMode/register';
 import 'monaco-editor/features/wordHighlighter/register';
 import 'monaco-editor/features/wordOperations/register';
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
-import { completionsAt, hoverAt } from './completion.ts';
-import { currentKnowledge } from './knowledge.ts';
+import { registerServices } from './language-services.ts';
 import { lexLine } from './lexer.ts';
 
 export { monaco };
 
 /** The id of our language in Monaco. */
 export const languageId = 'corollary';
+/** JSON as text with its colours alone: Monaco's own comes with a service that is wanted by none here. */
+export const jsonId = 'corollary-json';
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
 
@@ -97,40 +104,17 @@ function registerLanguage(): void {
   });
 }
 
-const completionKinds = {
-  predicate: monaco.languages.CompletionItemKind.Function,
-  variable: monaco.languages.CompletionItemKind.Variable,
-  keyword: monaco.languages.CompletionItemKind.Keyword,
-} as const;
-
-function registerServices(): void {
-  monaco.languages.registerCompletionItemProvider(languageId, {
-    triggerCharacters: ['?', ',', ' '],
-    provideCompletionItems(model, position) {
-      const offset = model.getOffsetAt(position);
-      const { from, suggestions } = completionsAt(model.getValue(), offset, currentKnowledge());
-      const range = monaco.Range.fromPositions(model.getPositionAt(from), position);
-      return {
-        suggestions: suggestions.map((suggestion, index) => ({
-          label: { label: suggestion.label, description: suggestion.detail },
-          kind: completionKinds[suggestion.kind],
-          insertText: suggestion.insert,
-          insertTextRules: monaco.languages.CompletionItemInsertTextRule.InsertAsSnippet,
-          filterText: suggestion.label,
-          sortText: String(index).padStart(6, '0'),
-          range,
-          ...(suggestion.documentation === undefined ? {} : { documentation: suggestion.documentation }),
-        })),
-      };
-    },
-  });
-  monaco.languages.registerHoverProvider(languageId, {
-    provideHover(model, position) {
-      const word = model.getWordAtPosition(position);
-      if (word === null) return null;
-      const lines = hoverAt(word.word, currentKnowledge());
-      if (lines.length === 0) return null;
-      return { contents: lines.map((value) => ({ value })) };
+function registerJson(): void {
+  monaco.languages.register({ id: jsonId });
+  monaco.languages.setMonarchTokensProvider(jsonId, {
+    tokenizer: {
+      root: [
+        [/"(?:[^"\\]|\\.)*"(?=\s*:)/, 'predicate'],
+        [/"(?:[^"\\]|\\.)*"/, 'string'],
+        [/-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/, 'number'],
+        [/\b(?:true|false|null)\b/, 'keyword'],
+        [/[{}[\],:]/, 'operator'],
+      ],
     },
   });
 }
@@ -151,7 +135,7 @@ type Colours = Record<
 >;
 
 /** The same colours as in ui/theme.css, which Monaco cannot read. */
-function defineTheme(name: string, base: 'vs' | 'vs-dark', colours: Colours): void {
+function defineTheme(name: string, base: 'vs' | 'vs-dark' | 'hc-black', colours: Colours): void {
   monaco.editor.defineTheme(name, {
     base,
     inherit: true,
@@ -188,6 +172,18 @@ function defineTheme(name: string, base: 'vs' | 'vs-dark', colours: Colours): vo
         ]),
       ),
       'diffEditor.border': `#${colours.line}`,
+      'peekView.border': `#${colours.line}`,
+      'peekViewEditor.background': `#${colours.surface}`,
+      'peekViewResult.background': `#${colours.surface}`,
+      'peekViewTitle.background': `#${colours.surface}`,
+      'peekViewTitleLabel.foreground': `#${colours.text}`,
+      'peekViewTitleDescription.foreground': `#${colours.comment}`,
+      'peekViewResult.fileForeground': `#${colours.text}`,
+      'peekViewResult.lineForeground': `#${colours.text}`,
+      'peekViewResult.selectionForeground': `#${colours.text}`,
+      'peekViewResult.selectionBackground': `#${colours.differing}`,
+      'peekViewResult.matchHighlightBackground': `#${colours.differing}`,
+      'peekViewEditor.matchHighlightBackground': `#${colours.differing}`,
     },
   });
 }
@@ -218,5 +214,19 @@ defineTheme('corollary-dark', 'vs-dark', {
   line: '465060',
   differing: '7b9ef630',
 });
+defineTheme('corollary-contrast', 'hc-black', {
+  predicate: '9fd0ff',
+  variable: 'ffc48f',
+  string: 'a4f0c0',
+  number: 'e3c4ff',
+  keyword: 'ffb3d4',
+  operator: 'e6ebf2',
+  comment: 'c9d1db',
+  surface: '000000',
+  text: 'ffffff',
+  line: 'ffffff',
+  differing: '6cb2ff40',
+});
 registerLanguage();
-registerServices();
+registerJson();
+registerServices(monaco, languageId);

@@ -1,15 +1,18 @@
 /** Live diagnostics of a text, from a worker that all editors share. */
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import DiagnoseWorker from './diagnose.worker.ts?worker';
-import type { CheckedAgainst, DiagnoseAnswer, DiagnoseRequest, TextMode } from './diagnose-text.ts';
+import type { CheckedAgainst, DiagnoseAnswer, DiagnoseRequest } from './diagnose-text.ts';
 import { type Knowledge, useKnowledge } from './knowledge.ts';
+import type { TextMode } from './read-text.ts';
 
 /** How long after the last key the text is looked at, in milliseconds. */
-const pauseMs = 150;
+const pauseMs = 30;
 
 let worker: Worker | null = null;
 let lastId = 0;
+/** What the worker was last told is known: of many texts most are checked against the same. */
+let told: Knowledge | null = null;
 const waiting = new Map<number, (diagnostics: readonly Diagnostic[]) => void>();
 
 function startWorker(): Worker {
@@ -21,44 +24,60 @@ function startWorker(): Worker {
   return started;
 }
 
-function request(
-  text: string,
-  mode: TextMode,
-  knowledge: CheckedAgainst,
-  onAnswer: (diagnostics: readonly Diagnostic[]) => void,
-): () => void {
-  worker ??= startWorker();
-  lastId += 1;
-  const id = lastId;
-  waiting.set(id, onAnswer);
-  const message: DiagnoseRequest = { id, text, mode, knowledge };
-  worker.postMessage(message);
-  return () => waiting.delete(id);
-}
-
 function checkedAgainst({ predicates, rules }: Knowledge): CheckedAgainst {
   return {
     predicates: predicates.map(({ name, arity }) => ({ name, arity })),
-    rules: rules.map(({ head, body, scope }) => ({ rule: { head, body }, scope })),
+    rules: rules.map(({ id, head, body, scope }) => ({ id, rule: { head, body }, scope })),
   };
 }
 
-const none: readonly Diagnostic[] = [];
+function tell(message: DiagnoseRequest): void {
+  worker ??= startWorker();
+  worker.postMessage(message);
+}
 
-/** What is wrong with the text now; the answer for the text before until the new one is there. */
-export function useDiagnostics(text: string, mode: TextMode): readonly Diagnostic[] {
-  const known = useKnowledge();
-  const knowledge = useMemo(() => checkedAgainst(known), [known]);
-  const [diagnostics, setDiagnostics] = useState(none);
+function request(
+  { text, mode, instead }: Pick<Extract<DiagnoseRequest, { kind: 'text' }>, 'text' | 'mode' | 'instead'>,
+  knowledge: Knowledge,
+  onAnswer: (diagnostics: readonly Diagnostic[]) => void,
+): () => void {
+  if (told?.predicates !== knowledge.predicates || told.rules !== knowledge.rules) {
+    tell({ kind: 'knowledge', knowledge: checkedAgainst(knowledge) });
+    told = knowledge;
+  }
+  lastId += 1;
+  const id = lastId;
+  waiting.set(id, onAnswer);
+  tell({ kind: 'text', id, text, mode, instead });
+  return () => waiting.delete(id);
+}
+
+export interface Diagnosed {
+  readonly diagnostics: readonly Diagnostic[];
+  /** The text that they are of. */
+  readonly of: string;
+}
+
+const none: Diagnosed = { diagnostics: [], of: '' };
+
+/**
+ * What is wrong with the text now; the answer for the text before until the new one is there. `instead`: the id of the
+ * stored rule that the text would replace.
+ */
+export function useDiagnostics(text: string, mode: TextMode, instead: string | null = null): Diagnosed {
+  const knowledge = useKnowledge();
+  const [diagnosed, setDiagnosed] = useState(none);
   useEffect(() => {
     let stop: () => void = () => undefined;
     const timer = setTimeout(() => {
-      stop = request(text, mode, knowledge, setDiagnostics);
+      stop = request({ text, mode, instead }, knowledge, (diagnostics) =>
+        setDiagnosed({ diagnostics, of: text }),
+      );
     }, pauseMs);
     return () => {
       clearTimeout(timer);
       stop();
     };
-  }, [text, mode, knowledge]);
-  return diagnostics;
+  }, [text, mode, instead, knowledge]);
+  return diagnosed;
 }

@@ -1,4 +1,5 @@
 /** What a key does in the outline: where the cursor goes, what is folded and unfolded. */
+import { activeLine, moveOf, type TreeMove } from '../features/proof/tree-keys.ts';
 import {
   canUnfold,
   type ForestRow,
@@ -25,6 +26,15 @@ export function afterOpening(row: ForestRow, { unfolded }: ForestState): ForestS
   return { active: row.key, unfolded: next };
 }
 
+function afterMove(move: TreeMove<ForestRow>, { unfolded }: ForestState): ForestState {
+  if (move.kind === 'to-parent') return { active: move.key, unfolded };
+  const { kind, line } = move;
+  if (kind === 'to') return { active: line.key, unfolded };
+  const next =
+    kind === 'fold' ? withFolded(unfolded, line) : withUnfolded(unfolded, line, kind === 'unfold-below');
+  return { active: line.key, unfolded: next };
+}
+
 /** The state after a key; null for a key that means nothing here. `page`: lines that fit into the view. */
 export function afterKey(
   key: string,
@@ -32,45 +42,16 @@ export function afterKey(
   state: ForestState,
   page: number,
 ): ForestState | null {
-  const index = Math.max(
-    0,
-    rows.findIndex((candidate) => candidate.key === state.active),
-  );
-  const row = rows[index];
-  if (row === undefined) return null;
-  const to = (target: number): ForestState => ({
-    ...state,
-    active: rows[Math.max(0, Math.min(rows.length - 1, target))]?.key ?? state.active,
-  });
-  switch (key) {
-    case 'ArrowDown':
-      return to(index + 1);
-    case 'ArrowUp':
-      return to(index - 1);
-    case 'PageDown':
-      return to(index + page);
-    case 'PageUp':
-      return to(index - page);
-    case 'Home':
-      return to(0);
-    case 'End':
-      return to(rows.length - 1);
-    case 'ArrowRight':
-      if (!canUnfold(row)) return to(index);
-      if (isUnfolded(row, state.unfolded)) return to(index + 1);
-      return { active: row.key, unfolded: withUnfolded(state.unfolded, row) };
-    case 'ArrowLeft':
-      if (canUnfold(row) && isUnfolded(row, state.unfolded))
-        return { active: row.key, unfolded: withFolded(state.unfolded, row) };
-      return row.parent === null ? to(index) : { ...state, active: row.parent };
-    case '*':
-      return canUnfold(row)
-        ? { active: row.key, unfolded: withUnfolded(state.unfolded, row, true) }
-        : to(index);
-    case 'Enter':
-    case ' ':
-      return afterOpening(row, state);
-    default:
-      return null;
-  }
+  const { active, unfolded } = state;
+  const look = {
+    lines: rows,
+    active,
+    page,
+    canUnfold,
+    isUnfolded: (row: ForestRow) => isUnfolded(row, unfolded),
+  };
+  const move = moveOf(key, look);
+  if (move !== null) return afterMove(move, state);
+  const row = activeLine(look);
+  return row !== undefined && (key === 'Enter' || key === ' ') ? afterOpening(row, state) : null;
 }

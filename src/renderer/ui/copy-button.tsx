@@ -2,6 +2,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import styles from './tags.module.css';
 
 interface CopyButtonProps {
   /** The text, or how to make it. */
@@ -16,6 +17,7 @@ export function CopyButton({ text, label, tabIndex }: CopyButtonProps) {
     <Tooltip label={clipboard.copied ? 'Copied' : label}>
       <ActionIcon
         size="sm"
+        className={styles.copy ?? ''}
         aria-label={clipboard.copied ? 'Copied' : label}
         {...(tabIndex === undefined ? {} : { tabIndex })}
         onClick={() => clipboard.copy(typeof text === 'string' ? text : text())}

@@ -2,26 +2,45 @@
  * A grid of many rows, of which only the visible ones exist.
  *
  * Follows the ARIA grid pattern with true counts: one stop in the tab order, arrows move between cells, Home and
- * End to the ends of a row, with Ctrl to the ends of the grid, Enter opens. Where cells can be edited, Enter, F2 and a
+ * End to the ends of a row, from there or with Ctrl to the ends of the grid, Enter opens. Where cells can be edited, Enter, F2 and a
  * double click ask for it, and the owner puts an editor in place of the cell. Rows may be missing for a while (`rowAt`
  * gives undefined); the grid says through `onVisible` which it needs. Order and filter are the owner's.
+ *
+ * Where its owner takes ranges (`onRanges`), Shift with a movement or a click extends one from where the cursor was, Mod
+ * with a click or the space bar takes one row in or out (Mod with an arrow goes there and chooses nothing), and Mod+A
+ * takes all. A row that stays as it is, by identity, is not rendered again while the grid is scrolled, and where one leaps
+ * to other rows they take over the elements of those that were there.
  */
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import {
   type CSSProperties,
   type KeyboardEvent,
+  memo,
+  type MouseEvent,
   type ReactNode,
   type RefObject,
   useEffect,
   useEffectEvent,
   useId,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState,
 } from 'react';
 import styles from './data-grid.module.css';
+import {
+  clamp,
+  isInRanges,
+  nextPlace,
+  type Place,
+  rangeBetween,
+  type RowRange,
+  type RowRanges,
+  withRange,
+  withToggled,
+} from './grid-places.ts';
 import { useRowHeight } from './use-row-height.ts';
-import { useVirtualRows } from './use-virtual-rows.ts';
+import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
 
 export interface Column<Row> {
   readonly id: string;
@@ -42,6 +61,10 @@ interface DataGridProps<Row> {
   rowAt: (index: number) => Row | undefined;
   selected: number | null;
   onSelect: (index: number) => void;
+  /** Rows that are chosen together, in place of `selected`. */
+  ranges?: RowRanges;
+  /** Several rows were chosen together, or none any more. */
+  onRanges?: (ranges: RowRanges) => void;
   /** A row that the cursor goes to, and that is brought into view, whenever this changes. */
   reveal?: number;
   /** Enter or double click. */
@@ -60,50 +83,10 @@ interface DataGridProps<Row> {
   onVisible?: (first: number, last: number) => void;
 }
 
-interface Place {
-  row: number;
-  column: number;
-}
-
 /** The cursor; its column by id, since columns come and go. null: the first. */
 interface Cursor {
   readonly row: number;
   readonly column: string | null;
-}
-
-function clamp(value: number, greatest: number): number {
-  return Math.max(0, Math.min(greatest, value));
-}
-
-/** Where a key leads from a place, or null where it leads nowhere. */
-export function nextPlace(
-  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>,
-  place: Place,
-  size: { rows: number; columns: number; page: number },
-): Place | null {
-  const isWide = event.ctrlKey || event.metaKey;
-  const lastRow = size.rows - 1;
-  const lastColumn = size.columns - 1;
-  switch (event.key) {
-    case 'ArrowDown':
-      return { ...place, row: clamp(place.row + 1, lastRow) };
-    case 'ArrowUp':
-      return { ...place, row: clamp(place.row - 1, lastRow) };
-    case 'ArrowRight':
-      return { ...place, column: clamp(place.column + 1, lastColumn) };
-    case 'ArrowLeft':
-      return { ...place, column: clamp(place.column - 1, lastColumn) };
-    case 'PageDown':
-      return { ...place, row: clamp(place.row + size.page, lastRow) };
-    case 'PageUp':
-      return { ...place, row: clamp(place.row - size.page, lastRow) };
-    case 'Home':
-      return isWide ? { row: 0, column: 0 } : { ...place, column: 0 };
-    case 'End':
-      return isWide ? { row: lastRow, column: lastColumn } : { ...place, column: lastColumn };
-    default:
-      return null;
-  }
 }
 
 /** The tracks of the columns, and what they take at least, in pixels. */
@@ -152,22 +135,62 @@ interface BodyRowProps<Row> {
   /** What stands in place of a cell of this row; else null. */
   editing: { readonly column: string; readonly editor: ReactNode } | null;
   className: string | undefined;
-  onClick: (column: string) => void;
-  onDoubleClick: (column: string) => void;
 }
 
 function CellContent<Row>({
   row,
   column,
   editing,
-}: Pick<BodyRowProps<Row>, 'row' | 'editing'> & { column: Column<Row> }) {
-  if (row === undefined) return <span className={styles.waiting} aria-hidden />;
+}: {
+  row: Row;
+  column: Column<Row>;
+  editing: BodyRowProps<Row>['editing'];
+}) {
   if (editing?.column === column.id) return editing.editor;
   return <span className={styles.cellText}>{column.cell(row)}</span>;
 }
 
-function BodyRow<Row>(props: BodyRowProps<Row>) {
-  const { gridId, index, top, row, columns, template, isSelected, activeColumn, editing } = props;
+/** The cells of a row. The active one alone has an id: nothing else asks for them, and to write them takes its time. */
+function Cells<Row>({ gridId, index, row, columns, activeColumn, editing }: BodyRowProps<Row>) {
+  return columns.map((column, columnIndex) => (
+    <div
+      key={column.id}
+      id={columnIndex === activeColumn ? `${gridId}-${index}-${columnIndex}` : undefined}
+      role="gridcell"
+      aria-colindex={columnIndex + 1}
+      className={[
+        styles.cell,
+        column.align === 'end' ? styles.end : '',
+        columnIndex === activeColumn ? styles.active : '',
+      ].join(' ')}
+    >
+      {row === undefined ? (
+        <span className={styles.waiting} aria-hidden />
+      ) : (
+        <CellContent row={row} column={column} editing={editing} />
+      )}
+    </div>
+  ));
+}
+
+/** What stands for a row that is not there yet: one cell, since many of them go by while one drags the scroll bar. */
+function WaitingCell({ columns }: { columns: number }) {
+  return (
+    <div
+      role="gridcell"
+      aria-colindex={1}
+      aria-colspan={columns}
+      aria-busy
+      aria-label="Loading"
+      className={`${styles.cell} ${styles.waitingCell}`}
+    >
+      <span className={styles.waiting} aria-hidden />
+    </div>
+  );
+}
+
+function PlainBodyRow<Row>(props: BodyRowProps<Row>) {
+  const { index, top, row, columns, template, isSelected, activeColumn, editing } = props;
   return (
     <div
       role="row"
@@ -176,25 +199,24 @@ function BodyRow<Row>(props: BodyRowProps<Row>) {
       className={[styles.row, props.className ?? '', editing === null ? '' : styles.edited].join(' ')}
       style={{ ...template, transform: `translateY(${top}px)` }}
     >
-      {columns.map((column, columnIndex) => (
-        <div
-          key={column.id}
-          id={`${gridId}-${index}-${columnIndex}`}
-          role="gridcell"
-          aria-colindex={columnIndex + 1}
-          className={[
-            styles.cell,
-            column.align === 'end' ? styles.end : '',
-            columnIndex === activeColumn ? styles.active : '',
-          ].join(' ')}
-          onClick={() => props.onClick(column.id)}
-          onDoubleClick={() => props.onDoubleClick(column.id)}
-        >
-          <CellContent row={row} column={column} editing={editing} />
-        </div>
-      ))}
+      {row === undefined && activeColumn === null ? (
+        <WaitingCell columns={columns.length} />
+      ) : (
+        <Cells {...props} />
+      )}
     </div>
   );
+}
+
+// `memo` forgets that the component is generic.
+const BodyRow = memo(PlainBodyRow) as typeof PlainBodyRow;
+
+/** The cell of the grid that something happened in; null: in none. */
+function cellAt(target: EventTarget): Place | null {
+  const cell = target instanceof Element ? target.closest('[role="gridcell"]') : null;
+  const row = Number(cell?.parentElement?.getAttribute('aria-rowindex'));
+  const column = Number(cell?.getAttribute('aria-colindex'));
+  return row > 0 && column > 0 ? { row: row - 2, column: column - 1 } : null;
 }
 
 function HeaderRow<Row>({ columns, template }: { columns: readonly Column<Row>[]; template: CSSProperties }) {
@@ -240,41 +262,68 @@ function useSteadyView(leading: number, shiftBy: (rows: number) => void): void {
 
 interface BodyRowsProps<Row> extends DataGridProps<Row> {
   rows: readonly { index: number; top: number }[];
+  rowHeight: number;
   gridId: string;
   template: CSSProperties;
   active: Place;
-  /** A cell was clicked. */
-  onCell: (index: number, column: string) => void;
 }
 
+/** Rows stand at fixed places in a block, no further down than so many; to scroll moves the block. */
+const mostRowsOfBlock = 4096;
+
+/** The row that the block begins with: another after a leap, so that the rows there stand in the places of those before. */
+function useBlock(first: number, last: number): number {
+  const [seen, setSeen] = useState({ first, last, block: first });
+  if (seen.first === first && seen.last === last) return seen.block;
+  const isLeap = first >= seen.last || last <= seen.first;
+  const block = isLeap ? first - (seen.first - seen.block) : seen.block;
+  const next = { first, last, block: Math.abs(first - block) > mostRowsOfBlock ? first : block };
+  setSeen(next);
+  return next.block;
+}
+
+const none: RowRanges = [];
+
 function BodyRows<Row>(props: BodyRowsProps<Row>) {
-  const { columns, rowAt, selected, onOpen, onEdit, editing, gridId, template, active, onCell } = props;
-
-  function onDoubleClick(index: number, column: string): void {
-    if (onEdit === undefined) onOpen?.(index);
-    else onEdit(index, column);
-  }
-
-  return props.rows.map(({ index, top }) => {
-    const row = rowAt(index);
-    return (
-      <BodyRow
-        key={index}
-        gridId={gridId}
-        index={index}
-        top={top}
-        row={row}
-        columns={columns}
-        template={template}
-        isSelected={index === selected}
-        activeColumn={index === active.row ? active.column : null}
-        editing={editing?.row === index ? editing : null}
-        className={row === undefined ? undefined : props.rowClass?.(row)}
-        onClick={(column) => onCell(index, column)}
-        onDoubleClick={(column) => onDoubleClick(index, column)}
-      />
-    );
-  });
+  const {
+    columns,
+    rows,
+    rowHeight,
+    rowAt,
+    selected,
+    ranges = none,
+    editing,
+    gridId,
+    template,
+    active,
+  } = props;
+  const [start] = rows;
+  const first = start?.index ?? 0;
+  const block = useBlock(first, first + rows.length);
+  if (start === undefined) return null;
+  const top = start.top - (first - block) * rowHeight;
+  return (
+    <div role="presentation" className={styles.block} style={{ transform: `translateY(${top}px)` }}>
+      {rows.map(({ index }) => {
+        const row = rowAt(index);
+        return (
+          <BodyRow
+            key={index - block}
+            gridId={gridId}
+            index={index}
+            top={(index - block) * rowHeight}
+            row={row}
+            columns={columns}
+            template={template}
+            isSelected={ranges.length === 0 ? index === selected : isInRanges(ranges, index)}
+            activeColumn={index === active.row ? active.column : null}
+            editing={editing?.row === index ? editing : null}
+            className={row === undefined ? undefined : props.rowClass?.(row)}
+          />
+        );
+      })}
+    </div>
+  );
 }
 
 /** The cursor, which stays on its row when the number of rows before the others changes. */
@@ -308,16 +357,138 @@ function useFocusBack(isEditing: boolean, gridRef: RefObject<HTMLElement | null>
   }, [isEditing, gridRef]);
 }
 
+interface GridActs {
+  readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
+  readonly onMouseDown: (event: MouseEvent<HTMLElement>) => void;
+  readonly onClick: (event: MouseEvent) => void;
+  readonly onDoubleClick: (event: MouseEvent) => void;
+}
+
+/** What is meant by going to a row: it alone, all from where one was, one more or less; `move`: nothing is chosen. */
+type Choice = 'one' | 'extend' | 'extend-more' | 'toggle' | 'all' | 'move';
+
+function choiceOf(event: Pick<KeyboardEvent, 'shiftKey' | 'ctrlKey' | 'metaKey'>): Choice {
+  const isMod = event.ctrlKey || event.metaKey;
+  if (event.shiftKey) return isMod ? 'extend-more' : 'extend';
+  return isMod ? 'toggle' : 'one';
+}
+
+/** Chooses rows: one, or where the owner takes them several. */
+function useChoosing<Row>(
+  { count, selected, ranges = none, onSelect, onRanges }: DataGridProps<Row>,
+  active: Place,
+): (row: number, choice: Choice) => void {
+  /** Where a range began, and what it is now. */
+  const anchor = useRef<{ readonly row: number; readonly range: RowRange } | null>(null);
+
+  function extend(take: (ranges: RowRanges) => void, row: number, isMore: boolean): void {
+    const began = ranges.length === 0 || anchor.current === null ? active.row : anchor.current.row;
+    const range = rangeBetween(began, row);
+    const mine = anchor.current?.range;
+    const others = ranges.filter(({ first, last }) => mine?.first !== first || mine.last !== last);
+    anchor.current = { row: began, range };
+    take(isMore ? withRange(others, range) : [range]);
+  }
+
+  return (row, choice) => {
+    if (choice === 'move') return;
+    if (onRanges === undefined || choice === 'one') {
+      anchor.current = null;
+      onSelect(row);
+    } else if (choice === 'all') {
+      anchor.current = { row: 0, range: { first: 0, last: count } };
+      onRanges([anchor.current.range]);
+    } else if (choice === 'toggle') {
+      const chosen =
+        ranges.length > 0 || selected === null ? ranges : withRange([], rangeBetween(selected, selected));
+      anchor.current = { row, range: rangeBetween(row, row) };
+      onRanges(withToggled(chosen, row));
+    } else extend(onRanges, row, choice === 'extend-more');
+  };
+}
+
+/** What keys and the pointer do. `go` puts the cursor on a place. */
+function useGridActs<Row>(
+  props: DataGridProps<Row>,
+  active: Place,
+  virtual: VirtualRows,
+  go: (place: Place) => void,
+): GridActs {
+  const { columns, count, onRanges, onOpen, onEdit, onKey } = props;
+  const choose = useChoosing(props, active);
+
+  function open({ row, column }: Place): void {
+    const id = columns[column]?.id;
+    if (onEdit === undefined) onOpen?.(row);
+    else if (id !== undefined) onEdit(row, id);
+  }
+
+  /** What a key chooses, that goes to a place or is the space bar. */
+  function keyChoice(event: KeyboardEvent): Choice {
+    if (event.key === ' ') return event.ctrlKey || event.metaKey ? 'toggle' : 'one';
+    const choice = choiceOf(event);
+    if (choice !== 'toggle') return choice;
+    return onRanges !== undefined && event.key.startsWith('Arrow') ? 'move' : 'one';
+  }
+
+  function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
+    if (count === 0 || event.target !== event.currentTarget) return;
+    const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
+    const isMod = event.ctrlKey || event.metaKey;
+    const isPlain = !isMod && !event.altKey;
+    const opens = isPlain && (event.key === 'Enter' || (event.key === 'F2' && onEdit !== undefined));
+    const takesAll = onRanges !== undefined && isMod && event.key.toLowerCase() === 'a';
+    if (next === null && !opens && !takesAll && event.key !== ' ') {
+      onKey?.(event, active.row);
+      return;
+    }
+    event.preventDefault();
+    if (takesAll) {
+      choose(0, 'all');
+      return;
+    }
+    const target = next ?? active;
+    virtual.scrollToRow(target.row);
+    go(target);
+    if (opens) choose(target.row, 'one');
+    else if (next === null || target.row !== active.row) choose(target.row, keyChoice(event));
+    if (opens) open(active);
+  }
+
+  return {
+    onKeyDown,
+    onMouseDown: (event) => {
+      if (choiceOf(event) === 'one' || onRanges === undefined || cellAt(event.target) === null) return;
+      // It chooses rows; the browser would mark text.
+      event.preventDefault();
+      event.currentTarget.focus();
+    },
+    onClick: (event) => {
+      const place = cellAt(event.target);
+      if (place === null) return;
+      go(place);
+      choose(place.row, choiceOf(event));
+    },
+    onDoubleClick: (event) => {
+      const place = cellAt(event.target);
+      if (place !== null) open(place);
+    },
+  };
+}
+
 export function DataGrid<Row>(props: DataGridProps<Row>) {
-  const { label, columns, count, selected, onSelect, onOpen, onEdit, onKey, onVisible } = props;
+  const { label, columns, count, selected, ranges = none, onRanges, onVisible } = props;
   const rowHeight = useRowHeight();
   const scrollRef = useRef<HTMLDivElement>(null);
   const gridId = useId();
   const [cursor, setCursor] = useCursor(selected ?? 0, props.leading ?? 0);
   const virtual = useVirtualRows({ count, rowHeight, scrollRef, headerHeight: rowHeight });
-  const { template, minWidth } = layoutOf(columns);
+  const { template, minWidth } = useMemo(() => layoutOf(columns), [columns]);
   const active = placeOf(cursor, columns, count);
   useSteadyView(props.leading ?? 0, virtual.shiftBy);
+  const acts = useGridActs(props, active, virtual, ({ row, column }) =>
+    setCursor({ row, column: columns[column]?.id ?? null }),
+  );
   useFocusBack((props.editing ?? null) !== null, scrollRef);
   useRevealed(props.reveal, (row) => {
     setCursor((before) => ({ ...before, row }));
@@ -325,26 +496,6 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   });
   const { first, last } = useVisible(virtual.rows, onVisible);
   const activeIsRendered = active.row >= first && active.row < last;
-
-  function onKeyDown(event: KeyboardEvent<HTMLDivElement>): void {
-    if (count === 0 || event.target !== event.currentTarget) return;
-    const next = nextPlace(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    const edits = onEdit !== undefined && isPlain && (event.key === 'Enter' || event.key === 'F2');
-    const opens = onEdit === undefined && isPlain && event.key === 'Enter';
-    if (next === null && !edits && !opens && event.key !== ' ') {
-      onKey?.(event, active.row);
-      return;
-    }
-    event.preventDefault();
-    const target = next ?? active;
-    const column = columns[target.column]?.id ?? null;
-    setCursor({ row: target.row, column });
-    virtual.scrollToRow(target.row);
-    if (next === null || target.row !== active.row) onSelect(target.row);
-    if (opens) onOpen?.(active.row);
-    if (edits && column !== null) onEdit(active.row, column);
-  }
 
   return (
     <div
@@ -354,9 +505,10 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
       aria-label={label}
       aria-rowcount={count + 1}
       aria-colcount={columns.length}
+      {...(onRanges === undefined ? {} : { 'aria-multiselectable': true })}
       {...(activeIsRendered ? { 'aria-activedescendant': `${gridId}-${active.row}-${active.column}` } : {})}
-      className={styles.grid}
-      onKeyDown={onKeyDown}
+      className={`${styles.grid} ${ranges.length === 0 ? '' : styles.ranged}`}
+      {...acts}
     >
       <div role="rowgroup" className={styles.headerGroup} style={{ minWidth }}>
         <HeaderRow columns={columns} template={template} />
@@ -365,13 +517,10 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
         <BodyRows
           {...props}
           rows={virtual.rows}
+          rowHeight={rowHeight}
           gridId={gridId}
           template={template}
           active={active}
-          onCell={(index, column) => {
-            setCursor({ row: index, column });
-            onSelect(index);
-          }}
         />
       </div>
     </div>

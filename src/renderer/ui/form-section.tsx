@@ -30,10 +30,12 @@ export function FormSection({
 export function FormProblems({ problems }: { problems: readonly string[] }) {
   if (problems.length === 0) return null;
   return (
-    <ul className={styles.problems} role="status">
-      {problems.map((problem) => (
-        <li key={problem}>{problem}</li>
-      ))}
-    </ul>
+    <div role="status">
+      <ul className={styles.problems}>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -17,6 +17,8 @@ export function matchesKeys(press: KeyPress, keys: string, isMac: boolean): bool
   if (mod !== wants.has('Mod') || otherMod || press.altKey !== wants.has('Alt')) return false;
   // Alt changes what digits and letters type on some layouts, so the physical key decides there.
   if (wants.has('Alt') && /^[0-9]$/.test(key)) return press.code === `Digit${key}`;
+  if (wants.has('Alt') && /^[a-z]$/i.test(key))
+    return press.code === `Key${key.toUpperCase()}` && press.shiftKey === wants.has('Shift');
   const isCharacterWithoutCase = key.length === 1 && key.toLowerCase() === key.toUpperCase();
   if (!isCharacterWithoutCase && press.shiftKey !== wants.has('Shift')) return false;
   return press.key.toLowerCase() === key.toLowerCase();

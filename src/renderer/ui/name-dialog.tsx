@@ -9,6 +9,8 @@ export interface NameQuestion {
   label: string;
   hint: string;
   action: string;
+  /** The name there is. */
+  initial?: string;
   /** What is wrong with a name, or null. */
   problemOf: (name: string) => string | null;
   /** Rejects where the name cannot be taken. */
@@ -23,7 +25,7 @@ interface NameDialogProps {
 }
 
 export function NameDialog({ question, failureOf, onClose }: NameDialogProps) {
-  const [name, setName] = useState('');
+  const [name, setName] = useState(question.initial ?? '');
   const [failure, setFailure] = useState<ShownFailure | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   const problem = name === '' ? null : question.problemOf(name);
@@ -48,6 +50,7 @@ export function NameDialog({ question, failureOf, onClose }: NameDialogProps) {
     <Modal opened onClose={onClose} title={question.title} size="sm">
       <form onSubmit={(event) => void onSubmit(event)}>
         <TextInput
+          autoFocus
           data-autofocus
           label={question.label}
           description={question.hint}

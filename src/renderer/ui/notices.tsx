@@ -11,6 +11,8 @@ export interface ShownFailure {
   readonly detail: string;
   readonly requestId: string;
   readonly errors: readonly { readonly path: string; readonly message: string }[];
+  /** Where it can be done instead; null: nowhere. */
+  readonly leader?: string | null;
 }
 
 /** A failure in place: what happened, what to do, and the id that finds it in the service's log. */
@@ -30,6 +32,13 @@ export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onR
               </li>
             ))}
           </ul>
+        )}
+        {typeof failure.leader === 'string' && (
+          <p>
+            <a href={failure.leader} target="_blank" rel="noreferrer">
+              Open the leader’s workbench
+            </a>
+          </p>
         )}
         {failure.requestId !== '' && (
           <div className={styles.request}>

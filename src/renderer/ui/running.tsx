@@ -18,9 +18,10 @@ export function Elapsed({ since }: { since: number }) {
 /** In place of a result that is being worked out. */
 export function Running({ what, since, onCancel }: { what: string; since: number; onCancel: () => void }) {
   return (
-    <div className={styles.running} role="status">
+    <div className={styles.running}>
       <Loader size={18} aria-hidden />
-      <span>{what}</span>
+      {/* The time that passes is not said aloud. */}
+      <span role="status">{what}</span>
       <Elapsed since={since} />
       <Button size="compact-xs" variant="default" onClick={onCancel}>
         Cancel

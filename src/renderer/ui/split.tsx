@@ -31,6 +31,7 @@ export function Split({ id, orientation, label, panes }: SplitProps) {
       id={id}
       orientation={orientation}
       className={styles.group}
+      resizeTargetMinimumSize={{ coarse: 24, fine: 12 }}
       onLayoutChanged={onLayoutChanged}
       {...(defaultLayout === undefined ? {} : { defaultLayout })}
     >

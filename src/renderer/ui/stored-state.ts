@@ -5,13 +5,17 @@
  * what is acceptable. Nothing secret is kept here.
  */
 
-/** The stored value under `key`, or `fallback` where there is none that `read` accepts. */
+/**
+ * The stored value under `key`, or `fallback` where there is none that `read` accepts. `storage`: that of the window,
+ * for what is to end with it.
+ */
 export function readStored<Value>(
   key: string,
   read: (value: unknown) => Value | null,
   fallback: Value,
+  storage: Storage = localStorage,
 ): Value {
-  const text = localStorage.getItem(key);
+  const text = storage.getItem(key);
   if (text === null) return fallback;
   let value: unknown;
   try {
@@ -23,8 +27,8 @@ export function readStored<Value>(
   return read(value) ?? fallback;
 }
 
-export function writeStored(key: string, value: unknown): void {
-  localStorage.setItem(key, JSON.stringify(value));
+export function writeStored(key: string, value: unknown, storage: Storage = localStorage): void {
+  storage.setItem(key, JSON.stringify(value));
 }
 
 export function readString(value: unknown): string | null {

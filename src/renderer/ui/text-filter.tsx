@@ -10,8 +10,8 @@ const delay = 250;
 interface TextFilterProps {
   /** What the field is called for those who do not see it. */
   label: string;
-  /** In pixels. */
-  width: number;
+  /** In pixels, or of what it stands in. */
+  width: number | '100%';
   value: string;
   onValue: (value: string) => void;
 }
@@ -26,7 +26,9 @@ export function TextFilter({ label, width, value, onValue }: TextFilterProps) {
   }
   return (
     <TextInput
-      w={width}
+      // Gives way before what is beside it does.
+      style={{ flex: `99 1 ${width === '100%' ? '100%' : `${Math.min(width, 84)}px`}` }}
+      maw={width}
       aria-label={label}
       placeholder="Filter by text"
       leftSection={<IconSearch size={14} aria-hidden />}

@@ -1,7 +1,12 @@
-/** The look of Mantine's components: dense, calm, one accent. Colours of our own surfaces live in theme.css. */
+/**
+ * The look of Mantine's components: dense, calm, one accent. Colours of our own surfaces live in theme.css, heights and font
+ * sizes in scale.css, from which these take theirs: a control is as high as any other beside it, in either density.
+ */
 import {
   ActionIcon,
+  Anchor,
   Button,
+  CloseButton,
   type CSSVariablesResolver,
   createTheme,
   Input,
@@ -28,12 +33,14 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
   fontFamilyMonospace: monospace,
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
+  fontWeights: { regular: '400', medium: '500', bold: '600' },
   defaultRadius: 'sm',
   radius: { xs: '2px', sm: '4px', md: '6px', lg: '8px', xl: '12px' },
   primaryColor: 'iris',
   primaryShade: { light: 7, dark: 7 },
   autoContrast: false,
   focusRing: 'auto',
+  respectReducedMotion: true,
   colors: {
     iris: [
       '#eef3ff',
@@ -74,19 +81,47 @@ export const theme = createTheme({
     ],
   },
   components: {
-    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray', size: 'md' } }),
+    ActionIcon: ActionIcon.extend({
+      defaultProps: { variant: 'subtle', color: 'gray', size: 'md' },
+      // No smaller than what can be pointed at.
+      vars: (_, { size }) =>
+        size === 'md'
+          ? { root: { '--ai-size': 'var(--control)' } }
+          : size === 'sm'
+            ? { root: { '--ai-size': 'var(--target)' } }
+            : { root: {} },
+    }),
+    Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
     Autocomplete: Autocomplete.extend({ defaultProps: { size: 'xs' } }),
     Button: Button.extend({
       defaultProps: { size: 'xs' },
       vars: (_, { size }) => ({
         root:
           size === 'xs'
-            ? { '--button-height': '26px', '--button-padding-x': '10px', '--button-fz': '12px' }
-            : {},
+            ? {
+                '--button-height': 'var(--control)',
+                '--button-padding-x': '10px',
+                '--button-fz': 'var(--font-label)',
+              }
+            : size === 'compact-xs'
+              ? {
+                  '--button-height': 'var(--target)',
+                  '--button-padding-x': '8px',
+                  '--button-fz': 'var(--font-label)',
+                }
+              : {},
+      }),
+    }),
+    CloseButton: CloseButton.extend({
+      vars: (_, { size }) => ({
+        root: size === 'sm' || size === 'xs' ? { '--cb-size': 'var(--target)' } : {},
       }),
     }),
     Input: Input.extend({
-      vars: (_, { size }) => ({ wrapper: size === 'xs' ? { '--input-height': '26px' } : {} }),
+      vars: (_, { size }) => ({
+        wrapper:
+          size === 'xs' ? { '--input-height': 'var(--control)', '--input-fz': 'var(--font-label)' } : {},
+      }),
     }),
     Menu: Menu.extend({ defaultProps: { shadow: 'md', withinPortal: true } }),
     Modal: Modal.extend({
@@ -100,12 +135,13 @@ export const theme = createTheme({
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss the message' } },
     }),
-    NumberInput: NumberInput.extend({ defaultProps: { size: 'xs' } }),
+    // Two buttons in the height of one line are too small to hit; the arrow keys do what they did.
+    NumberInput: NumberInput.extend({ defaultProps: { size: 'xs', hideControls: true } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { size: 'xs' } }),
     Popover: Popover.extend({ defaultProps: { shadow: 'md' } }),
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
     Select: Select.extend({ defaultProps: { size: 'xs', checkIconPosition: 'right' } }),
-    Switch: Switch.extend({ defaultProps: { size: 'xs' } }),
+    Switch: Switch.extend({ defaultProps: { size: 'xs', withThumbIndicator: false } }),
     Tabs: Tabs.extend({ defaultProps: { keepMounted: false } }),
     Textarea: Textarea.extend({ defaultProps: { size: 'xs' } }),
     TextInput: TextInput.extend({ defaultProps: { size: 'xs' } }),
@@ -120,6 +156,9 @@ const ownColours = {
   '--mantine-color-placeholder': 'var(--text-dim)',
   '--mantine-color-error': 'var(--bad)',
   '--mantine-color-anchor': 'var(--accent-text)',
+  '--mantine-color-iris-light': 'color-mix(in srgb, var(--accent) 14%, transparent)',
+  '--mantine-color-iris-light-hover': 'color-mix(in srgb, var(--accent) 24%, transparent)',
+  '--mantine-color-iris-light-color': 'var(--accent-text)',
 };
 
 /** Mantine's own variables where they must agree with theme.css, which reaches the contrasts that they do not. */

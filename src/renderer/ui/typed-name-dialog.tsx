@@ -40,6 +40,7 @@ export function TypedNameDialog(props: TypedNameDialogProps) {
       <form onSubmit={onSubmit}>
         <div className={styles.statement}>{children}</div>
         <TextInput
+          autoFocus
           data-autofocus
           autoComplete="off"
           spellCheck={false}

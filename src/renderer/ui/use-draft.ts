@@ -4,9 +4,22 @@ import { readStored, readString, writeStored } from './stored-state.ts';
 
 const saveMs = 2_000;
 
+function keyOf(name: string): string {
+  return `corollary.draft.${name}`;
+}
+
+/** What is kept under `name` by a view that is closed; '' where nothing is. */
+export function keptDraft(name: string): string {
+  return readStored(keyOf(name), readString, '');
+}
+
+export function dropDraft(name: string): void {
+  writeStored(keyOf(name), '');
+}
+
 /** The draft under `name`; `initial` where there is none. */
 export function useDraft(name: string, initial = ''): [string, (text: string) => void] {
-  const key = `corollary.draft.${name}`;
+  const key = keyOf(name);
   const [text, setText] = useState(() => readStored(key, readString, initial));
   const unsaved = useRef<string | null>(null);
 

@@ -20,7 +20,7 @@ export function setDensity(density: Density): void {
   applyDensity();
 }
 
-/** Must agree with `--row` in theme.css. */
+/** Must agree with `--row` in scale.css. */
 export function useRowHeight(): number {
   return useDensity((state) => (state.density === 'compact' ? 24 : 28));
 }

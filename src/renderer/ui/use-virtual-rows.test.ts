@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { offsetToShow, scrollScale } from './use-virtual-rows.ts';
+import { offsetToShow, rowsAround, scrollScale } from './use-virtual-rows.ts';
 
 test('a list that fits under the cap is not scaled', () => {
   expect(scrollScale(5_000_000, 800)).toBe(1);
@@ -16,4 +16,18 @@ test('a row is shown by the shortest way', () => {
   expect(offsetToShow(100, 28, 500, 800)).toBe(100);
   expect(offsetToShow(2_000, 28, 500, 800)).toBe(1_228);
   expect(offsetToShow(600, 28, 500, 800)).toBeNull();
+});
+
+test('the rows around a view are those that it shows and some more, never beyond the ends', () => {
+  const rows = { count: 1_000_000, height: 28, overscan: 2 };
+  expect(rowsAround({ offset: 0, height: 280 }, rows)).toEqual({ first: 0, last: 13 });
+  expect(rowsAround({ offset: 28_000, height: 280 }, rows)).toEqual({ first: 998, last: 1_013 });
+  expect(rowsAround({ offset: 28_014, height: 280 }, rows)).toEqual({ first: 998, last: 1_013 });
+  expect(rowsAround({ offset: 27_999_720, height: 280 }, rows)).toEqual({ first: 999_988, last: 1_000_000 });
+  expect(rowsAround({ offset: 0, height: 280 }, { ...rows, count: 0 })).toEqual({ first: 0, last: 0 });
+});
+
+test('nothing is rendered for a view without height', () => {
+  const rows = { count: 10, height: 28, overscan: 2 };
+  expect(rowsAround({ offset: 0, height: 0 }, rows)).toEqual({ first: 0, last: 0 });
 });

@@ -7,6 +7,7 @@ const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly t
   { to: '/admin', title: 'Dashboard' },
   { to: '/admin/databases', title: 'Databases' },
   { to: '/admin/keys', title: 'Keys' },
+  { to: '/admin/replication', title: 'Replication' },
 ];
 
 export function AdminFrame({ children }: { children: ReactNode }) {

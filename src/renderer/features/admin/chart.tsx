@@ -1,13 +1,11 @@
 /** A small chart of a tile's series over time, without axes: its tile has the numbers, and says them to those who do not see it. */
-import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Series } from './history.ts';
 import styles from './dashboard.module.css';
-
-const height = 44;
+import { type ShownTheme, useShownTheme } from '../../ui/theme-choice.ts';
 
 interface ChartProps {
   label: string;
@@ -23,7 +21,7 @@ function colours(): string[] {
   return ['--accent', '--text-dim'].map((name) => style.getPropertyValue(name).trim());
 }
 
-function optionsOf(width: number, count: number, scheme: 'light' | 'dark'): uPlot.Options {
+function optionsOf(width: number, height: number, count: number, scheme: ShownTheme): uPlot.Options {
   const [first = '', second = ''] = colours();
   const strokes = [first, second];
   return {
@@ -53,21 +51,21 @@ function optionsOf(width: number, count: number, scheme: 'light' | 'dark'): uPlo
 }
 
 export function Chart({ label, times, series, from }: ChartProps) {
-  const scheme = useComputedColorScheme('light');
-  const { ref: measured, width } = useElementSize();
+  const scheme = useShownTheme();
+  const { ref: measured, width, height } = useElementSize();
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const count = series.length;
 
   useEffect(() => {
-    if (place.current === null || width === 0) return;
-    const made = new uPlot(optionsOf(width, count, scheme), [[]], place.current);
+    if (place.current === null || width === 0 || height === 0) return;
+    const made = new uPlot(optionsOf(width, height, count, scheme), [[]], place.current);
     plot.current = made;
     return () => {
       plot.current = null;
       made.destroy();
     };
-  }, [width, count, scheme]);
+  }, [width, height, count, scheme]);
 
   useEffect(() => {
     if (plot.current === null) return;
@@ -75,7 +73,7 @@ export function Chart({ label, times, series, from }: ChartProps) {
     const to = times.at(-1) ?? from;
     plot.current.setData([times.map((time) => time / 1_000), ...values], false);
     plot.current.setScale('x', { min: from / 1_000, max: to / 1_000 });
-  }, [times, series, from, width, count, scheme]);
+  }, [times, series, from, width, height, count, scheme]);
 
   return (
     <div ref={measured} className={styles.chart} role="img" aria-label={label}>

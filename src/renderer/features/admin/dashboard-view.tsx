@@ -30,7 +30,7 @@ function AttentionList({ found }: { found: readonly Attention[] }) {
       </p>
     );
   return (
-    <ul className={styles.attention} aria-label="Needs attention" role="status">
+    <ul className={styles.attention} aria-label="Needs attention" aria-live="polite">
       {found.map(({ tone, title, detail }) => (
         <li key={title} className={styles[tone]}>
           {tone === 'bad' ? (

@@ -12,6 +12,7 @@ import { defaultName, type Space } from '../../api/space.ts';
 import type { Column } from '../../ui/data-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneTitle } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import { type AdminSearch, scopesAddress } from './admin-search.ts';
 import styles from './admin.module.css';
 import type { Erasure } from './erasing.ts';
@@ -43,13 +44,8 @@ function useMay(): (name: OperationName, place: Place) => boolean {
 
 function onRowKey<Row>(actions: RowActions<Row>): (event: KeyboardEvent, row: Row) => void {
   return (event, row) => {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-    const act =
-      event.key === 'Delete'
-        ? actions.remove(row)
-        : event.key.toLowerCase() === 'n' && isPlain
-          ? actions.nuke(row)
-          : null;
+    const key = rowKeyOf(event, 'places');
+    const act = key === null ? null : actions[key](row);
     if (act === null) return;
     // The key is not to be typed into the dialog that it opens.
     event.preventDefault();

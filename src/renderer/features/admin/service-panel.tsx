@@ -1,71 +1,12 @@
-/** The service as a whole: its storage with a snapshot on demand, and its metrics as plain numbers. */
-import { Button } from '@mantine/core';
-import { IconCamera } from '@tabler/icons-react';
-import type { SnapshotTaken } from '../../../engine/contract/administration.ts';
-import { failureOf } from '../../api/problem.ts';
-import { formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
+/** The service as a whole: its storage, and its metrics as plain numbers. */
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './admin.module.css';
 import type { Sample } from './prometheus.ts';
-import { logReadingsOf, type Reading, readingsOf, storageTakesWrites } from './readings.ts';
-import { useAdminWrite } from './rights.ts';
+import { logReadingsOf, readingsOf, storageTakesWrites } from './readings.ts';
+import { Readings } from './reading-list.tsx';
+import { StoragePart } from './storage-part.tsx';
 import type { MetricsNow } from './use-history.ts';
-
-function Readings({ readings }: { readings: readonly Reading[] }) {
-  return (
-    <dl className={styles.readings}>
-      {readings.map(({ label, value, hint }) => (
-        <div key={label} title={hint}>
-          <dt>{label}</dt>
-          <dd className="number">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Taken({ taken, at }: { taken: SnapshotTaken; at: number }) {
-  const { position, bytes, elapsedMs } = taken;
-  return (
-    <div className={styles.taken} role="status">
-      <h4>Snapshot taken</h4>
-      <Readings
-        readings={[
-          { label: 'Up to record', value: formatCount(position) },
-          { label: 'Size', value: formatBytes(bytes) },
-          { label: 'Took', value: formatDuration(elapsedMs) },
-          { label: 'At', value: formatTime(at) },
-        ]}
-      />
-    </div>
-  );
-}
-
-function Snapshot() {
-  const { mutate, isPending, data, error, submittedAt } = useAdminWrite('takeSnapshot', []);
-  return (
-    <>
-      {data !== undefined && <Taken taken={data} at={submittedAt} />}
-      {error !== null && <ProblemNotice failure={failureOf(error)} />}
-      <div>
-        <Button
-          variant="default"
-          leftSection={<IconCamera size={14} aria-hidden />}
-          loading={isPending}
-          onClick={() => mutate({})}
-        >
-          Snapshot now
-        </Button>
-      </div>
-      <p className={styles.hint}>
-        A snapshot is also taken every so often and when the service ends. A start reads the newest one, and
-        only the log after it.
-      </p>
-    </>
-  );
-}
 
 function Storage({ samples, isAdministered }: { samples: readonly Sample[]; isAdministered: boolean }) {
   const takesWrites = storageTakesWrites(samples);
@@ -77,7 +18,7 @@ function Storage({ samples, isAdministered }: { samples: readonly Sample[]; isAd
         {takesWrites === false && <Tag tone="bad">takes no writes</Tag>}
       </div>
       <Readings readings={logReadingsOf(samples)} />
-      {isAdministered && <Snapshot />}
+      {isAdministered && <StoragePart />}
     </section>
   );
 }

@@ -23,6 +23,7 @@ import { TryPart } from './try-part.tsx';
 import { useAgentClients, useAgentSetup } from './use-agents.ts';
 import { useCallLog } from './use-call-log.ts';
 import styles from './agents.module.css';
+import stack from '../../ui/stack.module.css';
 
 const partWords: Record<AgentPart, string> = {
   calls: 'Calls',
@@ -126,7 +127,7 @@ export function AgentsView({ search, onSearch }: AgentsViewProps) {
 
   const main = (
     <PaneFrame scroll="own" label="Agents" title={<PaneTitle isWhole>Agents</PaneTitle>}>
-      <div className={styles.stack}>
+      <div className={stack.stack}>
         <EndpointCard connected={clients.data?.length ?? null} onClients={() => patch({ part: 'clients' })} />
         <Parts part={part} onPart={(next) => patch({ part: next })} contentOf={contentOf} />
       </div>

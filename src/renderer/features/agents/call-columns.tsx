@@ -36,7 +36,7 @@ function Line({ text }: { text: string }) {
 const placeColumn: Column<ToolCallRecord> = {
   id: 'place',
   title: 'Place',
-  width: 130,
+  width: 98,
   cell: ({ database, tenant }) => (
     <span className="dim" title={`database ${database}, tenant ${tenant}`}>
       {database} / {tenant}
@@ -44,11 +44,12 @@ const placeColumn: Column<ToolCallRecord> = {
   ),
 };
 
+/** Together they fit beside the detail in a window of 1280 pixels. */
 const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 116,
+    width: 112,
     cell: ({ time }) => (
       <span className="number" title={formatTime(time)}>
         {clock.format(time)}
@@ -58,14 +59,15 @@ const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'client',
     title: 'Client',
-    width: 130,
+    width: 100,
+    grow: 1,
     cell: (call) => <span className={call.client === null ? 'dim' : ''}>{clientNameOf(call)}</span>,
   },
-  { id: 'tool', title: 'Tool', width: 98, cell: ({ tool }) => tool },
+  { id: 'tool', title: 'Tool', width: 88, cell: ({ tool }) => tool },
   {
     id: 'arguments',
     title: 'Arguments',
-    width: 180,
+    width: 100,
     grow: 3,
     cell: (call) => <Line text={argumentsLine(call.arguments)} />,
   },
@@ -73,21 +75,21 @@ const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'result',
     title: 'Result',
-    width: 150,
+    width: 98,
     grow: 3,
     cell: ({ result }) => <Line text={result.replaceAll(/\s+/g, ' ')} />,
   },
   {
     id: 'took',
     title: 'Took',
-    width: 78,
+    width: 80,
     align: 'end',
     cell: ({ elapsedMs }) => <span className="number">{formatDuration(elapsedMs)}</span>,
   },
   {
     id: 'size',
     title: 'Size',
-    width: 72,
+    width: 60,
     align: 'end',
     cell: ({ resultChars }) => (
       <span className="number" title={formatAmount(resultChars, 'character')}>

@@ -15,7 +15,7 @@ import type { AgentsSearch } from './agents-search.ts';
 import { placeOf, replayOf } from './ask-replay.ts';
 import { Outcome } from './call-columns.tsx';
 import { clientNameOf } from './call-log.ts';
-import { TextBlock } from './text-block.tsx';
+import { TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
 
 interface CallDetailProps {
@@ -132,12 +132,7 @@ function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetai
         label="Copy the arguments"
         note={call.argumentsCut && <Tag tone="warn">cut</Tag>}
       />
-      <TextBlock
-        title="Result, as the agent was given it"
-        text={call.result}
-        label="Copy the result"
-        note={null}
-      />
+      <TextBlock title="Result, as the agent was given it" text={call.result} label="Copy the result" />
     </div>
   );
 }

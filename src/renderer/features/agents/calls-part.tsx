@@ -28,6 +28,7 @@ import { type CallFormat, callFile, callFileName, callFormats } from './call-exp
 import { clientNameOf, countSince, type HeldCalls, isFiltering, passes, pausedCalls } from './call-log.ts';
 import type { CallLog } from './use-call-log.ts';
 import styles from './agents.module.css';
+import stack from '../../ui/stack.module.css';
 
 /** The calls that are shown: those there were when it was paused, else all; null: it goes on. */
 export type Paused = readonly ToolCallRecord[] | null;
@@ -73,7 +74,7 @@ function Filters({ search, onSearch, held, tools }: CallsPartProps & { held: Hel
       <Select
         aria-label="Client"
         placeholder="All clients"
-        w={160}
+        w={128}
         clearable
         searchable
         data={choicesOf(names, search.client)}
@@ -83,7 +84,7 @@ function Filters({ search, onSearch, held, tools }: CallsPartProps & { held: Hel
       <Select
         aria-label="Tool"
         placeholder="All tools"
-        w={130}
+        w={112}
         clearable
         data={choicesOf([...tools, ...called], search.tool)}
         value={search.tool ?? null}
@@ -92,7 +93,7 @@ function Filters({ search, onSearch, held, tools }: CallsPartProps & { held: Hel
       <Select
         aria-label="Outcome"
         placeholder="Any outcome"
-        w={124}
+        w={118}
         clearable
         data={[
           { value: 'ok', label: 'ok' },
@@ -105,7 +106,7 @@ function Filters({ search, onSearch, held, tools }: CallsPartProps & { held: Hel
       />
       <TextFilter
         label="Text in the calls"
-        width={190}
+        width={150}
         value={search.q ?? ''}
         onValue={(q) => onSearch({ q: q === '' ? undefined : q })}
       />
@@ -302,10 +303,10 @@ export function CallsPart(props: CallsPartProps) {
   if (held === null || shown === null)
     return failure === null ? <Loading /> : <PaneProblem failure={failure} onRetry={log.readOn} />;
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       <NotCurrent log={log} />
       <Toolbar {...props} held={held} shown={shown} />
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <Rows {...props} held={held} shown={shown} />
       </div>
     </div>

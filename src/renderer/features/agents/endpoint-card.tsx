@@ -1,24 +1,14 @@
 /** Where agents find the service, how they may speak, and whether it is ready for them. */
 import { Anchor } from '@mantine/core';
-import type { ReactNode } from 'react';
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
+import { Strip, StripItem } from '../../ui/strip.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { useAgentSetup, useReadiness } from './use-agents.ts';
-import styles from './agents.module.css';
-
-function Item({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div className={styles.cardItem}>
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
 
 function Address({ address, label }: { address: string; label: string }) {
   return (
@@ -71,44 +61,46 @@ export function EndpointCard({ connected, onClients }: EndpointCardProps) {
   const setup = useAgentSetup();
   const address = setup.data?.address ?? endpoint.origin;
   return (
-    <section className={styles.card} aria-label="Endpoint for agents">
-      <dl className={styles.cardItems}>
-        <Item title="Streamable HTTP">
-          <Address
-            address={address + (setup.data?.streamable ?? '/mcp')}
-            label="Copy the address of Streamable HTTP"
-          />
-        </Item>
-        <Item title="SSE, for older clients">
-          <Address address={address + (setup.data?.sse ?? '/mcp/sse')} label="Copy the address of SSE" />
-        </Item>
-        <Item title="Health">
-          <Health />
-        </Item>
-        {setup.data !== undefined && (
-          <>
-            <Item title="Revisions">
-              <Revisions revisions={setup.data.revisions} />
-            </Item>
-            <Item title="Tools">
-              <span className="number" title={setup.data.tools.join('\n')}>
-                {setup.data.tools.length}
-              </span>
-            </Item>
-            <Item title="Bridge">{setup.data.bridge === null ? 'not built' : 'built'}</Item>
-          </>
-        )}
-        {connected !== null && (
-          <Item title="Connected">
-            <Anchor component="button" type="button" className="number" onClick={onClients}>
-              {formatAmount(connected, 'client')}
-            </Anchor>
-          </Item>
-        )}
-      </dl>
-      {setup.error !== null && (
-        <ProblemNotice failure={failureOf(setup.error)} onRetry={() => void setup.refetch()} />
+    <Strip
+      label="Endpoint for agents"
+      under={
+        setup.error !== null && (
+          <ProblemNotice failure={failureOf(setup.error)} onRetry={() => void setup.refetch()} />
+        )
+      }
+    >
+      <StripItem title="Streamable HTTP">
+        <Address
+          address={address + (setup.data?.streamable ?? '/mcp')}
+          label="Copy the address of Streamable HTTP"
+        />
+      </StripItem>
+      <StripItem title="SSE, for older clients">
+        <Address address={address + (setup.data?.sse ?? '/mcp/sse')} label="Copy the address of SSE" />
+      </StripItem>
+      <StripItem title="Health">
+        <Health />
+      </StripItem>
+      {setup.data !== undefined && (
+        <>
+          <StripItem title="Revisions">
+            <Revisions revisions={setup.data.revisions} />
+          </StripItem>
+          <StripItem title="Tools">
+            <span className="number" title={setup.data.tools.join('\n')}>
+              {setup.data.tools.length}
+            </span>
+          </StripItem>
+          <StripItem title="Bridge">{setup.data.bridge === null ? 'not built' : 'built'}</StripItem>
+        </>
       )}
-    </section>
+      {connected !== null && (
+        <StripItem title="Connected">
+          <Anchor component="button" type="button" inherit className="number" onClick={onClients}>
+            {formatAmount(connected, 'client')}
+          </Anchor>
+        </StripItem>
+      )}
+    </Strip>
   );
 }

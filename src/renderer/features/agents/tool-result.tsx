@@ -9,7 +9,7 @@ import { ProofLink } from '../../ui/knowledge-links.tsx';
 import { Outcome } from './call-columns.tsx';
 import type { Replay } from './ask-replay.ts';
 import type { ToolRun } from './mcp-client.ts';
-import { TextBlock } from './text-block.tsx';
+import { Block, TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
 
 /** Proofs that are linked to. */
@@ -30,10 +30,9 @@ function answersOf({ result }: ToolRun): string[] {
 
 function Proofs({ answers, replay }: { answers: readonly string[]; replay: Replay & { kind: 'question' } }) {
   return (
-    <section className={styles.block}>
-      <div className={styles.blockTitle}>
-        <h3>{answers.length === 0 ? 'No answer' : 'Proofs'}</h3>
-        <span className={styles.gap} />
+    <Block
+      title={answers.length === 0 ? 'No answer' : 'Proofs'}
+      actions={
         <Button
           size="compact-xs"
           variant="default"
@@ -44,7 +43,8 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
         >
           Open in Ask
         </Button>
-      </div>
+      }
+    >
       <ul className={styles.proofs}>
         {answers.slice(0, mostProofs).map((answer) => (
           <li key={answer}>
@@ -58,7 +58,7 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
       {answers.length > mostProofs && (
         <p className="dim">and {formatAmount(answers.length - mostProofs, 'more answer')}</p>
       )}
-    </section>
+    </Block>
   );
 }
 
@@ -85,15 +85,10 @@ export function ToolResult({ run, replay }: ToolResultProps) {
         <span>{outcome === 'ok' ? 'The tool answered' : 'The tool refused the call'}</span>
         <span className="dim number">in {formatDuration(run.elapsedMs)}</span>
       </div>
-      <TextBlock title="Text" text={textOf(run)} label="Copy the text" note={null} />
+      <TextBlock title="Text" text={textOf(run)} label="Copy the text" />
       {outcome === 'ok' && replay?.kind === 'question' && <Proofs answers={answers} replay={replay} />}
       {structured !== null && (
-        <TextBlock
-          title="Structured content"
-          text={structured}
-          label="Copy the structured content"
-          note={null}
-        />
+        <TextBlock title="Structured content" text={structured} label="Copy the structured content" />
       )}
     </div>
   );

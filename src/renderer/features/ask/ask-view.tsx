@@ -1,108 +1,118 @@
 /**
- * The Ask view: a question, its answers, and beside them why one of them holds, why another does not, or the trace.
+ * The Ask view: tabs of questions; in each the answers, and beside them why one of them holds, why another does not, or
+ * the trace.
  *
- * The question that is answered is in the address; what is being typed is a draft of this browser. An answer that
- * came quickly is kept current while "Live" is on; a slow one only says that it has grown old.
+ * The question that is answered is in the address, with its tab; what is being typed is a draft of the tab.
  */
 import { Button } from '@mantine/core';
 import { IconListSearch } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type ReactNode, useId, useMemo, useState } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { bareQuestion } from '../../api/question-text.ts';
+import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
-import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { NameDialog } from '../../ui/name-dialog.tsx';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { type Allowance, raised, type ShownAnswer } from './answer.ts';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
+import { type AskTab, titleOf } from './ask-tabs.ts';
+import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
+import styles from './ask.module.css';
+import { ComparedView } from './compared-view.tsx';
+import { usePinnedRuns } from './pinned-runs.ts';
+import { readQuestion } from './question.ts';
 import { QuestionList } from './question-list.tsx';
 import { QuestionToolbar } from './question-toolbar.tsx';
 import { Results } from './results.tsx';
-import { type Asking, type ShownAnswer, useAnswer } from './use-answer.ts';
-import { useCurrency } from './use-currency.ts';
+import { compareWith } from './runs-store.ts';
+import { SaveDialog } from './save-dialog.tsx';
+import { TabBar } from './tab-bar.tsx';
+import { TooMuch } from './too-much.tsx';
+import { type Asking, useAnswer } from './use-answer.ts';
+import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';
 
-const firstLimit = 2_000;
-const greatestLimit = 100_000;
+const liveKey = 'corollary.ask-live';
 
-interface Questioning {
-  readonly asking: Asking;
-  readonly draft: string;
-  readonly setDraft: (text: string) => void;
-  /** Asks what is given; the address follows. */
-  readonly onAsk: (text: string) => void;
-  /** Asks what is given, and opens its trace. */
-  readonly onTrace: (text: string) => void;
-  /** Asks the question of the address again. */
-  readonly again: () => void;
-  readonly onMore: () => void;
-}
-
-/** The question of the address is answered: when the view opens, when it changes, when one looks elsewhere. */
-function useQuestioning(search: AskSearch, onSearch: (search: AskSearch) => void): Questioning {
-  const { space } = useSession();
-  const asking = useAnswer();
-  const { ask } = asking;
-  const [draft, setDraft] = useDraft(`ask.${space.database}.${space.tenant}`, search.question ?? '');
-  const [limit, setLimit] = useState(firstLimit);
-  const { question } = search;
-  const isStoredOnly = search.stored === 'true';
-
-  // What was asked here stands in the editor already, perhaps with more that was typed since.
-  const askedHere = useRef<string | null>(null);
-  const show = useEffectEvent((text: string) => {
-    if (text !== askedHere.current) setDraft(text);
-    askedHere.current = null;
-  });
-  useEffect(() => {
-    if (question === undefined) return;
-    show(question);
-    ask(question, isStoredOnly, limit);
-  }, [question, isStoredOnly, limit, ask]);
-
-  /** What is open beside the answer to another question is closed; `trace`: its trace is opened. */
-  function askFor(text: string, trace?: 'true'): void {
-    const next = text.trim();
-    if (next === '') return;
-    setLimit(firstLimit);
-    if (next === question) ask(next, isStoredOnly, firstLimit);
-    else askedHere.current = next;
-    if (next !== question || trace !== undefined)
-      onSearch({ ...search, ...nothingBeside, question: next, trace });
-  }
-
-  function again(): void {
-    if (question !== undefined) ask(question, isStoredOnly, limit);
-  }
-
-  return {
-    asking,
-    draft,
-    setDraft,
-    onAsk: (text) => askFor(text),
-    onTrace: (text) => askFor(text, 'true'),
-    again,
-    onMore: () => setLimit((before) => Math.min(greatestLimit, before * 10)),
-  };
+function readSwitch(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
 }
 
 interface AnswersProps {
-  state: RunState<ShownAnswer>;
+  tab: AskTab;
+  asking: Asking;
   isNarrow: boolean;
-  isOld: boolean;
-  again: () => void;
-  onMore: () => void;
+  onStoredOnly: () => void;
   onWhy: (result: string) => void;
   onWhyNot: (question: string) => void;
+  onSort: (sort: AnswerSort | null) => void;
 }
 
-function Answers({ state, isNarrow, isOld, again, ...actions }: AnswersProps) {
-  const { failure, result: answer, cancelledAfter, runningSince } = state;
-  const age = isOld && (
+/** The failure of a question; where it was over a limit, with what helps. */
+function NotAnswered({ tab, asking, onStoredOnly }: Pick<AnswersProps, 'tab' | 'asking' | 'onStoredOnly'>) {
+  const { state, allowance } = asking.runs;
+  const { failure } = state;
+  if (failure === null) return null;
+  const limit = failure.limit ?? null;
+  if (limit === null) return <PaneProblem failure={failure} onRetry={asking.again} />;
+  const read = readQuestion(tab.shown.question ?? '');
+  const isOneAtom = read.ok && read.question.atom !== null;
+  return (
+    <TooMuch
+      failure={failure}
+      limit={limit}
+      allowance={allowance}
+      onRaise={(part: keyof Allowance) => asking.raise(part)?.()}
+      onStoredOnly={isOneAtom && tab.shown.stored !== 'true' ? onStoredOnly : null}
+    />
+  );
+}
+
+/** The run that the answer is compared with, where there is one and it is still known. */
+function useComparedTo({ runs }: Asking): ShownAnswer | null {
+  const pinned = usePinnedRuns(useSession().space);
+  const { comparedTo, earlier } = runs;
+  if (comparedTo === null || comparedTo === runs.state.result?.id) return null;
+  return [...pinned, ...earlier].find(({ id }) => id === comparedTo) ?? null;
+}
+
+function Answered({
+  tab,
+  asking,
+  answer,
+  onSort,
+  ...ways
+}: Omit<AnswersProps, 'onStoredOnly'> & { answer: ShownAnswer }) {
+  const before = useComparedTo(asking);
+  const { runs } = asking;
+  const { sort: said } = tab.shown;
+  const sort = useMemo(() => sortOf(said, answer.question.variables), [said, answer]);
+  if (before !== null)
+    return <ComparedView before={before} after={answer} onStop={() => compareWith(tab.id, null)} {...ways} />;
+  return (
+    <Results
+      answer={answer}
+      sort={sort}
+      onSort={onSort}
+      runs={runs}
+      onCompare={(run) => compareWith(tab.id, run)}
+      onMore={raised(runs.allowance, 'limit') === null ? null : () => asking.raise('limit')?.()}
+      {...ways}
+    />
+  );
+}
+
+function Answers({ tab, asking, onStoredOnly, ...ways }: AnswersProps) {
+  const { failure, result: answer, cancelledAfter, runningSince } = asking.runs.state;
+  const age = asking.isOld && (
     <Banner
       action={
-        <Button size="compact-xs" variant="default" onClick={again}>
+        <Button size="compact-xs" variant="default" onClick={asking.again}>
           Ask again
         </Button>
       }
@@ -113,13 +123,20 @@ function Answers({ state, isNarrow, isOld, again, ...actions }: AnswersProps) {
   return (
     <BusyFrame isBusy={runningSince !== null} banner={age}>
       {failure !== null ? (
-        <PaneProblem failure={failure} onRetry={again} />
+        <NotAnswered tab={tab} asking={asking} onStoredOnly={onStoredOnly} />
       ) : answer !== null ? (
-        <Results answer={answer} isNarrow={isNarrow} {...actions} />
+        <Answered tab={tab} asking={asking} answer={answer} {...ways} />
       ) : (
         <EmptyState
           icon={<IconListSearch size={30} stroke={1.3} aria-hidden />}
           title={cancelledAfter === null ? 'Ask something' : 'Cancelled'}
+          actions={
+            cancelledAfter !== null && (
+              <Button variant="default" onClick={asking.again}>
+                Ask again
+              </Button>
+            )
+          }
         >
           A question is a pattern like parent(alice, ?child), or several joined by commas. Variables start
           with a question mark.
@@ -138,90 +155,198 @@ interface BesideProps {
 
 interface AskViewProps extends BesideProps {
   search: AskSearch;
-  onSearch: (search: AskSearch) => void;
+  onSearch: OnSearch;
 }
 
 /** The pane beside the answers, where one is open. Each has sizes of its own. */
-function paneBeside({ search, onSearch, renderProof, renderWhyNot, renderTrace }: AskViewProps): Pane[] {
-  const close = () => onSearch({ ...search, ...nothingBeside });
+function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
+  const { shown } = tab;
+  const close = () => show({ ...shown, ...nothingBeside });
   const pane = (id: string, content: ReactNode): Pane[] => [{ id, size: '42%', least: '260px', content }];
-  if (search.why !== undefined) return pane('proof', renderProof(search.why, close));
-  if (search.whyNot !== undefined) {
-    const onQuestion = (whyNot: string) => onSearch({ ...search, ...nothingBeside, whyNot });
-    return pane('why-not', renderWhyNot(search.whyNot, onQuestion, close));
+  if (shown.why !== undefined) return pane('proof', render.renderProof(shown.why, close));
+  if (shown.whyNot !== undefined) {
+    const onQuestion = (whyNot: string) => show({ ...shown, ...nothingBeside, whyNot });
+    return pane('why-not', render.renderWhyNot(shown.whyNot, onQuestion, close));
   }
-  if (search.trace === 'true' && search.question !== undefined)
-    return pane('trace', renderTrace(search.question, close));
+  if (shown.trace === 'true' && shown.question !== undefined)
+    return pane('trace', render.renderTrace(shown.question, close));
   return [];
 }
 
-export function AskView(props: AskViewProps) {
-  const { search, onSearch } = props;
-  const questioning = useQuestioning(search, onSearch);
-  const { asking, draft, setDraft, onAsk, onTrace, again, onMore } = questioning;
-  const [isLive, setIsLive] = useState(true);
-  const isOld = useCurrency(asking.state, isLive, again);
-  const diagnostics = useDiagnostics(draft, 'question');
-  const beside = paneBeside(props);
-  const isNarrow = beside.length > 0;
+/** Whoever walks from tab to tab stays among them. */
+function isAmongTabs(): boolean {
+  return document.activeElement?.role === 'tab';
+}
 
-  function onChoose(text: string): void {
-    setDraft(text);
-    onAsk(text);
-  }
+interface TabContentProps {
+  view: AskTabsOfView;
+  onSave: (text: string) => void;
+  beside: Pane[];
+}
 
-  const editor = (
+interface EditorPaneProps {
+  tab: AskTab;
+  asking: Asking;
+  isNarrow: boolean;
+  isLive: boolean;
+  onLive: (isLive: boolean) => void;
+  onDraft: (text: string) => void;
+  onStoredOnly: (isStoredOnly: boolean) => void;
+  /** Asks; `trace`: and opens the trace. */
+  onAsk: (text: string, trace?: 'true') => void;
+  onSave: (text: string) => void;
+}
+
+function EditorPane(props: EditorPaneProps) {
+  const { tab, onDraft, onAsk, onSave, ...rest } = props;
+  const { shown, draft } = tab;
+  const questions = useQuestions(useSession().space);
+  const { diagnostics } = useDiagnostics(draft, 'question');
+  return (
     <PaneFrame
       scroll="own"
       label="Question"
       title={<PaneTitle isWhole>Ask</PaneTitle>}
       actions={
         <QuestionToolbar
-          asking={asking}
-          isStoredOnly={search.stored === 'true'}
-          onStoredOnly={(stored) => onSearch({ ...search, stored: stored ? 'true' : undefined })}
-          isLive={isLive}
-          onLive={setIsLive}
+          {...rest}
+          isStoredOnly={shown.stored === 'true'}
           onAsk={() => onAsk(draft)}
-          onTrace={() => onTrace(draft)}
-          isNarrow={isNarrow}
+          onTrace={() => onAsk(draft, 'true')}
+          onSave={draft.trim() === '' ? null : () => onSave(draft)}
+          isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
         />
       }
     >
       <LazyCodeEditor
+        key={tab.id}
         label="Question"
+        mode="question"
         placeholder="ancestor(?who, nora), not visited(?who)"
         value={draft}
-        onChange={setDraft}
+        onChange={onDraft}
         diagnostics={diagnostics}
-        onSubmit={onAsk}
-        autoFocus
+        onSubmit={(text) => onAsk(text)}
+        autoFocus={!isAmongTabs()}
       />
     </PaneFrame>
   );
+}
+
+/** The question of a tab over its answers. */
+function TabContent({ view, beside, onSave }: TabContentProps) {
+  const { tab, show, setDraft } = view;
+  const { shown } = tab;
+  const [isLive, setIsLive] = useState(() => readStored(liveKey, readSwitch, true));
+  const asking = useAnswer(tab, isLive);
+  const isNarrow = beside.length > 0;
+
+  /** What is open beside the answer to another question is closed. */
+  function askFor(text: string, trace?: 'true'): void {
+    const next = text.trim();
+    if (next === '') return;
+    if (next === shown.question) asking.again();
+    if (next !== shown.question || trace !== undefined)
+      show({
+        ...shown,
+        ...nothingBeside,
+        sort: next === shown.question ? shown.sort : undefined,
+        question: next,
+        trace,
+      });
+  }
+
+  function setLive(next: boolean): void {
+    writeStored(liveKey, next);
+    setIsLive(next);
+  }
+
+  const setStoredOnly = (stored: boolean) => show({ ...shown, stored: stored ? 'true' : undefined });
+  const editor = (
+    <EditorPane
+      tab={tab}
+      asking={asking}
+      isNarrow={isNarrow}
+      isLive={isLive}
+      onLive={setLive}
+      onDraft={setDraft}
+      onStoredOnly={setStoredOnly}
+      onAsk={askFor}
+      onSave={onSave}
+    />
+  );
   const answers = (
     <Answers
-      state={asking.state}
+      tab={tab}
+      asking={asking}
       isNarrow={isNarrow}
-      isOld={isOld}
-      again={again}
-      onMore={onMore}
-      onWhy={(why) => onSearch({ ...search, ...nothingBeside, why })}
-      onWhyNot={(whyNot) => onSearch({ ...search, ...nothingBeside, whyNot })}
+      onStoredOnly={() => setStoredOnly(true)}
+      onWhy={(why) => show({ ...shown, ...nothingBeside, why })}
+      onWhyNot={(whyNot) => show({ ...shown, ...nothingBeside, whyNot })}
+      onSort={(sort) => show({ ...shown, sort: sort === null ? undefined : sortText(sort) })}
     />
   );
   const main: Pane[] = [
     { id: 'editor', size: '24%', least: '90px', content: editor },
     { id: 'results', least: '120px', content: answers },
   ];
+  const whole = <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />;
+  const panes: Pane[] = [{ id: 'main', least: '320px', content: whole }, ...beside];
+  return <Split id="ask-tab" orientation="horizontal" label="Resize" panes={panes} />;
+}
+
+export function AskView({ search, onSearch, ...render }: AskViewProps) {
+  const view = useAskTabs(search, onSearch);
+  const { tabs, tab, actions, renaming } = view;
+  const panelId = useId();
+  const [saving, setSaving] = useState<string | null>(null);
+
+  function save(text: string): void {
+    if (text.trim() !== '') setSaving(bareQuestion(text));
+  }
+  useAskKeys(actions, tab.id, () => save(tab.draft));
+
+  function compare(run: ShownAnswer): void {
+    compareWith(view.visit(run.question.text).id, run.id);
+  }
+  const content = (
+    <div className={styles.view}>
+      <TabBar tabs={tabs} actions={actions} panelId={panelId} />
+      <div
+        id={panelId}
+        role="tabpanel"
+        aria-labelledby={`${panelId}-${tab.id}`}
+        tabIndex={-1}
+        className={styles.panel}
+      >
+        <TabContent view={view} beside={paneBeside(view, render)} onSave={save} />
+      </div>
+    </div>
+  );
+  const questions = <QuestionList onChoose={(text) => view.visit(text)} onSave={save} onCompare={compare} />;
   const panes: Pane[] = [
-    { id: 'questions', size: '230px', least: '140px', content: <QuestionList onChoose={onChoose} /> },
-    {
-      id: 'main',
-      least: '320px',
-      content: <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />,
-    },
-    ...beside,
+    { id: 'questions', size: '230px', least: '140px', content: questions },
+    { id: 'content', least: '420px', content },
   ];
-  return <Split id="ask" orientation="horizontal" label="Resize" panes={panes} />;
+  return (
+    <>
+      <Split id="ask" orientation="horizontal" label="Resize" panes={panes} />
+      {saving !== null && <SaveDialog question={saving} onClose={() => setSaving(null)} />}
+      {renaming !== null && (
+        <NameDialog
+          question={{
+            title: 'Rename the tab',
+            label: 'Name',
+            hint: 'What the tab is called, in place of its question.',
+            action: 'Rename',
+            initial: renaming.name ?? titleOf(renaming),
+            problemOf: () => null,
+            onName: view.onRename,
+          }}
+          failureOf={failureOf}
+          onClose={view.endRenaming}
+        />
+      )}
+    </>
+  );
 }

@@ -1,82 +1,256 @@
-/** Questions at the side: to try, saved, asked before. */
-import { ActionIcon, Tooltip } from '@mantine/core';
-import { IconStar, IconStarFilled, IconX } from '@tabler/icons-react';
-import type { KnownQuestion } from '../../api/known-questions.ts';
-import { removeQuestion, setSaved, useQuestions } from '../../api/questions.ts';
+/** Questions at the side: saved ones in their folders, pinned runs, questions to try, and those asked before. */
+import { ActionIcon, CloseButton, TextInput, Tooltip } from '@mantine/core';
+import {
+  IconChevronDown,
+  IconChevronRight,
+  IconFolder,
+  IconFolderOpen,
+  IconPinnedOff,
+  IconSearch,
+  IconStar,
+  IconStarFilled,
+  IconX,
+} from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { type KnownQuestion, savedByFolder } from '../../api/known-questions.ts';
+import { removeQuestion, useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatRelative } from '../../ui/format.ts';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
+import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
+import { unpinRun, usePinnedRuns } from './pinned-runs.ts';
+import { runWords } from './run-actions.tsx';
 
-function Entry({ question, onChoose }: { question: KnownQuestion; onChoose: (text: string) => void }) {
-  const { space } = useSession();
-  const isSaved = question.kind === 'saved';
-  const note = [
-    question.askedAt === 0 ? null : formatRelative(question.askedAt, Date.now()),
-    question.count === null ? null : formatAmount(question.count, 'answer'),
-  ].filter((part) => part !== null);
+const foldedKey = 'corollary.folded-questions';
+
+function readNames(value: unknown): readonly string[] | null {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : null;
+}
+
+/** Which folders and sections are folded; kept over a reload. */
+function useFolded(): [(name: string) => boolean, (name: string) => void] {
+  const [folded, setFolded] = useState(() => readStored(foldedKey, readNames, []));
+  function toggle(name: string): void {
+    const next = folded.includes(name) ? folded.filter((other) => other !== name) : [...folded, name];
+    writeStored(foldedKey, next);
+    setFolded(next);
+  }
+  return [(name) => folded.includes(name), toggle];
+}
+
+interface EntryFrameProps {
+  label: string;
+  onChoose: () => void;
+  actions: ReactNode;
+  isInFolder?: boolean;
+  children: ReactNode;
+}
+
+function EntryFrame({ label, onChoose, actions, isInFolder = false, children }: EntryFrameProps) {
   return (
-    <li className={styles.entry}>
-      <button type="button" className={styles.entryText} onClick={() => onChoose(question.text)}>
-        <CodeText text={question.text} />
-        {note.length > 0 && <span className={styles.entryNote}>{note.join(' · ')}</span>}
+    <li className={`${styles.entry} ${isInFolder ? styles.inFolder : ''}`}>
+      <button type="button" className={styles.entryText} title={label} onClick={onChoose}>
+        {children}
       </button>
-      <span className={styles.entryActions}>
-        <Tooltip label={isSaved ? 'No longer save' : 'Save'}>
-          <ActionIcon
-            size={24}
-            aria-label={`${isSaved ? 'No longer save' : 'Save'} ${question.text}`}
-            aria-pressed={isSaved}
-            onClick={() => setSaved(space, question.text, !isSaved)}
-          >
-            {isSaved ? <IconStarFilled size={14} aria-hidden /> : <IconStar size={14} aria-hidden />}
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Remove">
-          <ActionIcon
-            size={24}
-            aria-label={`Remove ${question.text}`}
-            onClick={() => removeQuestion(space, question.text)}
-          >
-            <IconX size={14} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      </span>
+      <span className={styles.entryActions}>{actions}</span>
     </li>
   );
 }
 
-interface SectionProps {
-  title: string;
-  questions: readonly KnownQuestion[];
+interface Choosing {
   onChoose: (text: string) => void;
+  onSave: (text: string) => void;
 }
 
-function Section({ title, questions, onChoose }: SectionProps) {
-  if (questions.length === 0) return null;
+function Entry({ question, onChoose, onSave }: Choosing & { question: KnownQuestion }) {
+  const { space } = useSession();
+  const { text, name, kind, askedAt, count, folder } = question;
+  const isSaved = kind === 'saved';
+  const note = [
+    askedAt === 0 ? null : formatRelative(askedAt, Date.now()),
+    count === null ? null : formatAmount(count, 'answer'),
+  ].filter((part) => part !== null);
+  return (
+    <EntryFrame
+      label={text}
+      onChoose={() => onChoose(text)}
+      isInFolder={folder !== null}
+      actions={
+        <>
+          <Tooltip label={isSaved ? 'Name, folder, no longer save…' : 'Save…'}>
+            <ActionIcon
+              size={24}
+              aria-label={`${isSaved ? 'Change' : 'Save'} ${name ?? text}`}
+              onClick={() => onSave(text)}
+            >
+              {isSaved ? <IconStarFilled size={14} aria-hidden /> : <IconStar size={14} aria-hidden />}
+            </ActionIcon>
+          </Tooltip>
+          {!isSaved && (
+            <Tooltip label="Remove">
+              <ActionIcon size={24} aria-label={`Remove ${text}`} onClick={() => removeQuestion(space, text)}>
+                <IconX size={14} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </>
+      }
+    >
+      {name !== null && <span className={styles.entryName}>{name}</span>}
+      <CodeText text={text} />
+      {note.length > 0 && <span className={styles.entryNote}>{note.join(' · ')}</span>}
+    </EntryFrame>
+  );
+}
+
+interface FoldProps {
+  title: string;
+  count: number;
+  isFolded: boolean;
+  onToggle: () => void;
+  /** A folder within a section. */
+  isFolder?: boolean;
+  children: ReactNode;
+}
+
+function Fold({ title, count, isFolded, onToggle, isFolder = false, children }: FoldProps) {
+  const Heading = isFolder ? 'h4' : 'h3';
+  const Chevron = isFolded ? IconChevronRight : IconChevronDown;
+  const Folder = isFolded ? IconFolder : IconFolderOpen;
   return (
     <section>
-      <h3 className={styles.group}>{title}</h3>
-      <ul className={styles.entries}>
-        {questions.map((question) => (
-          <Entry key={question.text} question={question} onChoose={onChoose} />
-        ))}
-      </ul>
+      <Heading className={isFolder ? styles.folder : styles.group}>
+        <button type="button" aria-expanded={!isFolded} className={styles.fold} onClick={onToggle}>
+          <Chevron size={13} aria-hidden />
+          {isFolder && <Folder size={14} stroke={1.6} aria-hidden />}
+          <span className="truncate">{title}</span>
+          <span className={styles.foldCount}>{count}</span>
+        </button>
+      </Heading>
+      {!isFolded && children}
     </section>
   );
 }
 
-export function QuestionList({ onChoose }: { onChoose: (text: string) => void }) {
+function Entries({ questions, ...choosing }: Choosing & { questions: readonly KnownQuestion[] }) {
+  if (questions.length === 0) return null;
+  return (
+    <ul className={styles.entries}>
+      {questions.map((question) => (
+        <Entry key={question.text} question={question} {...choosing} />
+      ))}
+    </ul>
+  );
+}
+
+interface PinnedProps {
+  runs: readonly ShownAnswer[];
+  onCompare: (run: ShownAnswer) => void;
+}
+
+function PinnedRuns({ runs, onCompare }: PinnedProps) {
   const { space } = useSession();
-  const questions = useQuestions(space);
+  return (
+    <ul className={styles.entries}>
+      {runs.map((run) => (
+        <EntryFrame
+          key={run.id}
+          label="Ask it now, and compare"
+          onChoose={() => onCompare(run)}
+          actions={
+            <Tooltip label="Unpin">
+              <ActionIcon
+                size={24}
+                aria-label={`Unpin the run of ${run.question.text}`}
+                onClick={() => unpinRun(space, run.id)}
+              >
+                <IconPinnedOff size={14} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          }
+        >
+          <CodeText text={run.question.text} />
+          <span className={styles.entryNote}>{runWords(run, Date.now())}</span>
+        </EntryFrame>
+      ))}
+    </ul>
+  );
+}
+
+function matches(text: string, ...texts: readonly (string | null)[]): boolean {
+  const wanted = text.trim().toLowerCase();
+  return texts.some((part) => part?.toLowerCase().includes(wanted) === true);
+}
+
+interface QuestionListProps extends Choosing {
+  /** Asks the question of a pinned run again, and compares. */
+  onCompare: (run: ShownAnswer) => void;
+}
+
+export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
+  const { space } = useSession();
+  const [filter, setFilter] = useState('');
+  const [isFolded, toggle] = useFolded();
+  const known = useQuestions(space);
+  const allPinned = usePinnedRuns(space);
+  const questions = known.filter(({ text, name, folder }) => matches(filter, text, name, folder));
+  const pinned = allPinned.filter(({ question }) => matches(filter, question.text));
+  const { folders, loose } = savedByFolder(questions);
   const of = (kind: KnownQuestion['kind']) => questions.filter((question) => question.kind === kind);
+  // What was looked for is to be seen, folded or not.
+  const fold = (name: string) => ({
+    isFolded: filter === '' && isFolded(name),
+    onToggle: () => toggle(name),
+  });
+  const section = (title: string, count: number, content: ReactNode) =>
+    count > 0 && (
+      <Fold title={title} count={count} {...fold(title)}>
+        {content}
+      </Fold>
+    );
+  const [suggested, asked, saved] = [of('suggested'), of('asked'), of('saved')];
   return (
     <PaneFrame title="Questions" tone="panel" label="Questions">
-      {questions.length === 0 && <p className={`dim ${styles.hint}`}>What you ask is kept here.</p>}
-      <Section title="Saved" questions={of('saved')} onChoose={onChoose} />
-      <Section title="Worth asking" questions={of('suggested')} onChoose={onChoose} />
-      <Section title="Asked before" questions={of('asked')} onChoose={onChoose} />
+      {known.length + allPinned.length === 0 ? (
+        <p className={`dim ${styles.hint}`}>What you ask is kept here.</p>
+      ) : (
+        <TextInput
+          className={styles.search ?? ''}
+          aria-label="Filter the list"
+          placeholder="Filter"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          rightSection={
+            filter !== '' && (
+              <CloseButton size="xs" aria-label="Clear the filter" onClick={() => setFilter('')} />
+            )
+          }
+          value={filter}
+          onChange={(event) => setFilter(event.currentTarget.value)}
+        />
+      )}
+      {filter !== '' && questions.length + pinned.length === 0 && (
+        <p className={`dim ${styles.hint}`} role="status">
+          No question has that in it.
+        </p>
+      )}
+      {section(
+        'Saved',
+        saved.length,
+        <>
+          {folders.map(({ name, questions: inside }) => (
+            <Fold key={name} isFolder title={name} count={inside.length} {...fold(`folder ${name}`)}>
+              <Entries questions={inside} {...choosing} />
+            </Fold>
+          ))}
+          <Entries questions={loose} {...choosing} />
+        </>,
+      )}
+      {section('Pinned runs', pinned.length, <PinnedRuns runs={pinned} onCompare={onCompare} />)}
+      {section('Worth asking', suggested.length, <Entries questions={suggested} {...choosing} />)}
+      {section('Asked before', asked.length, <Entries questions={asked} {...choosing} />)}
     </PaneFrame>
   );
 }

@@ -1,6 +1,6 @@
 /** How a question is asked: with inference or of stored facts, kept current or not, asked and cancelled. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
-import { IconPlayerPlay, IconTimeline } from '@tabler/icons-react';
+import { IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
 import { CancelledNote, RunningActions } from '../../ui/running.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import type { Asking } from './use-answer.ts';
@@ -13,13 +13,17 @@ interface QuestionToolbarProps {
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
   onTrace: () => void;
+  /** Where the question is saved; null while there is nothing to save. */
+  onSave: (() => void) | null;
+  isSaved: boolean;
   /** True where something stands beside the answers: the bar is kept to one line. */
   isNarrow: boolean;
 }
 
 export function QuestionToolbar(props: QuestionToolbarProps) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, isNarrow } = props;
-  const { runningSince, cancelledAfter } = asking.state;
+  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, onSave, isSaved, isNarrow } =
+    props;
+  const { runningSince, cancelledAfter } = asking.runs.state;
   return (
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
@@ -35,6 +39,17 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
           { value: 'stored', label: 'Stored only' },
         ]}
       />
+      <Tooltip label={isSaved ? 'Saved: name and folder…' : 'Save the question…'}>
+        <ActionIcon
+          variant="default"
+          size={26}
+          aria-label="Save the question"
+          disabled={onSave === null}
+          onClick={() => onSave?.()}
+        >
+          {isSaved ? <IconStarFilled size={15} aria-hidden /> : <IconStar size={15} aria-hidden />}
+        </ActionIcon>
+      </Tooltip>
       <Tooltip label="Trace: what inference does for the question, and where its time goes">
         <ActionIcon variant="default" size={26} aria-label="Trace" disabled={isStoredOnly} onClick={onTrace}>
           <IconTimeline size={15} aria-hidden />

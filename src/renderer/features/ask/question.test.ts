@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { type KnownQuestion, trim, withAsked } from '../../api/known-questions.ts';
 import { bindingsOf, goalsOf, readQuestion } from './question.ts';
 
 describe('reading a question', () => {
@@ -38,29 +37,5 @@ describe('reading a question', () => {
       x: '1',
       y: '3',
     });
-  });
-});
-
-describe('the questions of a space', () => {
-  const question = (text: string, kind: KnownQuestion['kind']): KnownQuestion => ({
-    text,
-    kind,
-    askedAt: 0,
-    count: null,
-  });
-
-  test('a question asked again moves to the top and is listed once', () => {
-    const list = withAsked([question('a', 'asked'), question('b', 'saved')], 'b', 5, 2);
-    expect(list).toEqual([{ text: 'b', kind: 'saved', askedAt: 5, count: 2 }, question('a', 'asked')]);
-  });
-
-  test('too many questions push out the oldest that are not saved', () => {
-    const list = Array.from({ length: 205 }, (_, index) =>
-      question(String(index), index >= 200 ? 'saved' : 'asked'),
-    );
-    const trimmed = trim(list);
-    expect(trimmed).toHaveLength(200);
-    expect(trimmed.filter((kept) => kept.kind === 'saved')).toHaveLength(5);
-    expect(trimmed.at(194)?.text).toBe('194');
   });
 });

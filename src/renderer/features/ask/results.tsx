@@ -3,17 +3,38 @@ import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconCircleCheck, IconCircleOff, IconFlask, IconHelpCircle } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
+import { LazyTextViewer } from '../../editor/lazy-text-viewer.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
+import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import { goalsOf } from './question.ts';
-import type { ShownAnswer } from './use-answer.ts';
+import { RunActions } from './run-actions.tsx';
+import type { TabRuns } from './runs-store.ts';
 
 type Form = 'table' | 'text' | 'json';
+
+const formKey = 'corollary.answers-as';
+/** One for all tabs, since it is a habit. */
+const useForm = create<{ readonly form: Form }>()(() => ({
+  form: readStored<Form>(
+    formKey,
+    (value) => (value === 'table' || value === 'text' || value === 'json' ? value : null),
+    'table',
+  ),
+}));
+
+function setForm(form: Form): void {
+  writeStored(formKey, form);
+  useForm.setState({ form });
+}
 
 interface Row {
   readonly result: string;
@@ -39,7 +60,26 @@ function asText(answer: ShownAnswer, form: 'text' | 'json'): string {
   );
 }
 
-function columnsOf(answer: ShownAnswer, onWhy: (result: string) => void): Column<Row>[] {
+type OnSort = (sort: AnswerSort | null) => void;
+
+/** How a column is sorted by; `column` as in `AnswerSort`. */
+function sortBy(
+  column: string | null,
+  sort: AnswerSort | null,
+  onSort: OnSort,
+): NonNullable<Column<Row>['sort']> {
+  return {
+    direction: sort !== null && sort.column === column ? sort.direction : null,
+    toggle: () => onSort(nextSort(sort, column)),
+  };
+}
+
+function columnsOf(
+  variables: readonly string[],
+  sort: AnswerSort | null,
+  onSort: OnSort,
+  onWhy: (result: string) => void,
+): Column<Row>[] {
   const why: Column<Row> = {
     id: 'why',
     title: 'Proof',
@@ -56,7 +96,6 @@ function columnsOf(answer: ShownAnswer, onWhy: (result: string) => void): Column
       </Button>
     ),
   };
-  const { variables } = answer.question;
   const values: Column<Row>[] =
     variables.length === 0
       ? [
@@ -65,6 +104,7 @@ function columnsOf(answer: ShownAnswer, onWhy: (result: string) => void): Column
             title: 'Answer',
             width: 240,
             grow: 1,
+            sort: sortBy(null, sort, onSort),
             cell: (row) => <CodeText isLine text={row.result} />,
           },
         ]
@@ -73,6 +113,7 @@ function columnsOf(answer: ShownAnswer, onWhy: (result: string) => void): Column
           title: `?${name}`,
           width: 140,
           grow: 1,
+          sort: sortBy(name, sort, onSort),
           cell: (row) => (
             <span className="mono" title={row.bindings[name]}>
               {row.bindings[name]}
@@ -145,13 +186,16 @@ function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean 
 
 interface FormsProps {
   answer: ShownAnswer;
+  runs: TabRuns;
+  onCompare: (run: string) => void;
   form: Form;
   onForm: (form: Form) => void;
-  onMore: () => void;
+  /** null where the service gives no more at once. */
+  onMore: (() => void) | null;
   onWhyNot: (question: string) => void;
 }
 
-function Forms({ answer, form, onForm, onMore, onWhyNot }: FormsProps) {
+function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: FormsProps) {
   return (
     <>
       {answer.results.length > 0 && answer.question.variables.length > 0 && (
@@ -161,11 +205,12 @@ function Forms({ answer, form, onForm, onMore, onWhyNot }: FormsProps) {
           </ActionIcon>
         </Tooltip>
       )}
-      {answer.truncated && (
+      {answer.truncated && onMore !== null && (
         <Button variant="default" onClick={onMore}>
           Show more
         </Button>
       )}
+      <RunActions answer={answer} runs={runs} onCompare={onCompare} />
       <CopyButton
         label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
         text={() => (form === 'table' ? asTable(answer) : asText(answer, form))}
@@ -184,10 +229,20 @@ function Forms({ answer, form, onForm, onMore, onWhyNot }: FormsProps) {
   );
 }
 
-function Table({ answer, onWhy }: { answer: ShownAnswer; onWhy: (result: string) => void }) {
-  const [selected, setSelected] = useState<number | null>(null);
+interface TableProps {
+  answer: ShownAnswer;
+  sort: AnswerSort | null;
+  onSort: OnSort;
+  onWhy: (result: string) => void;
+}
+
+function Table({ answer, sort, onSort, onWhy }: TableProps) {
+  const [selected, setSelected] = useState<string | null>(null);
   const { results, bindings } = answer;
-  const columns = useMemo(() => columnsOf(answer, onWhy), [answer, onWhy]);
+  const { variables } = answer.question;
+  const columns = useMemo(() => columnsOf(variables, sort, onSort, onWhy), [variables, sort, onSort, onWhy]);
+  // By what it says: in another order it stands elsewhere.
+  const place = useMemo(() => (selected === null ? -1 : results.indexOf(selected)), [results, selected]);
 
   function rowAt(index: number): Row | undefined {
     const result = results[index];
@@ -200,8 +255,8 @@ function Table({ answer, onWhy }: { answer: ShownAnswer; onWhy: (result: string)
       columns={columns}
       count={results.length}
       rowAt={rowAt}
-      selected={selected}
-      onSelect={setSelected}
+      selected={place < 0 ? null : place}
+      onSelect={(index) => setSelected(results[index] ?? null)}
       onOpen={(index) => {
         const result = results[index];
         if (result !== undefined) onWhy(result);
@@ -210,36 +265,59 @@ function Table({ answer, onWhy }: { answer: ShownAnswer; onWhy: (result: string)
   );
 }
 
+function Raw({ answer, form }: { answer: ShownAnswer; form: 'text' | 'json' }) {
+  const text = useMemo(() => asText(answer, form), [answer, form]);
+  return (
+    <LazyTextViewer
+      text={text}
+      language={form === 'json' ? 'json' : 'statements'}
+      label={form === 'json' ? 'Answers as JSON' : 'Answers as text'}
+    />
+  );
+}
+
 interface ResultsProps {
   answer: ShownAnswer;
+  sort: AnswerSort | null;
+  onSort: OnSort;
+  runs: TabRuns;
+  /** Compares the answer with another run, by its id. */
+  onCompare: (run: string) => void;
   /** True where something stands beside the answers. */
   isNarrow: boolean;
   onWhy: (result: string) => void;
   onWhyNot: (question: string) => void;
-  onMore: () => void;
+  /** null where the service gives no more at once. */
+  onMore: (() => void) | null;
 }
 
-export function Results({ answer, isNarrow, onWhy, onWhyNot, onMore }: ResultsProps) {
-  const [form, setForm] = useState<Form>('table');
+export function Results(props: ResultsProps) {
+  const { answer: asked, sort, onSort, runs, onCompare, isNarrow, onWhy, onWhyNot, onMore } = props;
+  const form = useForm((state) => state.form);
+  const answer = useMemo(() => inOrder(asked, sort), [asked, sort]);
   return (
     <PaneFrame
       scroll="own"
       label="Answers"
       title={<Summary answer={answer} isNarrow={isNarrow} />}
-      actions={<Forms answer={answer} form={form} onForm={setForm} onMore={onMore} onWhyNot={onWhyNot} />}
+      actions={
+        <Forms
+          answer={answer}
+          runs={runs}
+          onCompare={onCompare}
+          form={form}
+          onForm={setForm}
+          onMore={onMore}
+          onWhyNot={onWhyNot}
+        />
+      }
     >
       {answer.results.length === 0 && form !== 'json' ? (
         <NoAnswer answer={answer} onWhyNot={onWhyNot} />
       ) : form === 'table' ? (
-        <Table answer={answer} onWhy={onWhy} />
+        <Table answer={answer} sort={sort} onSort={onSort} onWhy={onWhy} />
       ) : (
-        <pre
-          className={styles.raw}
-          tabIndex={0}
-          aria-label={form === 'json' ? 'Answers as JSON' : 'Answers as text'}
-        >
-          {asText(answer, form)}
-        </pre>
+        <Raw answer={answer} form={form} />
       )}
     </PaneFrame>
   );

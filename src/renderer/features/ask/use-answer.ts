@@ -1,110 +1,84 @@
 /**
- * Asking one question at a time, with a cancel that says when it has cancelled.
+ * The answer of one tab: asked for when the tab shows another question than it has answered, and kept current.
  *
- * A new question ends the one that runs. While one runs, the answer before stays, so that nothing flickers. An
- * answer is not asked for again behind one's back unless it is quick and the owner says so.
+ * An answer that came quickly is asked for again while "Live" is on and the knowledge changes; a slow one only says
+ * that it has grown old.
  */
-import { useCallback } from 'react';
-import { renderAtom } from '../../../engine/logic/print.ts';
-import { noteGeneration } from '../../api/live.ts';
-import { refusedQuestion } from '../../api/question-text.ts';
+import { useCallback, useEffect, useEffectEvent } from 'react';
+import { useLive } from '../../api/live.ts';
 import { noteAsked } from '../../api/questions.ts';
-import { type Session, useSession } from '../../api/session.tsx';
-import { scopeFieldsOf } from '../../api/space.ts';
-import { type RunState, useRun } from '../../api/use-run.ts';
-import { bindingsOf, type Question, readQuestion } from './question.ts';
+import { useSession } from '../../api/session.tsx';
+import { scopeKey } from '../../api/space.ts';
+import { type Allowance, askOnce, raised, usualAllowance } from './answer.ts';
+import type { AskTab } from './ask-tabs.ts';
+import { cancelRun, startRun, type TabRuns, useTabRuns } from './runs-store.ts';
 
-export interface ShownAnswer {
-  readonly question: Question;
-  readonly isStoredOnly: boolean;
-  readonly results: readonly string[];
-  readonly bindings: readonly Readonly<Record<string, string>>[];
-  readonly truncated: boolean;
-  /** null for stored facts, whose answer does not carry it. */
-  readonly generation: number | null;
-  /** Milliseconds: the service's own for inference, there and back for stored facts. */
-  readonly elapsedMs: number;
-}
-
-async function askStored(
-  { call, space }: Session,
-  question: Question,
-  limit: number,
-  signal: AbortSignal,
-): Promise<ShownAnswer> {
-  const { atom } = question;
-  if (atom === null) throw new Error('a question of stored facts is one atom');
-  const since = performance.now();
-  const facts = await call(
-    'query',
-    {
-      body: {
-        predicate: atom.predicate,
-        args: atom.args,
-        truthVal: !atom.negated,
-        ...scopeFieldsOf(space.scope),
-        // One more than is shown tells whether there is more.
-        limit: Math.min(100_000, limit + 1),
-      },
-    },
-    { signal },
-  );
-  const shown = facts.slice(0, limit);
-  return {
-    question,
-    isStoredOnly: true,
-    results: shown.map((fact) =>
-      renderAtom({ predicate: fact.predicate, args: fact.args, negated: !fact.truthVal }),
-    ),
-    bindings: shown.map((fact) => bindingsOf(atom, fact.args)),
-    truncated: facts.length > limit,
-    generation: null,
-    elapsedMs: performance.now() - since,
-  };
-}
-
-async function askInferred(
-  { call, space }: Session,
-  question: Question,
-  limit: number,
-  signal: AbortSignal,
-): Promise<ShownAnswer> {
-  const body = { text: question.text, ...scopeFieldsOf(space.scope), limit, timeoutMs: 60_000 };
-  const { results, bindings, truncated, generation, elapsedMs } = await call('ask', { body }, { signal });
-  noteGeneration(generation);
-  return { question, isStoredOnly: false, results, bindings, truncated, generation, elapsedMs };
-}
+/** Answers that took longer are not asked for again on their own, in milliseconds. */
+const quickMs = 300;
 
 export interface Asking {
-  readonly state: RunState<ShownAnswer>;
-  ask(text: string, isStoredOnly: boolean, limit: number): void;
+  readonly runs: TabRuns;
+  /** The shown answer may be out of date. */
+  readonly isOld: boolean;
+  again(): void;
+  /** Asks again with ten times of what was not enough; null where there is no more. */
+  raise(part: keyof Allowance): (() => void) | null;
   cancel(): void;
 }
 
-/** The question in the text; throws the failure to show where it is none that can be sent. */
-function questionOf(text: string, isStoredOnly: boolean): Question {
-  const read = readQuestion(text);
-  if (!read.ok) throw refusedQuestion('The question cannot be read', read.message);
-  if (isStoredOnly && read.question.atom === null)
-    throw refusedQuestion(
-      'More than one atom',
-      'Stored facts are looked up by one atom, such as parent(alice, ?child). Ask with inference for conjunctions, comparisons and negation.',
-    );
-  return read.question;
+/** An answer that did not come because the service was away is asked for again once it is back. */
+function useCurrency(runs: TabRuns, isLive: boolean, again: () => void): boolean {
+  const version = useLive((live) => live.versions.answers);
+  const { result, failure, runningSince } = runs.state;
+  const isOld = result !== null && version !== runs.version;
+  const wasAway = failure?.code === 'Unreachable' || failure?.code === 'NotReady';
+  const onChange = useEffectEvent(() => {
+    if (runningSince !== null) return;
+    const isQuick = isOld && isLive && (result?.elapsedMs ?? 0) <= quickMs;
+    if (isQuick || wasAway) again();
+  });
+  const isRunning = runningSince !== null;
+  const hasChanged = isOld || (wasAway && version !== runs.version);
+  useEffect(() => {
+    if (hasChanged && !isRunning) onChange();
+  }, [hasChanged, isRunning, version, isLive]);
+  return isOld;
 }
 
-export function useAnswer(): Asking {
+export function useAnswer(tab: AskTab, isLive: boolean): Asking {
   const session = useSession();
-  const { state, start, cancel } = useRun<ShownAnswer>();
+  const { endpoint, space } = session;
+  const { question } = tab.shown;
+  const isStoredOnly = tab.shown.stored === 'true';
+  const runs = useTabRuns(endpoint, tab.id);
+  const wanted = JSON.stringify([question, isStoredOnly, scopeKey(space.scope)]);
+
   const ask = useCallback(
-    (text: string, isStoredOnly: boolean, limit: number) =>
-      start(async (signal) => {
-        const question = questionOf(text, isStoredOnly);
-        const answer = await (isStoredOnly ? askStored : askInferred)(session, question, limit, signal);
-        if (!signal.aborted) noteAsked(session.space, question.text, answer.results.length);
+    (allowance: Allowance, isNoted: boolean) => {
+      if (question === undefined) return;
+      startRun(endpoint, tab.id, wanted, allowance, async (signal) => {
+        const answer = await askOnce(session, question, isStoredOnly, allowance, signal);
+        if (isNoted && !signal.aborted) noteAsked(space, answer.question.text, answer.results.length);
         return answer;
-      }),
-    [session, start],
+      });
+    },
+    [endpoint, session, space, tab.id, question, isStoredOnly, wanted],
   );
-  return { state, ask, cancel };
+
+  const onWanted = useEffectEvent(() => {
+    if (question !== undefined && runs.asked !== wanted) ask(usualAllowance, true);
+  });
+  useEffect(() => onWanted(), [wanted, tab.id, endpoint]);
+
+  const isOld = useCurrency(runs, isLive, () => ask(runs.allowance, false));
+  return {
+    runs,
+    isOld,
+    again: () => ask(runs.allowance, true),
+    raise(part) {
+      const more = raised(runs.allowance, part);
+      return more === null ? null : () => ask(more, true);
+    },
+    cancel: () => cancelRun(tab.id),
+  };
 }

@@ -6,6 +6,7 @@ import { useMemo, useState } from 'react';
 import { omissionReasons, type OmissionReason } from '../../../engine/contract/context.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { FirstFacts } from '../../ui/first-facts.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
@@ -174,7 +175,10 @@ function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: RowF
   if (rows === 'out')
     return <EmptyState title="Nothing was left out">All that the window could hold is in it.</EmptyState>;
   return (
-    <EmptyState title="The window is empty">
+    <EmptyState
+      title="The window is empty"
+      {...(window.totalFactsAvailable === 0 ? { actions: <FirstFacts /> } : {})}
+    >
       {window.totalFactsAvailable === 0
         ? 'Nothing is known here. Tell some facts, or choose another scope.'
         : 'Nothing that is known fits: look at what was left out, and why.'}

@@ -14,6 +14,7 @@ import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
 import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
 import { FactFormFields } from './fact-form-fields.tsx';
@@ -28,16 +29,17 @@ interface PartProps {
 
 function StatementsForm({ onStage, onDone }: PartProps) {
   const { space } = useSession();
-  const [text, setText] = useState('');
+  const [text, setText] = useDraft(`facts.${space.database}.${space.tenant}`);
   const write = useWrite('assertFacts');
   const { facts, problems } = factsOfStatements(text);
   const isReady = facts.length > 0 && problems.length === 0;
 
-  function onAssert(): void {
-    if (!isReady) return;
+  function onAssert(written: string): void {
+    const stated = factsOfStatements(written);
+    if (stated.facts.length === 0 || stated.problems.length > 0 || write.isPending) return;
     const scope = scopeFieldsOf(space.scope);
     write.mutate(
-      { body: { facts: facts.map((fact) => ({ ...fact, ...scope })) } },
+      { body: { facts: stated.facts.map((fact) => ({ ...fact, ...scope })) } },
       {
         onSuccess: ({ asserted, updated, unchanged }) => {
           const known = updated + unchanged;
@@ -46,6 +48,7 @@ function StatementsForm({ onStage, onDone }: PartProps) {
               ? `${formatAmount(asserted, 'fact')} asserted`
               : `${formatAmount(asserted, 'fact')} asserted, ${known} known already`,
           );
+          setText('');
           onDone();
         },
       },
@@ -55,6 +58,7 @@ function StatementsForm({ onStage, onDone }: PartProps) {
   function onStageAll(): void {
     const scope = space.scope.kind === 'named' ? space.scope.name : null;
     onStage(facts.map((fact) => ({ ...fact, scope, validFrom: null, validUntil: null, metadata: {} })));
+    setText('');
     onDone();
   }
 
@@ -76,18 +80,20 @@ function StatementsForm({ onStage, onDone }: PartProps) {
         {space.scope.kind === 'named' && ` They go into scope ${space.scope.name}.`}
       </p>
       {text.trim() !== '' && problems.length > 0 && (
-        <ul className={styles.problems} role="status">
-          {problems.slice(0, 5).map((problem) => (
-            <li key={problem}>{problem}</li>
-          ))}
-        </ul>
+        <div role="status">
+          <ul className={styles.problems}>
+            {problems.slice(0, 5).map((problem) => (
+              <li key={problem}>{problem}</li>
+            ))}
+          </ul>
+        </div>
       )}
       {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
       <Group justify="flex-end" mt="md">
         <Button variant="default" disabled={!isReady} onClick={onStageAll}>
           {facts.length > 1 ? `Stage ${formatAmount(facts.length, 'fact')}` : 'Stage'}
         </Button>
-        <Button disabled={!isReady} loading={write.isPending} onClick={onAssert}>
+        <Button disabled={!isReady} loading={write.isPending} onClick={() => onAssert(text)}>
           {facts.length > 1 ? `Assert ${formatAmount(facts.length, 'fact')}` : 'Assert'}
         </Button>
       </Group>

@@ -4,14 +4,16 @@ import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { failureOf } from '../../api/problem.ts';
-import { usePredicates } from '../../api/queries.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { DataGrid } from '../../ui/data-grid.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { matchesKeys } from '../../ui/keys.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
+import { isMac } from '../../ui/tags.tsx';
 import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
 import { CellEditor } from './cell-editor.tsx';
 import { factColumns } from './fact-columns.tsx';
@@ -19,19 +21,15 @@ import { FactFilters } from './fact-filters.tsx';
 import type { FactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
+import { FilterChips } from './filter-chips.tsx';
 import { renderFact } from './render-fact.ts';
+import { RowChoiceBar } from './row-choice-bar.tsx';
 import { addedRows, type FactRow, storedRow } from './staged-rows.ts';
 import { removeRow, revertRow, stageRow } from './stage-row.ts';
+import { useArity } from './use-arity.ts';
 import { useFactPages } from './use-fact-pages.ts';
+import { useRowChoice } from './use-row-choice.ts';
 import type { Staging } from './use-staging.ts';
-
-/** Arguments of the widest predicate of that name; null where none is chosen. */
-function useArity(predicate: string | undefined): number | null {
-  const rows = usePredicates().data;
-  if (predicate === undefined) return null;
-  const arities = (rows ?? []).filter((row) => row.name === predicate).map((row) => row.arity);
-  return arities.length === 0 ? null : Math.max(...arities);
-}
 
 interface NoFactsProps {
   search: FactsSearch;
@@ -190,24 +188,23 @@ function useCellEditing(
   return { editing: { row: placeOf(edited, rowAt, count), column: edited.column, editor }, begin };
 }
 
-/** The grid itself; made anew for every choice of facts, so that it starts at the top. */
-function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
-  const { search, staging, onSearch, onChoose } = props;
+function fileNameOf(predicate: string | undefined): string {
+  return (predicate ?? 'facts').replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
+}
+
+/** The columns for the facts that are shown; of all predicates one with the whole fact. */
+function useColumns(
+  { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
+  added: readonly FactRow[],
+): readonly Column<FactRow>[] {
   const { sort = 'predicate', order = 'asc', predicate } = search;
-  const { space } = useSession();
-  const arity = useArity(predicate);
-  const reason = useReason('commitTransaction');
-  const added = useMemo(
-    () => addedRows(staging.edits, predicate, space.scope),
-    [staging.edits, predicate, space.scope],
-  );
-  const leading = added.length;
-  const [selected, setSelected] = useSelected(leading);
+  const known = useArity(predicate);
+  const arity = known ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null));
   const clashes = staging.edits.length === 0 ? null : staging.clashes;
-  const columns = useMemo(
+  return useMemo(
     () =>
       factColumns(
-        arity ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null)),
+        arity,
         {
           key: sort,
           direction: order,
@@ -216,8 +213,23 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
         },
         clashes,
       ),
-    [arity, predicate, added, sort, order, onSearch, clashes],
+    [arity, sort, order, onSearch, clashes],
   );
+}
+
+/** The grid itself; made anew for every choice of facts, so that it starts at the top. */
+function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
+  const { search, staging, onChoose } = props;
+  const { predicate } = search;
+  const { space } = useSession();
+  const reason = useReason('commitTransaction');
+  const added = useMemo(
+    () => addedRows(staging.edits, predicate, space.scope),
+    [staging.edits, predicate, space.scope],
+  );
+  const leading = added.length;
+  const [selected, setSelected] = useSelected(leading);
+  const columns = useColumns(props, added);
   const onVisible = useCallback(
     (first: number, last: number) => {
       if (last > leading) pages.need(Math.max(0, first - leading), last - leading);
@@ -233,7 +245,10 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
 
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
 
+  const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(predicate) });
+
   function onSelect(index: number): void {
+    choice.drop();
     setSelected(index);
     const row = rowAt(index);
     if (row !== undefined) onChoose(row);
@@ -241,27 +256,43 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
 
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rowAt(index);
-    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Delete' && reason !== null) notifyHint(reason);
-    else if (event.key === 'Delete') removeRow(staging, row);
-    else if (event.key.toLowerCase() === 'r') revertRow(staging, row);
+    if (matchesKeys(event, 'Mod+C', isMac)) {
+      // Text that is marked, elsewhere in the view, is what is wanted then.
+      if (window.getSelection()?.isCollapsed === false) return;
+      event.preventDefault();
+      void choice.copy('tsv', choice.count > 0 ? choice.ranges : [{ first: index, last: index + 1 }]);
+    }
+    const key = rowKeyOf(event, 'facts');
+    if (row === undefined || key === null) return;
+    if (key === 'drop') choice.drop();
+    else if (key === 'revert') revertRow(staging, row);
+    else if (reason !== null) notifyHint(reason);
+    else if (choice.count > 0) void choice.remove();
+    else removeRow(staging, row);
   }
 
   return (
-    <DataGrid
-      label="Facts"
-      columns={columns}
-      count={leading + total}
-      rowAt={rowAt}
-      selected={selected}
-      onSelect={onSelect}
-      onEdit={begin}
-      editing={editing}
-      onKey={onKey}
-      onVisible={onVisible}
-      leading={leading}
-      rowClass={(row) => (row.edit === null ? undefined : styles[row.edit.kind])}
-    />
+    <div className={styles.rows}>
+      <div className={styles.rowsGrid}>
+        <DataGrid
+          label="Facts"
+          columns={columns}
+          count={leading + total}
+          rowAt={rowAt}
+          selected={selected}
+          onSelect={onSelect}
+          ranges={choice.ranges}
+          onRanges={choice.choose}
+          onEdit={begin}
+          editing={editing}
+          onKey={onKey}
+          onVisible={onVisible}
+          leading={leading}
+          rowClass={(row) => (row.edit === null ? undefined : styles[row.edit.kind])}
+        />
+      </div>
+      <RowChoiceBar choice={choice} />
+    </div>
   );
 }
 
@@ -309,6 +340,7 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
       actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
     >
       <div className={styles.gridAndFooter}>
+        <FilterChips search={search} onSearch={onSearch} />
         <div className={styles.gridBody}>
           <GridBody {...props} pages={pages} state={state} />
         </div>

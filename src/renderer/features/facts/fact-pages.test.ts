@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
-import { FactPages, type LoadPage } from './fact-pages.ts';
+import { FactPages, type LoadPage, type PageRequest } from './fact-pages.ts';
 
 function fact(index: number): StoredFact {
   return {
@@ -21,31 +21,32 @@ function fact(index: number): StoredFact {
   };
 }
 
-/** A service that holds `rows` in order, with cursors that name the last row of a page. */
+/** A service that holds `rows` in order, and gives a cursor for each state of them. */
 function service(rows: number[]) {
-  const requests: { cursor: string | null; isReversed: boolean }[] = [];
-  const load: LoadPage = (cursor, isReversed, limit) => {
-    requests.push({ cursor, isReversed });
-    const ordered = isReversed ? [...rows].reverse() : rows;
-    const start =
-      cursor === null
-        ? 0
-        : ordered.findIndex((row) => (isReversed ? row < Number(cursor) : row > Number(cursor)));
-    const page = start < 0 ? [] : ordered.slice(start, start + limit);
-    const isLast = start < 0 || start + limit >= ordered.length;
+  const requests: PageRequest[] = [];
+  const signals: AbortSignal[] = [];
+  let states = 0;
+  const load: LoadPage = (request, signal) => {
+    requests.push(request);
+    signals.push(signal);
+    const { offset, limit } = request;
     const list: FactList = {
-      facts: page.map(fact),
+      facts: rows.slice(offset, offset + limit).map(fact),
       total: rows.length,
-      nextCursor: isLast ? null : String(page.at(-1)),
+      nextCursor: offset + limit < rows.length ? (request.cursor ?? `state ${(states += 1)}`) : null,
     };
     return Promise.resolve(list);
   };
-  return { load, requests, rows };
+  return { load, requests, signals, rows };
+}
+
+function pagesOf(load: LoadPage): FactPages {
+  return new FactPages(load, { pageSize: 10, rest: () => Promise.resolve() });
 }
 
 async function settled(pages: FactPages): Promise<void> {
   do await new Promise((resolve) => setImmediate(resolve));
-  while (pages.state().isLoading);
+  while (pages.isLoading);
 }
 
 const count = (length: number) => Array.from({ length }, (_, index) => index);
@@ -53,7 +54,7 @@ const count = (length: number) => Array.from({ length }, (_, index) => index);
 describe('the pages behind the fact grid', () => {
   test('the first rows take one request, and tell the total', async () => {
     const { load, requests } = service(count(1_000));
-    const pages = new FactPages(load, 10);
+    const pages = pagesOf(load);
     pages.need(0, 5);
     await settled(pages);
     expect(pages.state().total).toBe(1_000);
@@ -62,33 +63,108 @@ describe('the pages behind the fact grid', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('the last row is one request away', async () => {
+  test('any row is one request away, in the list of the first answer', async () => {
     const { load, requests } = service(count(1_000));
-    const pages = new FactPages(load, 10);
+    const pages = pagesOf(load);
     pages.need(0, 5);
     await settled(pages);
-    pages.need(995, 1_000);
-    await settled(pages);
-    expect(pages.rowAt(999)?.id).toBe('999');
-    expect(pages.rowAt(995)?.id).toBe('995');
-    expect(requests.at(-1)).toEqual({ cursor: null, isReversed: true });
-    expect(requests).toHaveLength(2);
+    for (const row of [999, 505]) {
+      pages.need(row, row + 1);
+      await settled(pages);
+      expect(pages.rowAt(row)?.id).toBe(String(row));
+    }
+    expect(requests.filter(({ offset }) => [0, 990, 500].includes(offset))).toEqual([
+      { offset: 0, limit: 10, cursor: null },
+      { offset: 990, limit: 10, cursor: 'state 1' },
+      { offset: 500, limit: 10, cursor: 'state 1' },
+    ]);
   });
 
-  test('any row is reached from the nearer end', async () => {
-    const { load, requests } = service(count(100));
-    const pages = new FactPages(load, 10);
+  test('pages that one only passes by are not asked for', async () => {
+    const { load, requests } = service(count(10_000));
+    const rests: (() => void)[] = [];
+    const rest = () => new Promise<void>((resolve) => rests.push(resolve));
+    const pages = new FactPages(load, { pageSize: 10, rest });
     pages.need(0, 5);
     await settled(pages);
-    pages.need(70, 75);
+    for (let first = 100; first <= 9_000; first += 100) pages.need(first, first + 5);
     await settled(pages);
-    expect(pages.rowAt(72)?.id).toBe('72');
-    expect(requests.slice(1).every((request) => request.isReversed)).toBe(true);
+    const offsets = () => requests.map(({ offset }) => offset);
+    expect(offsets()).toEqual([0, 100]);
+    rests.shift()?.();
+    await settled(pages);
+    expect(offsets().slice(2)).toEqual([9_000, 8_990]);
+    expect(pages.rowAt(9_004)?.id).toBe('9004');
+    // From there one scrolls on, which is no jump.
+    pages.need(9_006, 9_012);
+    await settled(pages);
+    expect(offsets().slice(4)).toEqual([9_010]);
+  });
+
+  test('what is under way and not wanted any more is aborted', async () => {
+    const { load, signals } = service(count(10_000));
+    let answers = true;
+    const pages = pagesOf((request, signal) => {
+      const answer = load(request, signal);
+      return answers ? answer : new Promise(() => undefined);
+    });
+    const aborted = () => signals.map((signal) => signal.aborted);
+    pages.need(0, 5);
+    await settled(pages);
+    answers = false;
+    pages.need(500, 505);
+    await Promise.resolve();
+    expect(aborted()).toEqual([false, false]);
+    await new Promise((resolve) => setImmediate(resolve));
+    pages.need(700, 705);
+    expect(aborted()).toEqual([false, true, false]);
+    await new Promise((resolve) => setImmediate(resolve));
+    pages.refresh();
+    expect(aborted()).toEqual([false, true, true, false]);
+    pages.close();
+    expect(aborted()).toEqual([false, true, true, true]);
+  });
+
+  test('rows that come next are there before they are seen', async () => {
+    const { load, requests } = service(count(1_000));
+    const pages = pagesOf(load);
+    pages.need(0, 5);
+    await settled(pages);
+    pages.need(4, 9);
+    await settled(pages);
+    expect(requests.map(({ offset }) => offset)).toEqual([0, 10]);
+    expect(pages.rowAt(12)?.id).toBe('12');
+  });
+
+  test('after a change rows are those of a list made anew', async () => {
+    const { load, requests } = service(count(1_000));
+    const pages = pagesOf(load);
+    pages.need(0, 5);
+    await settled(pages);
+    pages.refresh();
+    await settled(pages);
+    pages.need(500, 505);
+    await settled(pages);
+    expect(requests.slice(0, 3).map(({ cursor }) => cursor)).toEqual([null, null, 'state 2']);
+  });
+
+  test('a list that ends before what is looked at shows its end', async () => {
+    const { load, rows } = service(count(100));
+    const pages = pagesOf(load);
+    pages.need(0, 5);
+    await settled(pages);
+    pages.need(95, 100);
+    await settled(pages);
+    rows.length = 42;
+    pages.refresh();
+    await settled(pages);
+    expect(pages.state().total).toBe(42);
+    expect(pages.rowAt(41)?.id).toBe('41');
   });
 
   test('every row of a long list is shown once, in order', async () => {
     const { load } = service(count(95));
-    const pages = new FactPages(load, 10);
+    const pages = pagesOf(load);
     for (let first = 0; first < 95; first += 7) {
       pages.need(first, first + 7);
       await settled(pages);
@@ -99,7 +175,7 @@ describe('the pages behind the fact grid', () => {
 
   test('after a change what is looked at is fetched again', async () => {
     const { load, rows } = service(count(50));
-    const pages = new FactPages(load, 10);
+    const pages = pagesOf(load);
     pages.need(0, 20);
     await settled(pages);
     rows.splice(0, 1);
@@ -112,7 +188,7 @@ describe('the pages behind the fact grid', () => {
 
   test('a list that became empty is empty', async () => {
     const { load, rows } = service(count(3));
-    const pages = new FactPages(load, 10);
+    const pages = pagesOf(load);
     pages.need(0, 3);
     await settled(pages);
     rows.length = 0;
@@ -125,7 +201,7 @@ describe('the pages behind the fact grid', () => {
   test('a failure stops the loading until it is tried again', async () => {
     let fails = true;
     const { load } = service(count(5));
-    const pages = new FactPages((...rest) => (fails ? Promise.reject(new Error('away')) : load(...rest)), 10);
+    const pages = pagesOf((...rest) => (fails ? Promise.reject(new Error('away')) : load(...rest)));
     pages.need(0, 5);
     await settled(pages);
     expect(pages.state().error).toBeInstanceOf(Error);
@@ -134,5 +210,31 @@ describe('the pages behind the fact grid', () => {
     await settled(pages);
     expect(pages.state().error).toBeNull();
     expect(pages.rowAt(0)?.id).toBe('0');
+  });
+
+  test('a slice has its rows in order, whether they are kept or not, from either end', async () => {
+    const { load } = service(count(1_000));
+    const pages = pagesOf(load);
+    pages.need(0, 5);
+    await settled(pages);
+    const ids = async (first: number, last: number) =>
+      (await pages.slice(first, last)).map(({ id }) => Number(id));
+    expect(await ids(3, 27)).toEqual(count(27).slice(3));
+    expect(await ids(985, 1_200)).toEqual(count(1_000).slice(985));
+    expect(await ids(495, 515)).toEqual(count(515).slice(495));
+    expect(await ids(5, 5)).toEqual([]);
+  });
+
+  test('to read a slice keeps the rows that are looked at', async () => {
+    const { load, requests } = service(count(1_000));
+    const pages = pagesOf(load);
+    pages.need(0, 5);
+    await settled(pages);
+    await pages.slice(0, 900);
+    const before = requests.length;
+    pages.need(0, 5);
+    await settled(pages);
+    expect(requests.length).toBe(before);
+    expect(pages.rowAt(4)?.id).toBe('4');
   });
 });

@@ -1,59 +1,82 @@
 /**
  * The facts behind a grid, page by page from the service, however many there are.
  *
- * Pages hang together by cursors, so a page can be had once the one before it is known. Two chains are kept: one
- * from the first row, one from the last in reversed order, so that both ends are one request away and the middle
- * is reached from the nearer end. Cursors are kept, pages far from what is looked at are not. After a change the
- * shown pages are fetched again; until then the old rows stay. Subscribers are told of every difference.
+ * A page is asked for by its number, so that any row is one request away. The pages of one state hang together by a
+ * cursor of the first answer: saliences are those of then, or facts would change places between two pages. Pages far
+ * from what is looked at are not kept. While one drags past pages few of them are asked for, and what nobody waits for
+ * any more is aborted. After a change the shown pages are fetched again; until then the old rows stay. Subscribers are
+ * told of every difference.
  */
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
 
-/** Loads the page after `cursor` (null: the first), in the wanted order or its reverse. */
-export type LoadPage = (
-  cursor: string | null,
-  isReversed: boolean,
-  limit: number,
-  signal: AbortSignal,
-) => Promise<FactList>;
-
-interface Page {
-  rows: StoredFact[];
-  epoch: number;
+export interface PageRequest {
+  /** So many facts come before it. */
+  readonly offset: number;
+  readonly limit: number;
+  /** What another page of the same list gave; null: the list as it is now. */
+  readonly cursor: string | null;
 }
 
-interface Chain {
-  /** `cursors[i]` opens page i. */
-  cursors: (string | null)[];
-  pages: Map<number, Page>;
+export type LoadPage = (request: PageRequest, signal: AbortSignal) => Promise<FactList>;
+
+interface Page {
+  readonly rows: readonly StoredFact[];
+  readonly epoch: number;
 }
 
 export interface FactPagesState {
   /** null before the first answer. */
   readonly total: number | null;
   readonly error: unknown;
-  readonly isLoading: boolean;
 }
 
-const greatestPages = 40;
+interface FactPagesOptions {
+  readonly pageSize?: number;
+  /** What has to pass after a jump before the service hears of the next. */
+  readonly rest?: () => Promise<void>;
+}
 
-function emptyChain(): Chain {
-  return { cursors: [null], pages: new Map() };
+const restMs = 100;
+
+function shortRest(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, restMs);
+  });
+}
+
+const mostPages = 40;
+/** What the service gives at most at a time. */
+const mostRowsAtOnce = 1000;
+
+/** Numbers of pages, the last exclusive. */
+interface PageSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+function countOf({ first, last }: PageSpan): number {
+  return last - first;
 }
 
 export class FactPages {
   readonly #load: LoadPage;
   readonly #pageSize: number;
+  readonly #rest: () => Promise<void>;
   readonly #closing = new AbortController();
   readonly #listeners = new Set<() => void>();
-  readonly #head = emptyChain();
-  readonly #tail = emptyChain();
-  #state: FactPagesState = { total: null, error: null, isLoading: false };
+  readonly #pages = new Map<number, Page>();
+  readonly #underWay = new Map<number, AbortController>();
+  #state: FactPagesState = { total: null, error: null };
   #wanted = { first: 0, last: 1 };
   #epoch = 0;
+  /** A cursor of this epoch. */
+  #cursor: string | null = null;
+  #isResting = false;
 
-  constructor(load: LoadPage, pageSize = 200) {
+  constructor(load: LoadPage, { pageSize = 200, rest = shortRest }: FactPagesOptions = {}) {
     this.#load = load;
     this.#pageSize = pageSize;
+    this.#rest = rest;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -64,29 +87,55 @@ export class FactPages {
   /** A new object after every difference, of rows too. */
   readonly state = (): FactPagesState => this.#state;
 
+  /** True while something is fetched. */
+  get isLoading(): boolean {
+    return this.#underWay.size > 0;
+  }
+
   rowAt(index: number): StoredFact | undefined {
-    const size = this.#pageSize;
-    const fromHead = this.#head.pages.get(Math.floor(index / size))?.rows[index % size];
-    if (fromHead !== undefined || this.#state.total === null) return fromHead;
-    const back = this.#state.total - 1 - index;
-    return this.#tail.pages.get(Math.floor(back / size))?.rows[back % size];
+    return this.#pages.get(Math.floor(index / this.#pageSize))?.rows[index % this.#pageSize];
   }
 
   /** Says which rows are looked at, the last exclusive. */
   need(first: number, last: number): void {
     this.#wanted = { first, last };
-    void this.#pump();
+    this.#fetchWanted();
+  }
+
+  /**
+   * The rows from one to another, the last exclusive, in the order of the list; those that are not at hand are fetched,
+   * and not kept. Errors: those of `load`.
+   */
+  async slice(first: number, last: number): Promise<StoredFact[]> {
+    const end = Math.min(last, this.#state.total ?? 0);
+    const rows: StoredFact[] = [];
+    while (first + rows.length < end) {
+      const offset = first + rows.length;
+      const known = this.#pages.get(Math.floor(offset / this.#pageSize));
+      const found =
+        known?.epoch === this.#epoch
+          ? known.rows.slice(offset % this.#pageSize)
+          : (await this.#ask(offset, Math.min(mostRowsAtOnce, end - offset), this.#closing.signal)).facts;
+      // It ended earlier than was known.
+      if (found.length === 0) break;
+      rows.push(...found.slice(0, end - offset));
+    }
+    return rows;
   }
 
   /** Fetches what is looked at again, for it may have changed; also after a failure. */
   refresh(): void {
     this.#epoch += 1;
-    this.#change({ error: null });
-    void this.#pump();
+    this.#cursor = null;
+    for (const aborter of this.#underWay.values()) aborter.abort();
+    this.#underWay.clear();
+    if (this.#state.error !== null) this.#change({ error: null });
+    this.#fetchWanted();
   }
 
   close(): void {
     this.#closing.abort();
+    for (const aborter of this.#underWay.values()) aborter.abort();
     this.#listeners.clear();
   }
 
@@ -95,71 +144,81 @@ export class FactPages {
     for (const listener of this.#listeners) listener();
   }
 
-  #isFresh(chain: Chain, page: number): boolean {
-    return chain.pages.get(page)?.epoch === this.#epoch;
+  #ask(offset: number, limit: number, signal: AbortSignal): Promise<FactList> {
+    return this.#load({ offset, limit, cursor: this.#cursor }, signal);
   }
 
-  /** The page to load next for the wanted rows, or null where all are there. */
-  #nextStep(): { chain: Chain; page: number } | null {
+  /** The pages of what is looked at, and of so many rows more on either side; at least one, which tells how many there are. */
+  #pagesAround(more: number): PageSpan {
     const { total } = this.#state;
-    if (total === null) return { chain: this.#head, page: 0 };
+    if (total === null) return { first: 0, last: 1 };
     const size = this.#pageSize;
-    const last = Math.min(this.#wanted.last, total);
-    for (let row = Math.max(0, Math.min(this.#wanted.first, total - 1)); row < last; row += 1) {
-      const headPage = Math.floor(row / size);
-      const tailPage = Math.floor((total - 1 - row) / size);
-      if (this.#isFresh(this.#head, headPage)) row = (headPage + 1) * size - 1;
-      else if (!this.#isFresh(this.#tail, tailPage)) return this.#stepTowards(headPage, tailPage);
-    }
-    return total === 0 && !this.#isFresh(this.#head, 0) ? { chain: this.#head, page: 0 } : null;
+    const pages = Math.max(1, Math.ceil(total / size));
+    const first = Math.max(0, Math.min(Math.floor((this.#wanted.first - more) / size), pages - 1));
+    return {
+      first,
+      last: Math.max(first + 1, Math.min(Math.ceil((this.#wanted.last + more) / size), pages)),
+    };
   }
 
-  /** The next page on the shorter way to a row; null where both chains end before it, against the total. */
-  #stepTowards(headPage: number, tailPage: number): { chain: Chain; page: number } | null {
-    const steps = [
-      { chain: this.#head, target: headPage },
-      { chain: this.#tail, target: tailPage },
-    ].map(({ chain, target }) => {
-      const page = Math.min(target, chain.cursors.length - 1);
-      return { chain, page, distance: target - page };
+  #missingOf({ first, last }: PageSpan): number[] {
+    const missing: number[] = [];
+    for (let page = first; page < last; page += 1)
+      if (this.#pages.get(page)?.epoch !== this.#epoch) missing.push(page);
+    return missing;
+  }
+
+  #fetchWanted(): void {
+    if (this.#state.error !== null || this.#closing.signal.aborted) return;
+    const wanted = this.#pagesAround(0);
+    const around = this.#pagesAround(this.#pageSize / 2);
+    const missing = this.#missingOf(wanted);
+    // What is seen comes first; what comes next when one scrolls on, when all of that is there.
+    const next = missing.length > 0 ? missing : this.#missingOf(around);
+    if (next.every((page) => this.#underWay.has(page))) return;
+    // Where nothing at all is there to be seen, one may be on the way through to elsewhere.
+    const isJump = missing.every((page) => !this.#pages.has(page)) && missing.length === countOf(wanted);
+    if (isJump && this.#isResting) return;
+    if (isJump && this.#state.total !== null) this.#restFromJump();
+    for (const [page, aborter] of this.#underWay)
+      if (page < around.first || page >= around.last) {
+        aborter.abort();
+        this.#underWay.delete(page);
+      }
+    for (const page of next) if (!this.#underWay.has(page)) void this.#fetch(page);
+  }
+
+  #restFromJump(): void {
+    this.#isResting = true;
+    void this.#rest().then(() => {
+      this.#isResting = false;
+      this.#fetchWanted();
     });
-    // Ties go to the head, whose rows are numbered without the total.
-    const [best] = steps
-      .filter((step) => !this.#isFresh(step.chain, step.page))
-      .sort((a, b) => a.distance - b.distance);
-    return best ?? null;
   }
 
-  async #pump(): Promise<void> {
-    if (this.#state.isLoading || this.#state.error !== null || this.#closing.signal.aborted) return;
-    const step = this.#nextStep();
-    if (step === null) return;
-    this.#change({ isLoading: true });
-    const { chain, page } = step;
-    const epoch = this.#epoch;
+  async #fetch(page: number): Promise<void> {
+    const aborter = new AbortController();
+    this.#underWay.set(page, aborter);
     try {
-      const cursor = chain.cursors[page] ?? null;
-      const list = await this.#load(cursor, chain === this.#tail, this.#pageSize, this.#closing.signal);
-      this.#take(chain, page, list, epoch);
-      this.#change({ isLoading: false, total: list.total });
+      const list = await this.#ask(page * this.#pageSize, this.#pageSize, aborter.signal);
+      if (aborter.signal.aborted) return;
+      this.#underWay.delete(page);
+      this.#cursor ??= list.nextCursor;
+      this.#keep(page, list.facts);
+      this.#change({ total: list.total });
     } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      this.#change({ isLoading: false, error });
+      if (aborter.signal.aborted) return;
+      this.#underWay.delete(page);
+      this.#change({ error });
     }
-    await this.#pump();
+    // There may be fewer rows than there were, or it is known only now how many.
+    this.#fetchWanted();
   }
 
-  #take(chain: Chain, page: number, list: FactList, epoch: number): void {
-    chain.pages.set(page, { rows: list.facts, epoch });
-    if (list.nextCursor === null) chain.cursors.length = page + 1;
-    else if (chain.cursors[page + 1] !== list.nextCursor) {
-      chain.cursors.length = page + 1;
-      chain.cursors.push(list.nextCursor);
-      // What came after was cut elsewhere; it is numbered wrongly now.
-      for (const later of chain.pages.keys()) if (later > page) chain.pages.delete(later);
-    }
-    if (chain.pages.size <= greatestPages) return;
-    const furthest = [...chain.pages.keys()].sort((a, b) => Math.abs(b - page) - Math.abs(a - page))[0];
-    if (furthest !== undefined) chain.pages.delete(furthest);
+  #keep(page: number, rows: readonly StoredFact[]): void {
+    this.#pages.set(page, { rows, epoch: this.#epoch });
+    if (this.#pages.size <= mostPages) return;
+    const [furthest] = [...this.#pages.keys()].sort((a, b) => Math.abs(b - page) - Math.abs(a - page));
+    if (furthest !== undefined) this.#pages.delete(furthest);
   }
 }

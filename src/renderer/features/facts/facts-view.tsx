@@ -11,6 +11,7 @@ import { type Pane, Split } from '../../ui/split.tsx';
 import { FactDetail, type ShownFact } from './fact-detail.tsx';
 import { FactGrid } from './fact-grid.tsx';
 import type { FactsSearch } from './facts-search.ts';
+import { PasteRows } from './paste-rows.tsx';
 import { PredicateList } from './predicate-list.tsx';
 import { RetractDialog } from './retract-dialog.tsx';
 import { StagedBar } from './staged-bar.tsx';
@@ -157,6 +158,7 @@ export function FactsView(props: FactsViewProps) {
           }}
         />
       )}
+      <PasteRows predicate={search.predicate} onStage={onStage} />
       {isAdding && (
         <Suspense fallback={null}>
           <AddFactsDialog predicate={search.predicate} onStage={onStage} onClose={() => setIsAdding(false)} />

@@ -1,4 +1,5 @@
 /** What is done to one row, as a step that can be undone. */
+import { formatAmount } from '../../ui/format.ts';
 import { notifyHint } from '../../ui/notify.tsx';
 import { renderFact } from './render-fact.ts';
 import {
@@ -42,6 +43,20 @@ export function removeRow({ stage }: Staging, { edit, stored, fact }: FactRow): 
   else if (seen === null)
     notifyHint('Conclusions are not removed: change the facts that they stand on, or the rule.');
   else stage(`removed ${nameOf(seen)}`, (edits) => stageRemoved(edits, seen));
+}
+
+/** Marks rows as removed, in one step; conclusions among them stay, which is said. */
+export function removeRows({ stage }: Staging, rows: readonly FactRow[]): void {
+  const ours = rows.filter(({ edit, stored }) => edit !== null || stored?.derived === false);
+  if (ours.length < rows.length)
+    notifyHint('Conclusions among them are not removed: change the facts that they stand on, or the rule.');
+  stage(`removed ${formatAmount(ours.length, 'row')}`, (edits) =>
+    ours.reduce((before, { edit, stored }) => {
+      if (edit?.kind === 'added') return unstage(before, edit.key);
+      const seen = stored === null ? null : seenFactOf(stored);
+      return seen === null ? before : stageRemoved(before, seen);
+    }, edits),
+  );
 }
 
 /** Drops what is staged for a row. */

@@ -30,9 +30,19 @@ export function addedRow(edit: StagedEdit & { readonly kind: 'added' }): FactRow
   return { fact: edit.fact, stored: null, edit, changed: none };
 }
 
-/** The row of a fact that the service lists. */
+const known = new WeakMap<StoredFact, FactRow>();
+
+/** The row of a fact that the service lists; the same object while neither it nor what is staged for it changes. */
 export function storedRow(stored: StoredFact, byKey: ReadonlyMap<string, StagedEdit>): FactRow {
   const edit = (stored.id === null ? undefined : byKey.get(stored.id)) ?? null;
+  const before = known.get(stored);
+  if (before?.edit === edit) return before;
+  const row = rowWith(stored, edit);
+  known.set(stored, row);
+  return row;
+}
+
+function rowWith(stored: StoredFact, edit: StagedEdit | null): FactRow {
   if (edit?.kind !== 'changed') return { fact: contentOf(stored), stored, edit, changed: none };
   return { fact: edit.fact, stored, edit, changed: new Set(differencesOf(edit.base, edit.fact)) };
 }

@@ -14,7 +14,7 @@ export function useFactPages(search: FactsSearch): { pages: FactPages; state: Fa
   const { predicate, q, truth, derived, sort = 'predicate', order = 'asc' } = search;
   const pages = useMemo(() => {
     const { scope: name, unscoped } = scopeFieldsOf(scope);
-    return new FactPages((cursor, isReversed, limit, signal) =>
+    return new FactPages(({ offset, limit, cursor }, signal) =>
       call(
         'listFacts',
         {
@@ -26,8 +26,9 @@ export function useFactPages(search: FactsSearch): { pages: FactPages; state: Fa
             scope: name,
             unscoped: unscoped === true ? 'true' : undefined,
             sort,
-            order: isReversed ? (order === 'asc' ? 'desc' : 'asc') : order,
+            order,
             limit: String(limit),
+            offset: String(offset),
             cursor,
           },
         },

@@ -14,6 +14,7 @@ import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import { ChangeKeyDialog } from './change-key-dialog.tsx';
 import { keyColumns } from './key-columns.tsx';
 import { keysWith } from './key-words.ts';
@@ -45,7 +46,7 @@ function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
     if (row !== undefined) act(row);
   };
   function onKey(event: KeyboardEvent, index: number): void {
-    if (event.key !== 'Delete') return;
+    if (rowKeyOf(event, 'accessKeys') !== 'revoke') return;
     event.preventDefault();
     withRow(index, onRevoke);
   }

@@ -5,6 +5,7 @@ import type { KeyboardEvent, ReactNode } from 'react';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { atomOf, isPinned, type Remembered } from './remembered.ts';
 import type { FactChanges } from './use-fact-changes.ts';
@@ -151,14 +152,13 @@ function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>
 
 function actByKey(event: KeyboardEvent, row: Remembered, changes: FactChanges): void {
   const { id } = row;
-  if (id === null || event.ctrlKey || event.metaKey || event.altKey || changes.busy !== null) return;
-  const key = event.key.toLowerCase();
-  if (key === 'b') changes.change(id, { kind: 'boost' });
-  else if (key === 'p') changes.change(id, { kind: 'pin', isPinned: !isPinned(row) });
-  else if (key === 'k' && row.validUntil !== null) changes.change(id, { kind: 'keep' });
-  else if (key === 'delete') changes.forget(id);
-  else return;
+  const key = rowKeyOf(event, 'memory');
+  if (id === null || key === null || changes.busy !== null) return;
   event.preventDefault();
+  if (key === 'boost') changes.change(id, { kind: 'boost' });
+  else if (key === 'pin') changes.change(id, { kind: 'pin', isPinned: !isPinned(row) });
+  else if (key === 'forget') changes.forget(id);
+  else if (row.validUntil !== null) changes.change(id, { kind: 'keep' });
 }
 
 interface EntryGridProps {

@@ -16,6 +16,7 @@ import { AtomList } from './atom-list.tsx';
 import { MeasuredDialog } from './measured-dialog.tsx';
 import { findByAtom, type useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
+import stack from '../../ui/stack.module.css';
 
 /** `12 expired and 3 faded facts`. */
 function wordsOf({ expired, lowSalience }: Pick<Decayed, 'expired' | 'lowSalience'>): string {
@@ -105,7 +106,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
               what would go.
             </EmptyState>
           ) : (
-            <div className={styles.stack}>
+            <div className={stack.stack}>
               <div className={styles.toolbar}>
                 <span className="dim">
                   {wordsOf(data)} below {threshold}. Enter opens one, to pin or boost it.
@@ -122,7 +123,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
                   </Button>
                 </Permitted>
               </div>
-              <div className={styles.fill}>
+              <div className={stack.fill}>
                 <AtomList
                   label="Facts that would be evicted"
                   atoms={data.atoms}

@@ -13,6 +13,7 @@ import { Answered } from '../../api/answered.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { FirstFacts } from '../../ui/first-facts.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
@@ -38,6 +39,7 @@ import { type FactChanges, useFactChanges } from './use-fact-changes.ts';
 import { listLength, useEvictable, useExpiring, useSalient, useStats } from './use-memory.ts';
 import { type Restoring, useRestoring } from './use-restoring.ts';
 import styles from './memory.module.css';
+import stack from '../../ui/stack.module.css';
 
 interface PartProps {
   search: MemorySearch;
@@ -55,7 +57,7 @@ function SalientPart(props: PartProps) {
   const predicates = predicatesOf(search.predicates);
   const salient = useSalient(predicates);
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       <div className={styles.toolbar}>
         <PredicateChoice
           label="Predicates of the most salient facts"
@@ -69,7 +71,7 @@ function SalientPart(props: PartProps) {
             `${formatCount(salient.data.returned)} of ${formatAmount(salient.data.totalFacts, 'fact')}`}
         </span>
       </div>
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <Answered asked={salient}>
           {({ facts }) =>
             facts.length === 0 ? (
@@ -86,7 +88,11 @@ function SalientPart(props: PartProps) {
 
 function FadingPart({ stats, ...props }: PartProps & { stats: MemoryStats }) {
   if (stats.fading.length === 0)
-    return <EmptyState title="Nothing fades">All facts there are, are pinned.</EmptyState>;
+    return (
+      <EmptyState title="Nothing fades">
+        {stats.facts === 0 ? 'There are no facts here yet.' : 'All facts there are, are pinned.'}
+      </EmptyState>
+    );
   return <EntryGrid label="Fading facts" rows={stats.fading} changes={props.changes} {...openOf(props)} />;
 }
 
@@ -97,7 +103,7 @@ function ExpiringPart(props: PartProps) {
   const within = search.within ?? 'day';
   const expiring = useExpiring(within);
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       <div className={styles.toolbar}>
         <SegmentedControl
           aria-label="How soon they expire"
@@ -112,7 +118,7 @@ function ExpiringPart(props: PartProps) {
           {expiring.data?.length === listLength && `The first ${formatCount(listLength)} to end.`}
         </span>
       </div>
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <Answered asked={expiring}>
           {(rows) =>
             rows.length === 0 ? (
@@ -213,7 +219,11 @@ function ChangeProblem({ changes }: { changes: FactChanges }) {
 function Nothing() {
   const { space } = useSession();
   return (
-    <EmptyState icon={<IconBrain size={30} stroke={1.3} aria-hidden />} title="Nothing to remember yet">
+    <EmptyState
+      icon={<IconBrain size={30} stroke={1.3} aria-hidden />}
+      title="Nothing to remember yet"
+      actions={<FirstFacts />}
+    >
       There are no facts {space.scope.kind === 'all' ? 'here' : `in ${scopeLabel(space.scope)}`}. Once there
       are, this shows how present each is, and what fades.
     </EmptyState>
@@ -255,10 +265,10 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
           data.facts === 0 && evictable.data?.evicted === 0 && search.part === undefined ? (
             <Nothing />
           ) : (
-            <div className={styles.stack}>
+            <div className={stack.stack}>
               <ChangeProblem changes={changes} />
               <Overview stats={data} evictable={evictable} search={search} onSearch={patch} />
-              <div className={styles.fill}>
+              <div className={stack.fill}>
                 <Parts {...props} stats={data} />
               </div>
             </div>

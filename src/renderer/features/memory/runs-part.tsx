@@ -12,6 +12,7 @@ import { AtomList } from './atom-list.tsx';
 import { Histogram, SalienceAxis } from './histogram.tsx';
 import { type MemoryMoment, type MemoryRun, useMemoryRuns } from './memory-runs.ts';
 import styles from './memory.module.css';
+import stack from '../../ui/stack.module.css';
 
 const kindWords = { decay: 'eviction', consolidate: 'consolidation', restore: 'restoring' } as const;
 
@@ -67,7 +68,7 @@ function RunDetail({ run }: { run: MemoryRun }) {
   const { before, after, list, atoms, atomCount } = run;
   return (
     <PaneFrame scroll="own" tone="panel" label="Run" title={`Run ${run.number}`}>
-      <div className={styles.stack}>
+      <div className={stack.stack}>
         <div className={styles.moments}>
           <Moment title="Before" moment={before} />
           {after === null ? (
@@ -82,7 +83,7 @@ function RunDetail({ run }: { run: MemoryRun }) {
             {atomCount > atoms.length && `, of which the first ${formatCount(atoms.length)} are kept here`}
           </span>
         </div>
-        <div className={styles.fill}>
+        <div className={stack.fill}>
           <AtomList key={run.number} label={`${list} facts`} atoms={atoms} />
         </div>
       </div>

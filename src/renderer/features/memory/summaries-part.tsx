@@ -7,12 +7,14 @@ import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter } from '../../ui/tags.tsx';
 import { atomOf, type Remembered } from './remembered.ts';
 import { countOf } from './summaries.ts';
 import { useSummaries } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
 import styles from './memory.module.css';
+import stack from '../../ui/stack.module.css';
 
 function columnsOf(restoring: Restoring): Column<Remembered>[] {
   return [
@@ -86,13 +88,13 @@ interface SummariesPartProps {
 export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
   const summaries = useSummaries();
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       {restoring.failure !== null && (
         <div className={styles.notice}>
           <ProblemNotice failure={restoring.failure} />
         </div>
       )}
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <Answered asked={summaries}>
           {(rows) => {
             if (rows.length === 0)
@@ -118,8 +120,7 @@ export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
                 onOpen={choose}
                 onKey={(event, index) => {
                   const row = rows[index];
-                  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-                  if (row === undefined || !isPlain || event.key.toLowerCase() !== 'r') return;
+                  if (row === undefined || rowKeyOf(event, 'summaries') !== 'restore') return;
                   event.preventDefault();
                   restoring.restore(row);
                 }}

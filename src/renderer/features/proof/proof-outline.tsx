@@ -81,7 +81,11 @@ function LineContent({ row, lookedAt, isUnfolded, onToggle, onOpen }: LineProps)
         <>
           {waysTo(step) > 1 && <Tag tone="plain">way {wayInWords(chosen, step)}</Tag>}
           {step.scope !== null && <span className="dim">in {step.scope}</span>}
-          {step.rule !== null && <span className={`dim ${styles.byRule}`}>by {step.rule}</span>}
+          {step.rule !== null && (
+            <span className={`dim ${styles.byRule}`}>
+              by <span className={step.rule.includes(':-') ? 'mono' : ''}>{step.rule}</span>
+            </span>
+          )}
           {hidden > 0 && <span className="dim number">{hidden} known hidden</span>}
           {isFoldable(row) && !isUnfolded && (
             <span className="dim number">{formatAmount(below, 'step')}</span>

@@ -1,31 +1,43 @@
 /** One stored rule in the editor, with its name and description. */
-import { Button, TextInput, Tooltip } from '@mantine/core';
-import { IconDeviceFloppy, IconFlask, IconX } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
-import type { Diagnostic, StoredRule } from '../../../engine/contract/rules.ts';
+import { Button, TextInput } from '@mantine/core';
+import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
+import type { Rule } from '../../../engine/contract/language.ts';
+import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/logic/print.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
+import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
+import { ruleForEditor } from '../../editor/format-text.ts';
 import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Keys } from '../../ui/tags.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import { EditorBody } from './editor-body.tsx';
+import { RuleConflict } from './rule-conflict.tsx';
+import {
+  conflictsOf,
+  editedOf,
+  readDraft,
+  type RuleDraft,
+  ruleDraftName,
+  type RuleFields,
+  ruleFields,
+  withMine,
+  withTheirs,
+  withWritten,
+} from './rule-draft.ts';
 import styles from './rules.module.css';
-import { lessonOf, ruleForEditor, scopeSearchOf } from './teaching.ts';
+import { lessonOf, scopeSearchOf } from './teaching.ts';
+import { TryButton } from './try-button.tsx';
+import { TryPanel, WithTry } from './try-panel.tsx';
+import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
 
-interface Edited {
-  readonly text: string;
-  readonly name: string;
-  readonly description: string;
-}
-
-function asStored(rule: StoredRule): Edited {
+function asStored(rule: StoredRule): RuleFields {
   return {
     text: ruleForEditor({ head: rule.head, body: rule.body }),
     name: rule.name ?? '',
@@ -33,23 +45,29 @@ function asStored(rule: StoredRule): Edited {
   };
 }
 
-/** The rule under edit. What the user has not touched follows the stored rule, whoever changes it. */
+/** The rule under edit, and what of it somebody else has changed since. */
 function useEdited(rule: StoredRule) {
   const stored = asStored(rule);
-  const [changes, setChanges] = useState<Partial<Edited>>({});
-  const edited: Edited = { ...stored, ...changes };
-  const isChanged =
-    edited.text !== stored.text || edited.name !== stored.name || edited.description !== stored.description;
-  return { edited, isChanged, change: (part: Partial<Edited>) => setChanges({ ...changes, ...part }) };
+  const { space } = useSession();
+  const [kept, setKept] = useDraft(ruleDraftName(space.database, rule.id));
+  const draft = readDraft(kept);
+  const edited = editedOf(stored, draft);
+  const set = (next: RuleDraft) => setKept(Object.keys(next).length === 0 ? '' : JSON.stringify(next));
+  return {
+    stored,
+    edited,
+    isChanged: ruleFields.some((field) => edited[field] !== stored[field]),
+    conflicts: conflictsOf(stored, draft),
+    change: (part: Partial<RuleFields>) => set(withWritten(stored, draft, part)),
+    forget: () => setKept(''),
+    keepMine: () => set(withMine(stored, draft)),
+    takeTheirs: () => set(withTheirs(stored, draft)),
+  };
 }
 
-/** What is wrong with the text, but for its being a duplicate of the rule that is edited. */
-function useOwnDiagnostics(text: string): readonly Diagnostic[] {
-  const diagnostics = useValidation(text);
-  return useMemo(() => diagnostics.filter(({ code }) => code !== 'duplicate'), [diagnostics]);
-}
+type Editing = ReturnType<typeof useEdited>;
 
-function Names({ edited, onChange }: { edited: Edited; onChange: (part: Partial<Edited>) => void }) {
+function Names({ edited, onChange }: { edited: RuleFields; onChange: (part: Partial<RuleFields>) => void }) {
   return (
     <div className={styles.names}>
       <TextInput
@@ -68,41 +86,30 @@ function Names({ edited, onChange }: { edited: Edited; onChange: (part: Partial<
   );
 }
 
+/** The same as an address of What if: left out or, where it is off, on; or as it is written now. */
+function whatIfSearch(rule: StoredRule, text: string) {
+  const without = rule.enabled ? { without: rule.id } : {};
+  if (text === asStored(rule).text && rule.enabled) return without;
+  return { ...without, ...scopeSearchOf(rule), add: text };
+}
+
 interface ActionsProps {
-  rule: StoredRule;
-  text: string;
   /** Why it cannot be saved, whatever is written; null: it can. */
   reason: string | null;
   isChanged: boolean;
   canSave: boolean;
   isSaving: boolean;
+  isTrying: boolean;
+  onTry: (isTrying: boolean) => void;
   onSave: () => void;
   onClose: () => void;
 }
 
-/** What if the rule were as it is written now; or, where that is nothing new, were left out. */
-function WhatIfButton({ rule, text }: { rule: StoredRule; text: string }) {
-  const isSame = text === asStored(rule).text;
-  const without = rule.enabled ? { without: rule.id } : {};
-  const search = isSame && rule.enabled ? without : { ...without, ...scopeSearchOf(rule), add: text };
-  const words = isSame ? (rule.enabled ? 'it were left out' : 'it were on') : 'it were changed so';
-  return (
-    <Tooltip label={`See what would follow if ${words}; nothing is saved`}>
-      <Button
-        variant="default"
-        leftSection={<IconFlask size={14} aria-hidden />}
-        renderRoot={(props) => <Link to="/what-if" search={search} {...props} />}
-      >
-        What if
-      </Button>
-    </Tooltip>
-  );
-}
-
-function Actions({ rule, text, reason, isChanged, canSave, isSaving, onSave, onClose }: ActionsProps) {
+function Actions(props: ActionsProps) {
+  const { reason, isChanged, canSave, isSaving, isTrying, onTry, onSave, onClose } = props;
   return (
     <>
-      <WhatIfButton rule={rule} text={text} />
+      <TryButton isOpen={isTrying} onOpen={onTry} />
       <Button variant="default" leftSection={<IconX size={14} aria-hidden />} onClick={onClose}>
         {isChanged ? 'Discard' : 'Close'}
       </Button>
@@ -121,54 +128,74 @@ function Actions({ rule, text, reason, isChanged, canSave, isSaving, onSave, onC
   );
 }
 
-export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
-  const { edited, isChanged, change } = useEdited(rule);
-  const { text, name, description } = edited;
-  const diagnostics = useOwnDiagnostics(text);
-  const save = useWrite('updateRule');
+/** The rule that the text says; null where it says anything else, or cannot be read. */
+function onlyRuleOf(text: string): Rule | null {
   const { rules, facts, isReady } = lessonOf(text);
-  const [only] = rules;
-  const isOneRule = isReady && rules.length === 1 && facts.length === 0;
-  const reason = useReason('updateRule');
-  const canSave = isOneRule && isChanged && reason === null && !save.isPending;
+  return isReady && rules.length === 1 && facts.length === 0 ? (rules[0] ?? null) : null;
+}
 
-  function onSave(): void {
-    if (!canSave || only === undefined) return;
-    const { id, scope, enabled } = rule;
+/** Saving the rule as it is written, where that is one rule and another than is stored. */
+function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, onSaved: () => void) {
+  const save = useWrite('updateRule');
+  const reason = useReason('updateRule');
+  const { isReady } = lessonOf(edited.text);
+  const isOneRule = onlyRuleOf(edited.text) !== null;
+  const isFree = conflicts.length === 0 && reason === null && !save.isPending;
+
+  function onSave(text: string): void {
+    const only = onlyRuleOf(text);
+    if (!isFree || only === null || !(isChanged || text !== edited.text)) return;
+    const { id, scope, enabled, etag } = rule;
+    const { name, description } = edited;
     const body = { text: renderRule(only), name, description, enabled, ...scopeFieldsOfStored(scope) };
     save.mutate(
-      { params: { id }, body },
+      // The rule that is seen here, and no other: where that is not the one that is stored, both are shown.
+      { params: { id }, body, ifMatch: etag },
       {
         onSuccess: ({ status }) => {
           notifyDone(status === 'unchanged' ? 'The rule was like that already' : 'Saved');
-          onClose();
+          onSaved();
         },
       },
     );
   }
 
   const notice =
-    save.error !== null ? (
+    save.error !== null && conflicts.length === 0 ? (
       <ProblemNotice failure={failureOf(save.error)} />
     ) : isReady && !isOneRule ? (
       <span className="dim">Here stands one rule. New ones are taught with the rule closed.</span>
     ) : undefined;
+  return { reason, canSave: isOneRule && isChanged && isFree, isSaving: save.isPending, onSave, notice };
+}
 
-  return (
+export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
+  const editing = useEdited(rule);
+  const { edited, isChanged, conflicts, change, forget } = editing;
+  const [isTrying, setIsTrying] = useTryIsOpen();
+  const { text } = edited;
+  const { diagnostics } = useValidation(text, rule.id);
+  function leave(): void {
+    forget();
+    onClose();
+  }
+  const { reason, canSave, isSaving, onSave, notice } = useSaving(rule, editing, leave);
+
+  const editor = (
     <PaneFrame
       scroll="own"
       label="Rule"
       title={<h1 className={styles.viewTitle}>Rule</h1>}
       actions={
         <Actions
-          rule={rule}
-          text={text}
+          isTrying={isTrying}
+          onTry={setIsTrying}
           reason={reason}
           isChanged={isChanged}
           canSave={canSave}
-          isSaving={save.isPending}
-          onSave={onSave}
-          onClose={onClose}
+          isSaving={isSaving}
+          onSave={() => onSave(text)}
+          onClose={leave}
         />
       }
     >
@@ -182,7 +209,31 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
           onSubmit={onSave}
           notice={notice}
         />
+        {conflicts.length > 0 && (
+          <RuleConflict
+            fields={conflicts}
+            stored={editing.stored}
+            mine={edited}
+            onMine={editing.keepMine}
+            onTheirs={editing.takeTheirs}
+          />
+        )}
       </div>
     </PaneFrame>
+  );
+  const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
+  return (
+    <WithTry
+      editor={editor}
+      isOpen={isTrying}
+      panel={
+        <TryPanel
+          trial={{ text, scope: scopeFieldsOfStored(rule.scope), instead: rule.enabled ? rule.id : null }}
+          hasErrors={hasErrors}
+          whatIf={whatIfSearch(rule, text)}
+          onClose={() => setIsTrying(false)}
+        />
+      }
+    />
   );
 }

@@ -12,7 +12,8 @@ interface EditorBodyProps {
   text: string;
   onText: (text: string) => void;
   diagnostics: readonly Diagnostic[];
-  onSubmit: () => void;
+  /** Given the text as it is in the editor. */
+  onSubmit: (text: string) => void;
   /** Between the editor and the problems. */
   notice?: ReactNode;
 }
@@ -37,7 +38,9 @@ export function EditorBody(props: EditorBodyProps) {
       {notice !== undefined && <div className={styles.notice}>{notice}</div>}
       <ProblemList
         diagnostics={diagnostics}
+        text={text}
         onGoTo={(line, column) => editor.current?.reveal(line, column)}
+        onFix={(edits) => editor.current?.edit(edits)}
       />
     </>
   );

@@ -4,10 +4,10 @@
  * Teaching goes statement by statement, so that one that is refused does not hold up those before it. After a
  * refusal all stays in the editor: teaching what is known again changes nothing.
  */
-import { Button, Tooltip } from '@mantine/core';
-import { IconFlask, IconSchool } from '@tabler/icons-react';
+import { Button } from '@mantine/core';
+import { IconSchool } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useMemo } from 'react';
 import { renderRule } from '../../../engine/logic/print.ts';
 import { invalidate, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -20,10 +20,12 @@ import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Keys } from '../../ui/tags.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
 import { EditorBody } from './editor-body.tsx';
 import styles from './rules.module.css';
 import { type Lesson, lessonOf } from './teaching.ts';
+import { TryButton } from './try-button.tsx';
+import { TryPanel, WithTry } from './try-panel.tsx';
+import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
 
 interface Learnt {
@@ -70,20 +72,32 @@ function inWords({ facts, rules, known }: Learnt): string {
   return known === 0 ? learnt : `${learnt}; ${known} known already`;
 }
 
-export function NewRules() {
+interface NewRulesProps {
+  /** The text, and what sets it. */
+  draft: readonly [text: string, set: (text: string) => void];
+}
+
+/** What the text says, a moment behind what is typed: a long one is not read before its key is seen. */
+function useLesson(text: string): Lesson {
+  const settling = useDeferredValue(text);
+  return useMemo(() => lessonOf(settling), [settling]);
+}
+
+export function NewRules({ draft: [text, setText] }: NewRulesProps) {
   const { space } = useSession();
-  const navigate = useNavigate();
-  const [text, setText] = useDraft(`rules.${space.database}.${space.tenant}`);
-  const diagnostics = useValidation(text);
+  const [isTrying, setIsTrying] = useTryIsOpen();
+  const { diagnostics, of } = useValidation(text);
   const teach = useTeach();
-  const lesson = lessonOf(text);
+  const lesson = useLesson(text);
   const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   const reason = useReason(lesson.rules.length > 0 ? 'assertRule' : 'assertFacts');
-  const isReady = lesson.isReady && !hasErrors;
 
-  function onTeach(): void {
-    if (!isReady || reason !== null || teach.isPending) return;
-    teach.mutate(lesson, {
+  function onTeach(written: string): void {
+    const whole = lessonOf(written);
+    if (!whole.isReady || reason !== null || teach.isPending) return;
+    // Errors of what was there a key ago hold nothing back: the service looks at all that it is taught.
+    if (hasErrors && of === written) return;
+    teach.mutate(whole, {
       onSuccess: (learnt) => {
         setText('');
         notifyDone(inWords(learnt));
@@ -91,7 +105,7 @@ export function NewRules() {
     });
   }
 
-  return (
+  const editor = (
     <PaneFrame
       scroll="own"
       label="New rules"
@@ -99,23 +113,14 @@ export function NewRules() {
       actions={
         <>
           {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
-          <Tooltip label="See what would follow, without teaching it">
-            <Button
-              variant="default"
-              leftSection={<IconFlask size={14} aria-hidden />}
-              disabled={!isReady}
-              onClick={() => void navigate({ to: '/what-if', search: { add: text } })}
-            >
-              What if
-            </Button>
-          </Tooltip>
+          <TryButton isOpen={isTrying} onOpen={setIsTrying} />
           <Guarded reason={reason}>
             <Button
               leftSection={<IconSchool size={14} aria-hidden />}
               rightSection={<Keys keys="Mod+Enter" look="plain" />}
-              disabled={!isReady}
+              disabled={!lesson.isReady || hasErrors}
               loading={teach.isPending}
-              onClick={onTeach}
+              onClick={() => onTeach(text)}
             >
               Teach
             </Button>
@@ -135,5 +140,19 @@ export function NewRules() {
         />
       </div>
     </PaneFrame>
+  );
+  return (
+    <WithTry
+      editor={editor}
+      isOpen={isTrying}
+      panel={
+        <TryPanel
+          trial={{ text, scope: scopeFieldsOf(space.scope), instead: null }}
+          hasErrors={hasErrors}
+          whatIf={{ add: text }}
+          onClose={() => setIsTrying(false)}
+        />
+      }
+    />
   );
 }

@@ -13,6 +13,7 @@ import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
 import { Guarded } from '../../ui/guarded.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { nextRuleSort, type RuleSort, ruleSortKeys } from './rule-order.ts';
 import styles from './rules.module.css';
 
 export interface RuleActions {
@@ -29,19 +30,18 @@ export interface RuleActions {
   readonly onTrace: (rule: StoredRule) => void;
 }
 
-const ruleColumn: Column<StoredRule> = {
-  id: 'rule',
-  title: 'Rule',
-  width: 320,
-  grow: 3,
-  cell: (rule) => (
-    <span title={rule.text} className={rule.enabled ? '' : styles.disabled}>
-      <CodeText isLine text={rule.text} />
-    </span>
-  ),
-};
-
 const describingColumns: readonly Column<StoredRule>[] = [
+  {
+    id: 'rule',
+    title: 'Rule',
+    width: 320,
+    grow: 3,
+    cell: (rule) => (
+      <span title={rule.text} className={rule.enabled ? '' : styles.disabled}>
+        <CodeText isLine text={rule.text} />
+      </span>
+    ),
+  },
   {
     id: 'name',
     title: 'Name',
@@ -81,6 +81,18 @@ const describingColumns: readonly Column<StoredRule>[] = [
   },
 ];
 
+/** A column of those that can be sorted by, with how it is. */
+function sortable(
+  column: Column<StoredRule>,
+  sort: RuleSort | null,
+  onSort: (sort: string | undefined) => void,
+): Column<StoredRule> {
+  const key = ruleSortKeys.find((each) => each === column.id);
+  if (key === undefined) return column;
+  const direction = sort?.key === key ? sort.direction : null;
+  return { ...column, sort: { direction, toggle: () => onSort(nextRuleSort(sort, key)) } };
+}
+
 function MoreMenu({ rule, actions }: { rule: StoredRule; actions: RuleActions }) {
   return (
     <Menu position="bottom-end">
@@ -110,7 +122,11 @@ function MoreMenu({ rule, actions }: { rule: StoredRule; actions: RuleActions })
 }
 
 /** The keyboard does the same on the row: E switches on and off, W asks what if, Enter edits, Delete deletes. */
-export function ruleColumns(actions: RuleActions): Column<StoredRule>[] {
+export function ruleColumns(
+  actions: RuleActions,
+  sort: RuleSort | null,
+  onSort: (sort: string | undefined) => void,
+): Column<StoredRule>[] {
   const { reason, onToggle, onEdit, onDelete } = actions;
   return [
     {
@@ -128,8 +144,7 @@ export function ruleColumns(actions: RuleActions): Column<StoredRule>[] {
         />
       ),
     },
-    ruleColumn,
-    ...describingColumns,
+    ...describingColumns.map((column) => sortable(column, sort, onSort)),
     {
       id: 'actions',
       title: 'Actions',

@@ -1,6 +1,6 @@
 /** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
-import { Button, Group, Modal, TextInput } from '@mantine/core';
-import { IconRoute2, IconSearch } from '@tabler/icons-react';
+import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
+import { IconCursorText, IconRoute2 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
@@ -11,19 +11,33 @@ import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount } from '../../ui/format.ts';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
+import { ListOrGraph } from './list-or-graph.tsx';
 import { ruleColumns } from './rule-columns.tsx';
+import { type RuleSort, ruleSortOf, rulesInOrder } from './rule-order.ts';
 import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 
-function DeleteDialog({ rule, onClose }: { rule: StoredRule; onClose: () => void }) {
+interface DeleteDialogProps {
+  /** The rule as it was when it was asked for. */
+  rule: StoredRule;
+  /** The same as it is stored now; undefined: it is gone. */
+  now: StoredRule | undefined;
+  onClose: () => void;
+}
+
+/** Deletes the rule that it shows, and no other that it has become meanwhile. */
+function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
   const remove = useWrite('deleteRule');
+  const [seen, setSeen] = useState(rule);
+  const isChanged = now !== undefined && now.etag !== seen.etag;
   function onDelete(): void {
     remove.mutate(
-      { params: { id: rule.id } },
+      { params: { id: seen.id }, ifMatch: seen.etag },
       {
         onSuccess: ({ dependentsCount }) => {
           notifyDone(`Deleted; ${formatAmount(dependentsCount, 'known conclusion')} withdrawn`);
@@ -32,18 +46,28 @@ function DeleteDialog({ rule, onClose }: { rule: StoredRule; onClose: () => void
       },
     );
   }
+  function onSeen(): void {
+    if (now !== undefined) setSeen(now);
+    remove.reset();
+  }
   return (
     <Modal opened onClose={onClose} title="Delete this rule?" size="md">
       <p className={styles.deleted}>
-        <CodeText text={rule.text} />
+        <CodeText text={seen.text} />
       </p>
       <p>What only this rule concludes will no longer hold. To try that out, switch the rule off instead.</p>
-      {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
+      {isChanged ? (
+        <Banner action={<Button onClick={onSeen}>Show it as it is now</Button>}>
+          Somebody else has changed it since.
+        </Banner>
+      ) : (
+        remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />
+      )}
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep it
         </Button>
-        <Button color="red" loading={remove.isPending} onClick={onDelete}>
+        <Button color="red" loading={remove.isPending} disabled={isChanged} onClick={onDelete}>
           Delete
         </Button>
       </Group>
@@ -70,16 +94,19 @@ interface RuleRowsProps {
   rules: readonly StoredRule[];
   /** Id of the rule in the editor. */
   open: string | undefined;
+  sort: RuleSort | null;
+  onSort: (sort: string | undefined) => void;
   onEdit: (rule: StoredRule) => void;
   onDelete: (rule: StoredRule) => void;
 }
 
-function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
+function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps) {
   const update = useWrite('updateRule');
   const explaining = useExplaining();
   const reason = useReason('updateRule');
-  const [place, setPlace] = useState<number | null>(null);
-  const opened = rules.findIndex((rule) => rule.id === open);
+  // By its id: in another order it stands elsewhere.
+  const [chosen, setChosen] = useState<string | null>(null);
+  const place = rules.findIndex(({ id }) => id === (open ?? chosen));
 
   function onToggle(rule: StoredRule): void {
     update.mutate(
@@ -90,41 +117,27 @@ function RuleRows({ rules, open, onEdit, onDelete }: RuleRowsProps) {
 
   function onKey(event: KeyboardEvent, index: number): void {
     const rule = rules[index];
-    if (rule === undefined) return;
-    const key = event.key.toLowerCase();
-    if (key === 'w') explaining.onWhatIf(rule);
-    else if (key !== 'delete' && key !== 'e') return;
+    const key = rowKeyOf(event, 'rules');
+    if (rule === undefined || key === null) return;
+    if (key === 'whatIf') explaining.onWhatIf(rule);
     else if (reason !== null) notifyHint(reason);
-    else if (key === 'e') onToggle(rule);
+    else if (key === 'toggle') onToggle(rule);
     else onDelete(rule);
   }
 
   return (
     <DataGrid
       label="Rules"
-      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining })}
+      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort)}
       count={rules.length}
       rowAt={(index) => rules[index]}
-      selected={opened >= 0 ? opened : place}
-      onSelect={setPlace}
+      selected={place < 0 ? null : place}
+      onSelect={(index) => setChosen(rules[index]?.id ?? null)}
       onOpen={(index) => {
         const rule = rules[index];
         if (rule !== undefined) onEdit(rule);
       }}
       onKey={onKey}
-    />
-  );
-}
-
-function FilterField({ q, onFilter }: { q: string; onFilter: (q: string) => void }) {
-  return (
-    <TextInput
-      className={styles.filter}
-      aria-label="Filter rules"
-      placeholder="Filter"
-      leftSection={<IconSearch size={14} aria-hidden />}
-      value={q}
-      onChange={(event) => onFilter(event.currentTarget.value)}
     />
   );
 }
@@ -151,10 +164,12 @@ export function RuleList({ search, onSearch }: RuleListProps) {
   const { data, error, refetch } = useRules();
   const [deleting, setDeleting] = useState<StoredRule | null>(null);
   const { q = '' } = search;
+  const sort = useMemo(() => ruleSortOf(search.sort), [search.sort]);
   const rules = useMemo(() => {
     const wanted = q.toLowerCase();
-    return data?.filter((rule) => `${rule.text} ${rule.name ?? ''}`.toLowerCase().includes(wanted));
-  }, [data, q]);
+    const found = data?.filter((rule) => `${rule.text} ${rule.name ?? ''}`.toLowerCase().includes(wanted));
+    return found === undefined ? undefined : rulesInOrder(found, sort);
+  }, [data, q, sort]);
 
   return (
     <PaneFrame
@@ -166,10 +181,17 @@ export function RuleList({ search, onSearch }: RuleListProps) {
           <span className="dim number" role="status">
             {rules === undefined ? '' : formatAmount(rules.length, 'rule')}
           </span>
-          <FilterField
-            q={q}
-            onFilter={(text) => onSearch({ ...search, q: text === '' ? undefined : text })}
-          />
+          <Tooltip label="Rename a predicate in all rules and facts">
+            <ActionIcon
+              size={26}
+              variant="default"
+              aria-label="Rename a predicate"
+              onClick={() => onSearch({ ...search, rename: '-' })}
+            >
+              <IconCursorText size={15} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+          <ListOrGraph search={search} onSearch={onSearch} />
         </>
       }
     >
@@ -185,11 +207,19 @@ export function RuleList({ search, onSearch }: RuleListProps) {
         <RuleRows
           rules={rules}
           open={search.rule}
+          sort={sort}
+          onSort={(next) => onSearch({ ...search, sort: next })}
           onEdit={(rule) => onSearch({ ...search, rule: rule.id })}
           onDelete={setDeleting}
         />
       )}
-      {deleting !== null && <DeleteDialog rule={deleting} onClose={() => setDeleting(null)} />}
+      {deleting !== null && (
+        <DeleteDialog
+          rule={deleting}
+          now={data?.find(({ id }) => id === deleting.id)}
+          onClose={() => setDeleting(null)}
+        />
+      )}
     </PaneFrame>
   );
 }

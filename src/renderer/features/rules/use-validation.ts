@@ -5,14 +5,19 @@
  */
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
 import { keyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
-import { useDiagnostics } from '../../editor/use-diagnostics.ts';
+import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 
-export function useValidation(text: string): readonly Diagnostic[] {
+/** What a text can only have with other rules; the service takes the rule that is edited for one of them. */
+const amongRules: ReadonlySet<Diagnostic['code']> = new Set(['negative_cycle', 'duplicate']);
+
+/** `instead`: the id of the stored rule that the text would replace. */
+export function useValidation(text: string, instead: string | null = null): Diagnosed {
   const { call, endpoint } = useSession();
-  const local = useDiagnostics(text, 'program');
+  const local = useDiagnostics(text, 'program', instead);
   const [settled] = useDebouncedValue(text, 600);
   const remote = useQuery({
     queryKey: keyOf('rules', endpoint, 'validate', settled),
@@ -20,5 +25,14 @@ export function useValidation(text: string): readonly Diagnostic[] {
     enabled: settled.trim() !== '' && settled === text,
     gcTime: 60_000,
   });
-  return settled === text && remote.data !== undefined ? remote.data.diagnostics : local;
+  const told = settled === text ? remote.data?.diagnostics : undefined;
+  return useMemo(() => {
+    if (told === undefined) return local;
+    if (instead === null) return { diagnostics: told, of: text };
+    const diagnostics = [
+      ...told.filter(({ code }) => !amongRules.has(code)),
+      ...local.diagnostics.filter(({ code }) => amongRules.has(code)),
+    ];
+    return { diagnostics, of: text };
+  }, [told, local, instead, text]);
 }

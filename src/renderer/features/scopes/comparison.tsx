@@ -14,6 +14,7 @@ import { comparedParts, type ScopesSearch, sideLabel } from './scopes-search.ts'
 import { type Comparison, type Pair, useComparison } from './use-comparison.ts';
 import { type Merge, useMerge } from './use-merge.ts';
 import styles from './scopes.module.css';
+import stack from '../../ui/stack.module.css';
 
 /** Mod+Enter merges, Mod+Z takes the last merge back; not while something is typed or asked. */
 function useMergeKeys(merge: Merge): void {
@@ -94,7 +95,7 @@ export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) 
   const { state } = merge;
   const isRefusedByConflicts = state.kind === 'failed' && state.failure.code === 'Conflict';
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       <MergeNotices comparison={comparison} merge={merge} />
       {isRefusedByConflicts && state.what === 'merge' && (
         <div className={styles.afterRefusal}>
@@ -107,7 +108,7 @@ export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) 
           </Button>
         </div>
       )}
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <Parts comparison={comparison} search={search} onSearch={onSearch} />
       </div>
       <MergeBar

@@ -17,6 +17,7 @@ import { supposedOf } from './undo.ts';
 import type { Comparison } from './use-comparison.ts';
 import { isRefused } from './use-merge.ts';
 import styles from './scopes.module.css';
+import stack from '../../ui/stack.module.css';
 
 interface ConclusionRow {
   readonly change: 'gained' | 'lost';
@@ -121,7 +122,7 @@ export function Conclusions({ comparison }: { comparison: Comparison }) {
       <Running what="Working out what would follow" since={runningSince} onCancel={run.cancel} />
     );
   return (
-    <div className={styles.stack} aria-busy={runningSince !== null}>
+    <div className={stack.stack} aria-busy={runningSince !== null}>
       {isOld && (
         <Banner
           action={
@@ -142,7 +143,7 @@ export function Conclusions({ comparison }: { comparison: Comparison }) {
         In {sideLabel(comparison.pair.target)}, facts included: <strong>{formatCount(gained)}</strong> gained,{' '}
         <strong>{formatCount(rows.length - gained)}</strong> lost
       </p>
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         {rows.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same holds">
             What can be concluded in {sideLabel(comparison.pair.target)} stays as it is.

@@ -13,6 +13,7 @@ import { filterRows, type MergeRow, nextUnresolved, type RowCounts } from './mer
 import { type RowFilter, rowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
 import type { Comparison } from './use-comparison.ts';
 import styles from './scopes.module.css';
+import stack from '../../ui/stack.module.css';
 
 const filterWords: Record<RowFilter, string> = {
   added: 'Added',
@@ -168,7 +169,7 @@ export function FactComparison(props: FactComparisonProps) {
       ),
     });
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       <div className={styles.filters}>
         <KindFilter counts={counts} kind={kind} onKind={(next) => onSearch({ kind: next })} />
         <TextFilter
@@ -182,7 +183,7 @@ export function FactComparison(props: FactComparisonProps) {
           <ChooseForAll comparison={comparison} rows={shown} />
         </span>
       </div>
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <Split id="scopes-facts" orientation="horizontal" label="Resize" panes={panes} />
       </div>
     </div>

@@ -2,6 +2,7 @@
 import { IconArrowsSplit2, IconCheck } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo } from 'react';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag, type Tone } from '../../ui/tags.tsx';
 import { type Choices, type Take, takes } from './choices.ts';
 import type { RowResult } from './merge-result.ts';
@@ -164,14 +165,7 @@ function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<Me
   ];
 }
 
-const takeKeys: Readonly<Record<string, Take | null>> = {
-  s: 'source',
-  t: 'target',
-  b: 'both',
-  x: null,
-  backspace: null,
-  delete: null,
-};
+const takeOf = { source: 'source', target: 'target', both: 'both', none: null } as const;
 
 interface FactRowsProps {
   comparison: Comparison;
@@ -194,13 +188,11 @@ export function FactRows({ comparison, rows, selected, onSelect, onNext }: FactR
 
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rows[index];
-    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const key = event.key.toLowerCase();
-    const take = takeKeys[key];
-    if (take !== undefined) choose([row.place], take);
-    else if (key === 'n') onNext(index);
-    else return;
+    const key = rowKeyOf(event, 'differences');
+    if (row === undefined || key === null) return;
     event.preventDefault();
+    if (key === 'next') onNext(index);
+    else choose([row.place], takeOf[key]);
   }
 
   return (

@@ -10,6 +10,7 @@ import { rulesText } from './rules-text.ts';
 import { sideLabel } from './scopes-search.ts';
 import type { Pair } from './use-comparison.ts';
 import styles from './scopes.module.css';
+import stack from '../../ui/stack.module.css';
 
 export function RulesCompared({ pair }: { pair: Pair }) {
   const { source, target } = pair;
@@ -31,7 +32,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
       </EmptyState>
     );
   return (
-    <div className={styles.stack}>
+    <div className={stack.stack}>
       <p className={`dim ${styles.noteLine}`}>
         {left === right ? 'Both have the same rules.' : 'What is marked is a rule of that scope alone.'} A
         merge brings facts over and leaves the rules as they are.
@@ -40,7 +41,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
         <h3>{sideLabel(source)}</h3>
         <h3>{sideLabel(target)}</h3>
       </div>
-      <div className={styles.fill}>
+      <div className={stack.fill}>
         <LazyCodeDiff
           left={{ text: left, label: `Rules of ${sideLabel(source)}` }}
           right={{ text: right, label: `Rules of ${sideLabel(target)}` }}

@@ -62,6 +62,7 @@ export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDi
           onChange={(value) => value !== null && setSource(sideOfValue(value))}
         />
         <TextInput
+          autoFocus
           data-autofocus
           label="Name of the new scope"
           autoComplete="off"

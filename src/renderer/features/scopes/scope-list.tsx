@@ -11,6 +11,7 @@ import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag } from '../../ui/tags.tsx';
 import type { ScopeRow } from './scope-dialogs.tsx';
 import { type ScopesSearch, type Side, sideLabel, sideOf } from './scopes-search.ts';
@@ -172,17 +173,13 @@ function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: Scop
 
   function onKey(event: KeyboardEvent, index: number): void {
     const row = rows[index];
-    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const key = event.key.toLowerCase();
-    if (key === 's') actions.onRole(row.side, 'source');
-    else if (key === 't') actions.onRole(row.side, 'target');
-    else if (key === 'b') actions.onRole(row.side, 'base');
-    else if (key === 'f') withReason(() => actions.onFork(row.side));
-    else if (key === 'delete') {
-      const { stored } = row;
-      if (stored !== null) withReason(() => actions.onDelete(stored));
-    } else return;
+    const key = rowKeyOf(event, 'scopes');
+    if (row === undefined || key === null) return;
     event.preventDefault();
+    const { side, stored } = row;
+    if (key === 'fork') withReason(() => actions.onFork(side));
+    else if (key !== 'remove') actions.onRole(side, key);
+    else if (stored !== null) withReason(() => actions.onDelete(stored));
   }
 
   return (

@@ -15,7 +15,7 @@ import { DeleteDialog, ForkDialog, type ScopeRow } from './scope-dialogs.tsx';
 import { ScopeListPane } from './scope-list.tsx';
 import { parameterOf, type ScopesSearch, sideOf } from './scopes-search.ts';
 import { type Pair, useScopeList } from './use-comparison.ts';
-import styles from './scopes.module.css';
+import stack from '../../ui/stack.module.css';
 
 /** The scopes that are compared, where two different ones are chosen. */
 function pairOf({ source, target, base }: ScopesSearch): Pair | null {
@@ -122,7 +122,7 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
     { id: 'comparison', least: '260px', content: comparison },
   ];
   return (
-    <div className={styles.view}>
+    <div className={stack.stack}>
       <Split id="scopes" orientation="vertical" label="Resize" panes={panes} />
       <Dialogs
         search={search}

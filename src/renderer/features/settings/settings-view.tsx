@@ -1,5 +1,5 @@
 /** Preferences of this browser, and where the service can be reached by others. */
-import { Button, SegmentedControl, Switch, useMantineColorScheme } from '@mantine/core';
+import { Button, SegmentedControl, Switch } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useHealth } from '../../api/queries.ts';
 import { useCredential } from '../../api/credential.ts';
@@ -7,6 +7,7 @@ import { useSession } from '../../api/session.tsx';
 import { useSignOut } from '../../api/use-sign-out.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { setSingleKeys, usePreferences } from '../../ui/preferences.ts';
+import { readChoice, setTheme, useTheme } from '../../ui/theme-choice.ts';
 import { setDensity, useDensity } from '../../ui/use-row-height.ts';
 import styles from './settings.module.css';
 
@@ -45,20 +46,21 @@ function Address({ title, hint, address, isLink = false }: AddressProps) {
 }
 
 function Appearance() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const choice = useTheme((state) => state.choice);
   const density = useDensity((state) => state.density);
   return (
     <section>
       <h2>Appearance</h2>
-      <Setting title="Theme" hint="Light, dark, or what the system says.">
+      <Setting title="Theme" hint="System follows its colours and its wish for contrast.">
         <SegmentedControl
           aria-label="Theme"
-          value={colorScheme}
-          onChange={(value) => setColorScheme(value === 'light' || value === 'dark' ? value : 'auto')}
+          value={choice}
+          onChange={(value) => setTheme(readChoice(value))}
           data={[
             { value: 'light', label: 'Light' },
             { value: 'dark', label: 'Dark' },
-            { value: 'auto', label: 'System' },
+            { value: 'system', label: 'System' },
+            { value: 'contrast', label: 'High contrast' },
           ]}
         />
       </Setting>

@@ -1,14 +1,18 @@
 /** How the connection to the service stands: in the title bar at all times, over the view when it is lost. */
-import { Button, Popover, UnstyledButton } from '@mantine/core';
-import { IconPlugConnectedX } from '@tabler/icons-react';
+import { ActionIcon, Button, Popover, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconExternalLink, IconPlugConnectedX, IconPlus, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import type { StreamState } from '../../api/event-stream.ts';
 import { useLive } from '../../api/live.ts';
 import { useHealth } from '../../api/queries.ts';
+import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
+import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
+import { forgetService, openService, useOtherServices } from './other-services.ts';
+import { addressProblem, originOf } from './service-address.ts';
 import styles from './shell.module.css';
 
 function stateLabel(stream: StreamState): string {
@@ -17,44 +21,105 @@ function stateLabel(stream: StreamState): string {
   return stream.kind === 'connecting' ? 'Connecting' : 'Not connected';
 }
 
+/** The other services that are known here, each to be opened in a window of its own. */
+function OtherServices({ onAsk }: { onAsk: () => void }) {
+  const here = useSession().endpoint.origin;
+  const origins = useOtherServices((state) => state.origins).filter((origin) => origin !== here);
+  return (
+    <section className={styles.services} aria-label="Other services">
+      <h2>Other services</h2>
+      {origins.length > 0 && (
+        <ul>
+          {origins.map((origin) => (
+            <li key={origin}>
+              <Tooltip label="Open its workbench in a new window">
+                <UnstyledButton className={styles.service} onClick={() => openService(origin)}>
+                  <code className="mono">{origin}</code>
+                  <IconExternalLink size={14} aria-hidden />
+                </UnstyledButton>
+              </Tooltip>
+              <CopyButton text={origin} label={`Copy the address ${origin}`} />
+              <ActionIcon size="sm" aria-label={`Forget ${origin}`} onClick={() => forgetService(origin)}>
+                <IconX size={14} aria-hidden />
+              </ActionIcon>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Button variant="default" leftSection={<IconPlus size={14} aria-hidden />} onClick={onAsk}>
+        Open another service…
+      </Button>
+    </section>
+  );
+}
+
+const serviceQuestion: NameQuestion = {
+  title: 'Open another service',
+  label: 'Address',
+  hint: 'Such as http://127.0.0.1:9302. Its workbench opens in a new window; this one stays as it is.',
+  action: 'Open',
+  problemOf: addressProblem,
+  onName: (address) => {
+    const origin = originOf(address);
+    if (origin !== null) openService(origin);
+  },
+};
+
 export function ConnectionStatus() {
+  const [isOpen, setIsOpen] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const stream = useLive((state) => state.stream);
   const generation = useLive((state) => state.generation);
   const { endpoint } = useSession();
   const health = useHealth().data;
   const label = stateLabel(stream);
+  const shown = generation === null || generation === 0 ? null : `generation ${formatCount(generation)}`;
   return (
-    <Popover position="bottom-end" width={340}>
-      <Popover.Target>
-        <UnstyledButton className={styles.status} data-state={stream.kind}>
-          <span className={styles.dot} data-state={stream.kind} aria-hidden />
-          <span role="status">{label}</span>
-          {generation !== null && generation > 0 && (
-            <span className="dim number">generation {formatCount(generation)}</span>
-          )}
-        </UnstyledButton>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <dl className={styles.facts}>
-          <dt>Service</dt>
-          <dd>
-            <code className="mono">{endpoint.origin}</code>
-            <CopyButton text={endpoint.origin} label="Copy the address" />
-          </dd>
-          <dt>For agents</dt>
-          <dd>
-            <code className="mono">{endpoint.origin}/mcp</code>
-            <CopyButton text={`${endpoint.origin}/mcp`} label="Copy the MCP address" />
-          </dd>
-          <dt>Version</dt>
-          <dd>{health?.version ?? 'unknown'}</dd>
-          <dt>Up for</dt>
-          <dd>{health === undefined ? 'unknown' : formatDuration(health.uptimeMs)}</dd>
-          <dt>Changes</dt>
-          <dd>{label}</dd>
-        </dl>
-      </Popover.Dropdown>
-    </Popover>
+    <>
+      <Popover position="bottom-end" width={360} opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
+        <Popover.Target>
+          <UnstyledButton
+            className={styles.status}
+            data-state={stream.kind}
+            aria-label={`Service: ${label}${shown === null ? '' : ` ${shown}`}`}
+            onClick={() => setIsOpen(!isOpen)}
+          >
+            <span className={styles.dot} data-state={stream.kind} aria-hidden />
+            <span role="status">{label}</span>
+            {shown !== null && <span className="dim number">{shown}</span>}
+          </UnstyledButton>
+        </Popover.Target>
+        <Popover.Dropdown aria-label="The service">
+          <dl className={styles.facts}>
+            <dt>Service</dt>
+            <dd>
+              <code className="mono">{endpoint.origin}</code>
+              <CopyButton text={endpoint.origin} label="Copy the address" />
+            </dd>
+            <dt>For agents</dt>
+            <dd>
+              <code className="mono">{endpoint.origin}/mcp</code>
+              <CopyButton text={`${endpoint.origin}/mcp`} label="Copy the MCP address" />
+            </dd>
+            <dt>Version</dt>
+            <dd>{health?.version ?? 'unknown'}</dd>
+            <dt>Up for</dt>
+            <dd>{health === undefined ? 'unknown' : formatDuration(health.uptimeMs)}</dd>
+            <dt>Changes</dt>
+            <dd>{label}</dd>
+          </dl>
+          <OtherServices
+            onAsk={() => {
+              setIsOpen(false);
+              setIsAsking(true);
+            }}
+          />
+        </Popover.Dropdown>
+      </Popover>
+      {isAsking && (
+        <NameDialog question={serviceQuestion} failureOf={failureOf} onClose={() => setIsAsking(false)} />
+      )}
+    </>
   );
 }
 
@@ -70,9 +135,10 @@ export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   }, [stream]);
   if (lost === null) return null;
   return (
-    <div className={styles.lost} role="alert">
+    <div className={styles.lost}>
       <IconPlugConnectedX size={17} aria-hidden />
-      <span>
+      {/* The seconds that pass beside it are not said aloud. */}
+      <span role="alert">
         <strong>{lost.failure.title}.</strong>{' '}
         {lost.failure.code === 'Unreachable'
           ? 'What is shown may be out of date; what you typed is kept.'

@@ -5,13 +5,16 @@
  */
 import { Modal } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react';
 import type { Command } from '../../ui/command.ts';
 import { Keys } from '../../ui/tags.tsx';
 import styles from './palette.module.css';
 import { findCommands, groupCommands } from './palette-search.ts';
 
 const greatestCount = 60;
+/** As many as fit: what is further down is put there once these are seen. */
+const firstCount = 20;
+const atOnce = { duration: 0 } as const;
 
 interface FoundProps {
   id: string;
@@ -53,6 +56,37 @@ function asShown(found: readonly Command[]): Command[] {
   return groupCommands(found).flatMap(({ commands }) => commands);
 }
 
+interface FieldProps {
+  listId: string;
+  activeId: string | null;
+  typed: string;
+  onType: (text: string) => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
+  return (
+    <div className={styles.field}>
+      <IconSearch size={17} aria-hidden />
+      <input
+        // At once: what is typed right after the key that opened it is meant for it.
+        autoFocus
+        data-autofocus
+        role="combobox"
+        aria-expanded
+        aria-controls={listId}
+        aria-autocomplete="list"
+        {...(activeId === null ? {} : { 'aria-activedescendant': activeId })}
+        aria-label="Commands, predicates, rules, questions, scopes"
+        placeholder="Commands, predicates, rules, questions, scopes"
+        value={typed}
+        onChange={(event) => onType(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}
+
 interface PaletteProps {
   commands: readonly Command[];
   onClose: () => void;
@@ -63,7 +97,8 @@ export function Palette({ commands, onClose }: PaletteProps) {
   const listRef = useRef<HTMLDivElement>(null);
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
-  const found = asShown(findCommands(commands, typed, greatestCount));
+  const count = useDeferredValue(greatestCount, firstCount);
+  const found = asShown(findCommands(commands, typed, count));
   const active = Math.min(place, found.length - 1);
 
   useEffect(() => {
@@ -93,27 +128,22 @@ export function Palette({ commands, onClose }: PaletteProps) {
       size="lg"
       padding={0}
       yOffset="12vh"
+      transitionProps={atOnce}
+      overlayProps={{ transitionProps: atOnce }}
+      // The page does not scroll, and to lock it would have every element's style worked out anew.
+      lockScroll={false}
       attributes={{ content: { 'aria-label': 'Search everything' } }}
     >
-      <div className={styles.field}>
-        <IconSearch size={17} aria-hidden />
-        <input
-          data-autofocus
-          role="combobox"
-          aria-expanded
-          aria-controls={`${id}-list`}
-          aria-autocomplete="list"
-          {...(active >= 0 ? { 'aria-activedescendant': `${id}-${active}` } : {})}
-          aria-label="Commands, predicates, rules, questions, scopes"
-          placeholder="Commands, predicates, rules, questions, scopes"
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value);
-            setPlace(0);
-          }}
-          onKeyDown={onKeyDown}
-        />
-      </div>
+      <Field
+        listId={`${id}-list`}
+        activeId={active >= 0 ? `${id}-${active}` : null}
+        typed={typed}
+        onType={(text) => {
+          setTyped(text);
+          setPlace(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
       <div
         ref={listRef}
         id={`${id}-list`}

@@ -16,6 +16,7 @@ import { useSession } from '../../api/session.tsx';
 import type { Command } from '../../ui/command.ts';
 import { Keys } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
+import { FollowedLeader } from './followed-leader.tsx';
 import type { GoTo } from './go-to.ts';
 import { MissingDatabase } from './missing-database.tsx';
 import { OutOfReach } from './out-of-reach.tsx';
@@ -31,12 +32,13 @@ import { WhoMenu } from './who-menu.tsx';
 function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (
     <header className={styles.titleBar}>
-      <span className={styles.brand}>
-        <img src={icon} alt="" width={20} height={20} />
-        Corollary
-      </span>
-      <SpaceSwitchers goTo={goTo} />
-      <span className={styles.gap} />
+      <div className={styles.start}>
+        <span className={styles.brand}>
+          <img src={icon} alt="" width={20} height={20} />
+          Corollary
+        </span>
+        <SpaceSwitchers goTo={goTo} />
+      </div>
       <Tooltip label="Search everything">
         <UnstyledButton className={styles.search} onClick={onSearch}>
           <IconSearch size={14} aria-hidden />
@@ -44,9 +46,11 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
           <Keys keys="Mod+K" />
         </UnstyledButton>
       </Tooltip>
-      <span className={styles.gap} />
-      <ConnectionStatus />
-      <WhoMenu />
+      <div className={styles.end}>
+        <FollowedLeader />
+        <ConnectionStatus />
+        <WhoMenu />
+      </div>
     </header>
   );
 }
@@ -106,10 +110,12 @@ const none: readonly Command[] = [];
 interface ShellProps {
   commands: readonly Command[];
   goTo: GoTo;
+  /** Beside whatever view is shown. */
+  aside: ReactNode;
   children: ReactNode;
 }
 
-export function Shell({ commands, goTo, children }: ShellProps) {
+export function Shell({ commands, goTo, aside, children }: ShellProps) {
   const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
@@ -145,6 +151,7 @@ export function Shell({ commands, goTo, children }: ShellProps) {
       <Content goTo={goTo} onRetry={retryNow}>
         {children}
       </Content>
+      {aside}
       {paletteIsOpen && (
         <Palette
           commands={all.filter((command) => command.id !== 'palette')}

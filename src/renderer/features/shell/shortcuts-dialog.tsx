@@ -1,75 +1,14 @@
-/** All keys on one page: those of commands as they are, those of grids, trees and editors in words. */
-import { Modal } from '@mantine/core';
+/** All keys on one page, narrowed down by what is typed. */
+import { Modal, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useState } from 'react';
 import type { Command } from '../../ui/command.ts';
+import { EmptyState } from '../../ui/notices.tsx';
 import { Keys } from '../../ui/tags.tsx';
-import { groupCommands } from './palette-search.ts';
 import styles from './shell.module.css';
+import { type Shortcut, shortcutGroups } from './shortcut-list.ts';
 
-const fixed: readonly { group: string; keys: readonly (readonly [string, string])[] }[] = [
-  {
-    group: 'In a grid',
-    keys: [
-      ['Arrows', 'Move from cell to cell'],
-      ['Home', 'First column; with Ctrl the first row'],
-      ['End', 'Last column; with Ctrl the last row'],
-      ['Enter', 'Open the row'],
-      ['Delete', 'Mark the fact removed, delete the rule'],
-      ['E', 'Switch the rule on or off'],
-      ['W', 'What if the rule were left out'],
-    ],
-  },
-  {
-    group: 'In the grid of facts',
-    keys: [
-      ['F2', 'Edit the cell, as does Enter; Escape leaves it as it was'],
-      ['R', 'Revert what is staged for the row'],
-      ['Mod+Enter', 'Apply what is staged'],
-      ['Mod+Z', 'Undo, what was applied too'],
-      ['Mod+Y', 'Do again'],
-    ],
-  },
-  {
-    group: 'In a comparison of scopes',
-    keys: [
-      ['S', 'Take the version of the scope that is merged from'],
-      ['T', 'Keep the version of the scope that is merged into'],
-      ['B', 'Take both'],
-      ['X', 'Take the choice back'],
-      ['N', 'The next unresolved conflict'],
-      ['Mod+Enter', 'Merge'],
-      ['Mod+Z', 'Undo the last merge'],
-    ],
-  },
-  {
-    group: 'In a proof',
-    keys: [
-      ['Arrows', 'Move; right unfolds, left folds'],
-      ['*', 'Unfold all below'],
-      ['+', 'Unfold a step'],
-      ['-', 'Fold a step'],
-      ['1 … 9', 'Unfold so many levels below'],
-      ['/', 'Find steps'],
-      ['N', 'The next match; with Shift the one before'],
-      ['R', 'Show the proof from the step'],
-      ['Backspace', 'Show the whole proof'],
-      ['H', 'Hide what is about the same predicate'],
-      ['A', 'The next way to a step; with Shift the one before'],
-      ['Enter', 'Go to the fact, the rule, or where the step is shown'],
-      ['F', 'In the diagram: all of it'],
-      ['Z', 'In the diagram: larger; with Shift smaller'],
-    ],
-  },
-  {
-    group: 'In an editor',
-    keys: [
-      ['Mod+Enter', 'Ask, teach, save, work out or choose'],
-      ['Mod+Space', 'Suggest'],
-      ['F8', 'Next problem'],
-    ],
-  },
-];
-
-function Section({ title, rows }: { title: string; rows: readonly (readonly [string, string])[] }) {
+function Section({ title, rows }: { title: string; rows: readonly Shortcut[] }) {
   return (
     <section>
       <h3 className={styles.shortcutGroup}>{title}</h3>
@@ -87,28 +26,34 @@ function Section({ title, rows }: { title: string; rows: readonly (readonly [str
   );
 }
 
-export function ShortcutsDialog({
-  commands,
-  onClose,
-}: {
+interface ShortcutsDialogProps {
   commands: readonly Command[];
   onClose: () => void;
-}) {
-  const withKeys = commands.filter((command) => command.keys !== undefined);
+}
+
+export function ShortcutsDialog({ commands, onClose }: ShortcutsDialogProps) {
+  const [text, setText] = useState('');
+  const groups = shortcutGroups(commands, text);
   return (
-    <Modal opened onClose={onClose} title="Keyboard shortcuts" size="lg">
+    <Modal opened onClose={onClose} title="Keyboard shortcuts" size={960}>
+      <TextInput
+        autoFocus
+        data-autofocus
+        mb="sm"
+        aria-label="Filter the shortcuts"
+        placeholder="Filter by key, view or words"
+        leftSection={<IconSearch size={14} aria-hidden />}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
       <div className={styles.shortcutColumns}>
-        {groupCommands(withKeys).map(({ group, commands: list }) => (
-          <Section
-            key={group}
-            title={group}
-            rows={list.map(({ keys = '', title }) => [keys, title] as const)}
-          />
-        ))}
-        {fixed.map(({ group, keys }) => (
+        {groups.map(({ group, keys }) => (
           <Section key={group} title={group} rows={keys} />
         ))}
       </div>
+      {groups.length === 0 && (
+        <EmptyState title="No shortcut matches">No key and no view has that in its words.</EmptyState>
+      )}
     </Modal>
   );
 }

@@ -44,6 +44,7 @@ export function BootstrapForm({ other, onMade }: BootstrapFormProps) {
       <p>There is no admin key yet. This makes the first one, and works once.</p>
       <TextInput
         ref={field}
+        autoFocus
         data-autofocus
         label="User name"
         name="username"

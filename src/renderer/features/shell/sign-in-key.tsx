@@ -47,6 +47,7 @@ export function KeyForm({ other }: { other: ReactNode }) {
       />
       <PasswordInput
         ref={field}
+        autoFocus
         data-autofocus
         label="API key"
         name="password"

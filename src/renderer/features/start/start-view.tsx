@@ -3,7 +3,7 @@ import { Button, Progress, Skeleton } from '@mantine/core';
 import { IconArrowRight, IconListSearch, IconPlus, IconSchool } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import icon from '../../../../resources/icons/corollary.svg';
 import { invalidate, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -47,9 +47,10 @@ function Loading({ opening }: { opening: Opening }) {
   const done = progress === null ? 0 : progress.facts + progress.rules;
   const total = progress?.total ?? 1;
   return (
-    <section className={styles.loading} role="status">
+    <section className={styles.loading}>
       <p>
-        Opening {entry.title}: {progress === null ? 'reading' : `${done} of ${total} facts and rules`}
+        <span role="status">Opening {entry.title}</span>:{' '}
+        {progress === null ? 'reading' : `${done} of ${total} facts and rules`}
       </p>
       <Progress value={(done / total) * 100} aria-label="Progress" />
     </section>
@@ -92,7 +93,7 @@ function Ways() {
         <IconSchool size={18} aria-hidden />
         <div>
           <Link to="/rules">Teach rules</Link>
-          <CodeText text="grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)." />
+          <CodeText text={'grandparent(?x, ?z) :-\nparent(?x, ?y), parent(?y, ?z).'} />
         </div>
       </li>
       <li>
@@ -106,7 +107,8 @@ function Ways() {
   );
 }
 
-export function StartView() {
+/** `tour`: what offers it. */
+export function StartView({ tour }: { tour: ReactNode }) {
   const session = useSession();
   const client = useQueryClient();
   const [opening, setOpening] = useState<Opening | null>(null);
@@ -139,6 +141,7 @@ export function StartView() {
           </div>
         </header>
         <Ways />
+        {tour}
         <h2 className={styles.heading}>Open the sample knowledge base</h2>
         {samples.error !== null && (
           <ProblemNotice failure={failureOf(samples.error)} onRetry={() => void samples.refetch()} />

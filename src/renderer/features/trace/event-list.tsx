@@ -5,17 +5,23 @@ import {
   IconChevronRight,
   IconChevronsLeft,
   IconChevronsRight,
+  IconCornerLeftUp,
   IconFilterOff,
 } from '@tabler/icons-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
+import { ProofLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
+import { Split } from '../../ui/split.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { sentenceOf, toneOf } from './event-words.ts';
+import { RulePlaceView } from './rule-place.tsx';
+import type { Looking } from './trace-memory.ts';
+import { type EventPlace, TracePlaces } from './trace-places.ts';
 import {
   allEvents,
   type EventFilter,
@@ -139,9 +145,16 @@ function Stepper({ place, count, onPlace }: StepperProps) {
   );
 }
 
-/** The event under the cursor, with its rule and the ways on. */
-function EventDetail({ event, rule }: { event: TraceEvent; rule: string | undefined }) {
-  const { port, atom, ruleId, scope } = event;
+interface EventDetailProps {
+  event: TraceEvent;
+  place: EventPlace;
+  onCaller: (seq: number) => void;
+}
+
+/** The event under the cursor: where it stands in the rules that it is about, and the ways on. */
+function EventDetail({ event, place, onCaller }: EventDetailProps) {
+  const { port, atom, scope } = event;
+  const { concluded, asked, caller } = place;
   return (
     <section className={styles.event} aria-label="Event">
       <div className={styles.eventHead}>
@@ -151,25 +164,73 @@ function EventDetail({ event, rule }: { event: TraceEvent; rule: string | undefi
         <span className={styles.grow} />
         {port === 'exit' && <ProofLink question={atom}>Why</ProofLink>}
         {port === 'fail' && <WhyNotLink question={atom}>Why not</WhyNotLink>}
-        {ruleId !== null && <RuleLink rule={ruleId} />}
+        {caller !== null && (
+          <Tooltip label="To the event that the asking rule answers (C)">
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<IconCornerLeftUp size={13} aria-hidden />}
+              onClick={() => onCaller(caller.seq)}
+            >
+              Asked for by {formatCount(caller.seq)}
+            </Button>
+          </Tooltip>
+        )}
       </div>
       <p className="dim">{sentenceOf(event)}</p>
-      {rule !== undefined && (
-        <p>
-          <CodeText text={rule} />
-        </p>
-      )}
+      <div className={styles.places}>
+        {concluded !== null && (
+          <RulePlaceView title="The rule that concludes" place={concluded} word="concluded" />
+        )}
+        {asked !== null && (
+          <RulePlaceView
+            title="The rule that asks"
+            place={asked}
+            word={port === 'exit' ? 'met' : port === 'fail' ? 'not met' : 'asked'}
+          />
+        )}
+      </div>
     </section>
   );
 }
 
-export function EventList({ trace }: { trace: Trace }) {
-  const [filter, setFilter] = useState<EventFilter>(allEvents);
-  const [seq, setSeq] = useState<number | null>(null);
+interface EventListProps {
+  trace: Trace;
+  looking: Looking;
+  onLook: (next: Looking) => void;
+}
+
+export function EventList({ trace, looking, onLook }: EventListProps) {
+  const { filter, seq } = looking;
   const shown = useMemo(() => filtered(trace.events, filter), [trace, filter]);
+  const places = useMemo(() => new TracePlaces(trace), [trace]);
   const place = placeOf(shown, seq);
   const event = shown[place];
-  const setPlace = (next: number) => setSeq(shown[next]?.seq ?? null);
+  const eventPlace = useMemo(() => (event === undefined ? null : places.placeOf(event)), [places, event]);
+  const setFilter = (next: EventFilter) => onLook({ ...looking, filter: next, seq: event?.seq ?? seq });
+  const setPlace = (next: number) => onLook({ ...looking, seq: shown[next]?.seq ?? null });
+
+  /** What is narrowed away is shown for it. */
+  function goToCaller(caller: number): void {
+    const isShown = shown.some((other) => other.seq === caller);
+    onLook({ ...looking, seq: caller, filter: isShown ? filter : allEvents });
+  }
+
+  const list = (
+    <DataGrid
+      label="Events"
+      columns={columns}
+      count={shown.length}
+      rowAt={(index) => shown[index]}
+      selected={place}
+      reveal={place}
+      onSelect={setPlace}
+      onKey={(press) => {
+        const caller = eventPlace?.caller;
+        if (rowKeyOf(press, 'events') === 'caller' && caller) goToCaller(caller.seq);
+      }}
+    />
+  );
   return (
     <div className={styles.events}>
       <div className={styles.eventBar}>
@@ -177,7 +238,7 @@ export function EventList({ trace }: { trace: Trace }) {
         <Stepper place={place} count={shown.length} onPlace={setPlace} />
       </div>
       <div className={styles.grid}>
-        {event === undefined ? (
+        {event === undefined || eventPlace === null ? (
           <EmptyState
             title="No event"
             actions={
@@ -191,20 +252,22 @@ export function EventList({ trace }: { trace: Trace }) {
             {trace.events.length > 0 ? 'No event is of this rule, predicate and port.' : 'Nothing was done.'}
           </EmptyState>
         ) : (
-          <DataGrid
-            label="Events"
-            columns={columns}
-            count={shown.length}
-            rowAt={(index) => shown[index]}
-            selected={place}
-            reveal={place}
-            onSelect={setPlace}
+          <Split
+            id="trace-events"
+            orientation="vertical"
+            label="Resize"
+            panes={[
+              { id: 'list', least: '90px', content: list },
+              {
+                id: 'event',
+                size: '40%',
+                least: '90px',
+                content: <EventDetail event={event} place={eventPlace} onCaller={goToCaller} />,
+              },
+            ]}
           />
         )}
       </div>
-      {event !== undefined && (
-        <EventDetail event={event} rule={trace.rules.find(({ ruleId }) => ruleId === event.ruleId)?.rule} />
-      )}
     </div>
   );
 }

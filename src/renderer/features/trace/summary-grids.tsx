@@ -1,4 +1,5 @@
 /** Where the time of inference went: the rules, and the subgoals it set itself. */
+import { IconListDetails } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
@@ -6,8 +7,11 @@ import { CodeLine, CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
+import { RowAction } from '../../ui/row-action.tsx';
+import { rowKeyOf } from '../../ui/row-keys.ts';
 import {
   type Order,
+  predicateOf,
   type RuleKey,
   type RuleRow,
   sorted,
@@ -52,6 +56,7 @@ function ruleColumns(
   order: Order<RuleKey>,
   onOrder: (order: Order<RuleKey>) => void,
   greatestMs: number,
+  onEvents: (rule: string) => void,
 ): Column<RuleRow>[] {
   return [
     {
@@ -90,10 +95,29 @@ function ruleColumns(
       sort: sortBy(order, onOrder, 'rule', true),
       cell: (row) => <CodeLine text={row.rule} />,
     },
+    {
+      id: 'events',
+      title: 'Events',
+      width: 80,
+      cell: (row) => (
+        <RowAction
+          label="Show its events (E)"
+          icon={<IconListDetails size={15} aria-hidden />}
+          onClick={() => onEvents(row.ruleId)}
+        />
+      ),
+    },
   ];
 }
 
-export function RulesOfTrace({ trace }: { trace: Trace }) {
+/** True for the key that leads to the events of a row. */
+interface RulesOfTraceProps {
+  trace: Trace;
+  /** To the events of a rule, by its id. */
+  onEvents: (rule: string) => void;
+}
+
+export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<RuleKey>>({ key: 'elapsedMs', direction: 'desc' });
   const [selected, setSelected] = useState<number | null>(null);
@@ -104,7 +128,7 @@ export function RulesOfTrace({ trace }: { trace: Trace }) {
   return (
     <DataGrid
       label="Rules by time"
-      columns={ruleColumns(order, setOrder, greatestMs)}
+      columns={ruleColumns(order, setOrder, greatestMs, onEvents)}
       count={rows.length}
       rowAt={(index) => rows[index]}
       selected={selected}
@@ -113,6 +137,10 @@ export function RulesOfTrace({ trace }: { trace: Trace }) {
         const row = rows[index];
         if (row !== undefined) void navigate({ to: '/rules', search: { rule: row.ruleId } });
       }}
+      onKey={(event, index) => {
+        const row = rows[index];
+        if (row !== undefined && rowKeyOf(event, 'calls') === 'events') onEvents(row.ruleId);
+      }}
     />
   );
 }
@@ -120,6 +148,7 @@ export function RulesOfTrace({ trace }: { trace: Trace }) {
 function subgoalColumns(
   order: Order<SubgoalKey>,
   onOrder: (order: Order<SubgoalKey>) => void,
+  onEvents: (predicate: string) => void,
 ): Column<SubgoalRow>[] {
   return [
     {
@@ -151,10 +180,33 @@ function subgoalColumns(
         </span>
       ),
     },
+    {
+      id: 'events',
+      title: 'Events',
+      width: 80,
+      cell: ({ goal }) => {
+        const predicate = predicateOf(goal);
+        return (
+          predicate !== null && (
+            <RowAction
+              label="Show the events of its predicate (E)"
+              icon={<IconListDetails size={15} aria-hidden />}
+              onClick={() => onEvents(predicate)}
+            />
+          )
+        );
+      },
+    },
   ];
 }
 
-export function SubgoalsOfTrace({ trace }: { trace: Trace }) {
+interface SubgoalsOfTraceProps {
+  trace: Trace;
+  /** To the events of a predicate. */
+  onEvents: (predicate: string) => void;
+}
+
+export function SubgoalsOfTrace({ trace, onEvents }: SubgoalsOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<SubgoalKey>>({ key: 'calls', direction: 'desc' });
   const [selected, setSelected] = useState<number | null>(null);
@@ -164,7 +216,7 @@ export function SubgoalsOfTrace({ trace }: { trace: Trace }) {
   return (
     <DataGrid
       label="Subgoals"
-      columns={subgoalColumns(order, setOrder)}
+      columns={subgoalColumns(order, setOrder, onEvents)}
       count={rows.length}
       rowAt={(index) => rows[index]}
       selected={selected}
@@ -172,6 +224,10 @@ export function SubgoalsOfTrace({ trace }: { trace: Trace }) {
       onOpen={(index) => {
         const row = rows[index];
         if (row !== undefined) void navigate({ to: '/ask', search: { question: row.goal } });
+      }}
+      onKey={(event, index) => {
+        const predicate = predicateOf(rows[index]?.goal ?? '');
+        if (predicate !== null && rowKeyOf(event, 'calls') === 'events') onEvents(predicate);
       }}
     />
   );

@@ -20,6 +20,8 @@ import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
 import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
+import { traceParts, useLooking } from './trace-memory.ts';
+import { allEvents, type EventFilter } from './trace-rows.ts';
 import styles from './trace.module.css';
 
 function useTrace(question: string) {
@@ -36,23 +38,30 @@ function useTrace(question: string) {
   return useRunAtOnce(trace);
 }
 
-function Traced({ trace }: { trace: Trace }) {
+function Traced({ trace, question }: { trace: Trace; question: string }) {
   const { rules, subgoals, events } = trace;
+  const [looking, look] = useLooking(question);
+  const onEvents = (filter: Partial<EventFilter>) =>
+    look({ part: 'events', filter: { ...allEvents, ...filter }, seq: null });
   return (
-    <Tabs defaultValue="rules" className={styles.tabs ?? ''}>
+    <Tabs
+      value={looking.part}
+      onChange={(value) => look({ ...looking, part: traceParts.find((part) => part === value) ?? 'rules' })}
+      className={styles.tabs ?? ''}
+    >
       <Tabs.List>
         <Tabs.Tab value="rules">Rules ({formatCount(rules.length)})</Tabs.Tab>
         <Tabs.Tab value="subgoals">Subgoals ({formatCount(subgoals.length)})</Tabs.Tab>
         <Tabs.Tab value="events">Events ({formatCount(events.length)})</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="rules" className={styles.tabPanel ?? ''}>
-        <RulesOfTrace trace={trace} />
+        <RulesOfTrace trace={trace} onEvents={(ruleId) => onEvents({ ruleId })} />
       </Tabs.Panel>
       <Tabs.Panel value="subgoals" className={styles.tabPanel ?? ''}>
-        <SubgoalsOfTrace trace={trace} />
+        <SubgoalsOfTrace trace={trace} onEvents={(predicate) => onEvents({ predicate })} />
       </Tabs.Panel>
       <Tabs.Panel value="events" className={styles.tabPanel ?? ''}>
-        <EventList trace={trace} />
+        <EventList trace={trace} looking={looking} onLook={look} />
       </Tabs.Panel>
     </Tabs>
   );
@@ -144,7 +153,7 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
           {result === null || run.state.failure !== null ? (
             <NotTraced run={run} />
           ) : (
-            <Traced trace={result} />
+            <Traced trace={result} question={question} />
           )}
         </div>
       </div>

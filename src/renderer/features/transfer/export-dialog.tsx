@@ -6,6 +6,7 @@ import { predicateProblem } from '../../../engine/contract/language.ts';
 import { type ExportFormat, exportFormats } from '../../../engine/contract/transfer.ts';
 import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
 import { usePredicates, useScopes } from '../../api/queries.ts';
+import { chooseSink, writesAsItComes } from '../../api/save-answer.ts';
 import { useSession } from '../../api/session.tsx';
 import { type ScopeChoice, scopeKey } from '../../api/space.ts';
 import { formatBytes } from '../../ui/format.ts';
@@ -14,8 +15,7 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { Elapsed } from '../../ui/running.tsx';
 import { exportFormatSpecs } from './formats.ts';
 import { ProgressBar } from './import-progress.tsx';
-import { type ExportPlan, runExport } from './run-export.ts';
-import { chooseSink, writesAsItComes } from './save-file.ts';
+import { exportFileName, type ExportPlan, runExport } from './run-export.ts';
 import styles from './transfer.module.css';
 
 /** What the Facts view shows, as far as an export can follow it. */
@@ -46,7 +46,7 @@ function useExporting(onDone: () => void): Exporting {
   async function start(plan: ExportPlan): Promise<void> {
     setFailure(null);
     try {
-      const { sink, name } = await chooseSink(plan);
+      const { sink, name } = await chooseSink(exportFileName(plan), exportFormatSpecs[plan.format]);
       const controller = new AbortController();
       stop.current = controller;
       const begun = { since: performance.now(), stop: controller };

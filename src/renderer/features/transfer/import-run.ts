@@ -5,8 +5,7 @@
  * where it ends: another tenant that is looked at meanwhile changes nothing.
  */
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
-import { operations } from '../../../engine/contract/operations.ts';
-import { call, type Endpoint, headersOf, httpCallOf, newRequestId } from '../../api/client.ts';
+import { call, type Endpoint, headersOf, addressOf, newRequestId } from '../../api/client.ts';
 import { ApiError, type Failure, failureOf } from '../../api/problem.ts';
 import { importFormats, type ImportFormat, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
@@ -148,9 +147,9 @@ async function sentBlob(
 /** The address that the file goes to. */
 export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): string {
   const predicate = mapping?.predicate.kind === 'name' ? mapping.predicate.name : undefined;
-  return httpCallOf(endpoint.origin, operations.importKnowledge, {
+  return addressOf(endpoint, 'importKnowledge', {
     query: { scope, predicate, dryRun: isDryRun ? 'true' : undefined },
-  }).url;
+  });
 }
 
 /** Runs it to its end, telling how it stands. Never rejects: what goes wrong is a state. */

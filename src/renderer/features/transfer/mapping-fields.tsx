@@ -2,7 +2,7 @@
 import { ActionIcon, Button, SegmentedControl, Select, Switch, TextInput, Tooltip } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
-import { type Separator, separators } from './delimited.ts';
+import { type Separator, separators } from '../../api/delimited.ts';
 import { columnName, type Mapping, mappingProblem, withMoved } from './mapping.ts';
 import styles from './transfer.module.css';
 

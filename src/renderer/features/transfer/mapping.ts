@@ -5,7 +5,7 @@
  * what is to be sent in place of the file.
  */
 import { maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
-import type { DelimitedRecord, Separator } from './delimited.ts';
+import type { DelimitedRecord, Separator } from '../../api/delimited.ts';
 
 export interface Mapping {
   readonly separator: Separator;

@@ -8,7 +8,7 @@ import { isBuiltinName, maxArguments, predicateProblem } from '../../../engine/c
 import { validate } from '../../../engine/contract/validation.ts';
 import { parseProgram } from '../../../engine/logic/parse.ts';
 import { renderAtom, renderRule } from '../../../engine/logic/print.ts';
-import { type DelimitedRecord, recordsOf, type Separator } from './delimited.ts';
+import { type DelimitedRecord, recordsOf, type Separator } from '../../api/delimited.ts';
 import type { ImportFormat } from './formats.ts';
 import { factOf, type Mapping, mappedRecord } from './mapping.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordsOf } from './delimited.ts';
+import { recordsOf } from '../../api/delimited.ts';
 import type { Mapping } from './mapping.ts';
 import { TableTransformer } from './transform.ts';
 

@@ -5,7 +5,7 @@
  * lines, so that what the service says of a line is true of the file that was chosen. Bytes that are not UTF-8 fail their
  * own line. No more than a piece, a line and a record are held.
  */
-import { type DelimitedRecord, RecordReader, writtenField } from './delimited.ts';
+import { type DelimitedRecord, RecordReader, writtenField } from '../../api/delimited.ts';
 import { type Mapping, mappedRecord } from './mapping.ts';
 
 export interface RowFailure {

@@ -1,6 +1,6 @@
 /** What the form of an import says: the file's beginning, its format, its columns. All but the file can be changed. */
 import { useEffect, useMemo, useState } from 'react';
-import { type DelimitedRecord, type Separator, separatorOf } from './delimited.ts';
+import { type DelimitedRecord, type Separator, separatorOf } from '../../api/delimited.ts';
 import { formatOf, type ImportFormat, isTabular } from './formats.ts';
 import { type Mapping, predicateOfFileName, proposedMapping } from './mapping.ts';
 import {

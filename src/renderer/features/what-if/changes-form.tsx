@@ -41,7 +41,7 @@ function Editor({ label, placeholder, text, lines, onText, onSubmit }: EditorPro
 /** The editor of what is added, with what is wrong marked in it. */
 function AddEditor(props: Omit<EditorProps, 'label' | 'placeholder' | 'lines'>) {
   const { text, onText, onSubmit } = props;
-  const diagnostics = useDiagnostics(text, 'program');
+  const { diagnostics } = useDiagnostics(text, 'program');
   return (
     <div className={formStyles.editor}>
       <LazyCodeEditor

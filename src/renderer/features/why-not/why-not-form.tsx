@@ -73,7 +73,7 @@ export function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
     setDraft(question);
     setValues({});
   }
-  const diagnostics = useDiagnostics(draft, 'question');
+  const { diagnostics } = useDiagnostics(draft, 'question');
   const expected = readExpected(draft);
   const statement = statementOf(expected, values);
 
@@ -97,6 +97,7 @@ export function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
         <div className={styles.editor}>
           <LazyCodeEditor
             label="Statement"
+            mode="question"
             placeholder="parent(alice, bob)"
             value={draft}
             onChange={setDraft}

@@ -1,29 +1,46 @@
 /** A text as it is, under a title, to be copied. What is too long to be laid out is shown in part, and copied whole. */
 import type { ReactNode } from 'react';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatCount } from '../../ui/format.ts';
-import styles from './agents.module.css';
+import { CopyButton } from './copy-button.tsx';
+import { formatCount } from './format.ts';
+import styles from './text-block.module.css';
 
 /** In UTF-16 code units. */
 const mostShown = 100_000;
+
+interface BlockProps {
+  title: string;
+  note?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
 
 interface TextBlockProps {
   title: string;
   text: string;
   /** What the button that copies it is called. */
   label: string;
-  note: ReactNode;
+  /** Beside the title. */
+  note?: ReactNode;
 }
 
-export function TextBlock({ title, text, label, note }: TextBlockProps) {
+/** A part under a title, with what goes with it to its right. */
+export function Block({ title, note, actions, children }: BlockProps) {
   return (
     <section className={styles.block}>
       <div className={styles.blockTitle}>
         <h3>{title}</h3>
         {note}
         <span className={styles.gap} />
-        <CopyButton text={text} label={label} />
+        {actions}
       </div>
+      {children}
+    </section>
+  );
+}
+
+export function TextBlock({ title, text, label, note }: TextBlockProps) {
+  return (
+    <Block title={title} note={note} actions={<CopyButton text={text} label={label} />}>
       <pre className="mono" tabIndex={0} aria-label={title}>
         {text.slice(0, mostShown)}
       </pre>
@@ -32,6 +49,6 @@ export function TextBlock({ title, text, label, note }: TextBlockProps) {
           The first {formatCount(mostShown)} of {formatCount(text.length)} characters; the copy has all.
         </p>
       )}
-    </section>
+    </Block>
   );
 }

@@ -1,0 +1,195 @@
+/**
+ * An answer of any length, to a file of the user's.
+ *
+ * A link cannot carry the key and the tenant, so the answer is read here: where the browser lets a page write to a file
+ * that its user chose, it goes there piece by piece, and memory stays flat; elsewhere the browser keeps it until it is
+ * whole, up to a limit. A file that breaks off is thrown away, so that no part is taken for the whole.
+ */
+import { download } from '../ui/download.ts';
+import { type Endpoint, headersOf, newRequestId } from './client.ts';
+import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
+
+/** Where the bytes go. */
+export interface Sink {
+  write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  /** All is there. */
+  close(): Promise<void>;
+  /** Nothing is to remain. */
+  abandon(): Promise<void>;
+}
+
+/** The browser keeps no more than this of a file that it cannot write as it comes. */
+export const mostKeptBytes = 1024 ** 3;
+const piecesTogether = 8 * 1024 * 1024;
+
+/** Keeps the bytes and hands them over as one file. */
+export function keepingSink(hand: (file: Blob) => void, most: number = mostKeptBytes): Sink {
+  let whole: Blob[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  let loose = 0;
+  return {
+    async write(bytes) {
+      size += bytes.length;
+      if (size > most) throw new RangeError('too large to be kept');
+      pieces.push(bytes);
+      loose += bytes.length;
+      if (loose < piecesTogether) return;
+      // A blob is the browser's, which puts large ones on disk.
+      whole.push(new Blob(pieces));
+      [pieces, loose] = [[], 0];
+    },
+    async close() {
+      hand(new Blob([...whole, ...pieces]));
+    },
+    async abandon() {
+      [whole, pieces] = [[], []];
+    },
+  };
+}
+
+interface SaveFilePicker {
+  showSaveFilePicker(options: {
+    suggestedName: string;
+    types: { description: string; accept: Record<string, string[]> }[];
+  }): Promise<FileSystemFileHandle>;
+}
+
+/** The desktop shell lets no page write to files; its downloads ask where to save. */
+function canChoose(page: object): page is SaveFilePicker {
+  return 'showSaveFilePicker' in page && !navigator.userAgent.includes('Electron');
+}
+
+/** True where a file is written as it comes. */
+export function writesAsItComes(): boolean {
+  return canChoose(window);
+}
+
+/** What kind of file is saved. `extension` without a dot. */
+export interface FileType {
+  readonly label: string;
+  readonly type: string;
+  readonly extension: string;
+}
+
+/**
+ * Asks where to save, as a user's own action: the file chosen where the browser can write to it, else a download. Rejects
+ * with an AbortError where no file was chosen.
+ */
+export async function chooseSink(
+  name: string,
+  { label, type, extension }: FileType,
+): Promise<{ readonly sink: Sink; readonly name: string }> {
+  const page: object = window;
+  if (!canChoose(page)) return { sink: keepingSink((file) => download(name, file)), name };
+  const handle = await page.showSaveFilePicker({
+    suggestedName: name,
+    types: [{ description: label, accept: { [type]: [`.${extension}`] } }],
+  });
+  const file = await handle.createWritable();
+  return {
+    name: handle.name,
+    sink: { write: (bytes) => file.write(bytes), close: () => file.close(), abandon: () => file.abort() },
+  };
+}
+
+/** Words for what can go wrong: that it broke off, and what to do where the browser cannot keep so much. */
+export interface SavingFailures {
+  readonly brokenOff: string;
+  readonly tooLarge: string;
+}
+
+/**
+ * Calls, and puts the answer into the sink. Resolves with its size in bytes; `onBytes` is told how many there are so far, of
+ * how many (null: nobody knows). Errors: ApiError; AbortError where `signal` ended it.
+ */
+export async function saveAnswer(
+  endpoint: Endpoint,
+  { url, method }: { readonly url: string; readonly method: 'GET' | 'POST' },
+  failures: SavingFailures,
+  sink: Sink,
+  signal: AbortSignal,
+  onBytes: (bytes: number, of: number | null) => void,
+): Promise<number> {
+  const requestId = newRequestId();
+  try {
+    const response = await fetch(url, { method, headers: headersOf(endpoint, requestId), signal });
+    if (!response.ok || response.body === null)
+      throw errorOfAnswer(response.status, await response.json().catch(() => null), requestId);
+    const length = response.headers.get('Content-Length');
+    const of = length === null ? null : Number(length);
+    const reader = response.body.getReader();
+    return await copied(reader, sink, failures, requestId, (bytes) => onBytes(bytes, of));
+  } catch (error) {
+    await sink.abandon();
+    if (isCancelled(error) || error instanceof ApiError) throw error;
+    throw errorOfSilence(error, requestId);
+  }
+}
+
+async function copied(
+  reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
+  sink: Sink,
+  failures: SavingFailures,
+  requestId: string,
+  onBytes: (bytes: number) => void,
+): Promise<number> {
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      throw isCancelled(cause) ? cause : brokenOff(cause, failures.brokenOff, requestId);
+    });
+    if (done) break;
+    try {
+      await sink.write(value);
+    } catch (error) {
+      await reader.cancel();
+      throw error instanceof RangeError
+        ? tooLarge(failures.tooLarge, requestId)
+        : notWritten(error, requestId);
+    }
+    size += value.length;
+    onBytes(size);
+  }
+  await sink.close();
+  return size;
+}
+
+function notWritten(cause: unknown, requestId: string): ApiError {
+  return new ApiError(
+    {
+      code: 'Unreadable',
+      status: null,
+      title: 'The file could not be written',
+      detail: cause instanceof Error ? cause.message : 'The browser refused to write it.',
+      requestId,
+      errors: [],
+    },
+    cause,
+  );
+}
+
+function brokenOff(cause: unknown, title: string, requestId: string): ApiError {
+  return new ApiError(
+    {
+      code: 'Unreachable',
+      status: null,
+      title,
+      detail: 'The connection to the service ended before the file was whole. Nothing was saved.',
+      requestId,
+      errors: [],
+    },
+    cause,
+  );
+}
+
+function tooLarge(remedy: string, requestId: string): ApiError {
+  return new ApiError({
+    code: 'Unreadable',
+    status: null,
+    title: 'The file is too large for this browser',
+    detail: `This browser cannot write a file as it comes, and keeps no more than 1 GiB. ${remedy}`,
+    requestId,
+    errors: [],
+  });
+}

@@ -1,0 +1,32 @@
+/** A service on a free port that answers as a test says: for what the workbench makes of answers that a real one rarely gives. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach } from 'vitest';
+import type { Endpoint } from '../client.ts';
+
+const servers: Server[] = [];
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+/** Ends with the test that began it. */
+export async function scriptedService(handler: Handler): Promise<Endpoint> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
+    request.on('end', () => handler(request, response, body));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}`, database: 'db', tenant: 'acme', key: 'secret' };
+}
+
+/** To be called once by each file of tests that uses it. */
+export function endScriptedServices(): void {
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+}

@@ -1,0 +1,359 @@
+/**
+ * What Monaco asks of our language: completions, hovers, definitions and references, names changed, quick fixes,
+ * layout and folds. Each answer is made by a pure module; here it becomes Monaco's.
+ *
+ * Stored rules and facts are shown by two texts of their own (`stored-text.ts`), in which definitions are peeked at;
+ * going there opens the rule or the facts in their view.
+ */
+import type * as Monaco from 'monaco-editor/editor';
+import type { Diagnostic } from '../../engine/contract/rules.ts';
+import { isBuiltinName, predicateProblem } from '../../engine/contract/language.ts';
+import { renderRule } from '../../engine/logic/print.ts';
+import type { Span } from '../../engine/logic/source.ts';
+import { completionsAt, hoverAt } from './completion.ts';
+import { editorTargets } from './editor-targets.ts';
+import { foldsOf, formatText } from './format-text.ts';
+import { currentKnowledge, type Knowledge } from './knowledge.ts';
+import { fixerOf } from './quick-fixes.ts';
+import {
+  readText,
+  type PredicateUse,
+  type ReadText,
+  symbolAt,
+  type SymbolUse,
+  type TextMode,
+  usesOf,
+} from './read-text.ts';
+import { type StoredText, storedFactsText, storedRulesText } from './stored-text.ts';
+
+type Model = Monaco.editor.ITextModel;
+type Kit = typeof Monaco;
+
+const modes = new WeakMap<Model, TextMode>();
+
+/** Says how the text of a model is read; as a program where nothing was said. */
+export function setMode(model: Model, mode: TextMode): void {
+  modes.set(model, mode);
+}
+
+function modeOf(model: Model): TextMode {
+  return modes.get(model) ?? 'program';
+}
+
+function rangeOf(model: Model, { start, end }: Span): Monaco.IRange {
+  const from = model.getPositionAt(start);
+  const to = model.getPositionAt(end);
+  return {
+    startLineNumber: from.lineNumber,
+    startColumn: from.column,
+    endLineNumber: to.lineNumber,
+    endColumn: to.column,
+  };
+}
+
+function read(model: Model): ReadText {
+  return readText(model.getValue(), modeOf(model));
+}
+
+function symbolOf(model: Model, position: Monaco.IPosition): { text: ReadText; symbol: SymbolUse } | null {
+  const text = read(model);
+  const symbol = symbolAt(text, model.getOffsetAt(position));
+  return symbol === null ? null : { text, symbol };
+}
+
+/** What the texts are called where places in them are listed. */
+const rulesName = 'Taught rules';
+const factsName = 'Stored facts';
+
+/** The texts of what is stored, each with its model, made anew where the knowledge is another. */
+class StoredModels {
+  readonly #monaco: Kit;
+  readonly #language: string;
+  #of: Knowledge | null = null;
+  #texts: { readonly rules: StoredText; readonly facts: StoredText } | null = null;
+
+  constructor(monaco: Kit, language: string) {
+    this.#monaco = monaco;
+    this.#language = language;
+  }
+
+  #model(name: string, text: string): Model {
+    const uri = this.#monaco.Uri.from({ scheme: 'stored', path: `/${name}` });
+    const model =
+      this.#monaco.editor.getModel(uri) ?? this.#monaco.editor.createModel(text, this.#language, uri);
+    if (model.getValue() !== text) model.setValue(text);
+    return model;
+  }
+
+  texts() {
+    const knowledge = currentKnowledge();
+    if (this.#texts === null || this.#of !== knowledge) {
+      this.#texts = { rules: storedRulesText(knowledge), facts: storedFactsText(knowledge) };
+      this.#of = knowledge;
+    }
+    return this.#texts;
+  }
+
+  rules(): Model {
+    return this.#model(rulesName, this.texts().rules.text);
+  }
+
+  facts(): Model {
+    return this.#model(factsName, this.texts().facts.text);
+  }
+
+  isStored(model: Model): boolean {
+    return model.uri.scheme === 'stored';
+  }
+
+  /** Opens what a line of a stored text shows; false where it is none of these texts. */
+  open(uri: Monaco.Uri, line: number): boolean {
+    if (uri.scheme !== 'stored') return false;
+    const { rules, facts } = this.texts();
+    const isRules = uri.path === `/${rulesName}`;
+    const owner = (isRules ? rules : facts).ownerOf(line);
+    if (owner === null) return false;
+    if (isRules) editorTargets()?.openRule(owner);
+    else editorTargets()?.openFacts(owner);
+    return true;
+  }
+}
+
+function isSame(left: PredicateUse, right: PredicateUse): boolean {
+  return left.name === right.name && left.arity === right.arity;
+}
+
+/** Where a predicate is concluded (or used at all) in what is stored, leaving out the rules the editor holds. */
+function storedPlaces(
+  stored: StoredModels,
+  symbol: PredicateUse,
+  isWanted: (use: PredicateUse) => boolean,
+  held: ReadText,
+): Monaco.languages.Location[] {
+  const own = new Set(held.statements.map(({ rule }) => (rule === null ? '' : renderRule(rule))));
+  const { rules, facts } = stored.texts();
+  const of = ({ read: { predicates, statements } }: StoredText, model: () => Model) =>
+    predicates
+      .filter((use) => isSame(use, symbol) && isWanted(use))
+      .filter(({ statement }) => {
+        const rule = statements[statement]?.rule ?? null;
+        return rule === null || !own.has(renderRule(rule));
+      })
+      .map(({ span }) => ({ uri: model().uri, range: rangeOf(model(), span) }));
+  return [...of(rules, () => stored.rules()), ...of(facts, () => stored.facts())];
+}
+
+function placesIn(model: Model, uses: readonly SymbolUse[]): Monaco.languages.Location[] {
+  return uses.map(({ span }) => ({ uri: model.uri, range: rangeOf(model, span) }));
+}
+
+function registerNavigation(monaco: Kit, language: string): void {
+  const stored = new StoredModels(monaco, language);
+  monaco.editor.registerEditorOpener({
+    openCodeEditor(_source, resource, at) {
+      const line = at === undefined ? 1 : 'lineNumber' in at ? at.lineNumber : at.startLineNumber;
+      return stored.open(resource, line);
+    },
+  });
+  function places(model: Model, position: Monaco.IPosition, isDefinition: boolean) {
+    const found = symbolOf(model, position);
+    if (found === null) return [];
+    const { text, symbol } = found;
+    const uses = usesOf(text, symbol);
+    if (symbol.kind === 'variable') return placesIn(model, isDefinition ? uses.slice(0, 1) : uses);
+    const isWanted = (use: PredicateUse) => !isDefinition || use.role !== 'body';
+    const own = stored.isStored(model)
+      ? []
+      : placesIn(
+          model,
+          uses.filter((use) => use.kind === 'predicate' && isWanted(use)),
+        );
+    const held = stored.isStored(model) ? { ...text, statements: [] } : text;
+    return [...own, ...storedPlaces(stored, symbol, isWanted, held)];
+  }
+  monaco.languages.registerDefinitionProvider(language, {
+    provideDefinition: (model, position) => places(model, position, true),
+  });
+  monaco.languages.registerReferenceProvider(language, {
+    provideReferences: (model, position) => places(model, position, false),
+  });
+  monaco.languages.registerDocumentHighlightProvider(language, {
+    provideDocumentHighlights(model, position) {
+      const found = symbolOf(model, position);
+      if (found === null) return [];
+      return usesOf(found.text, found.symbol).map(({ span }) => ({ range: rangeOf(model, span) }));
+    },
+  });
+}
+
+/** The name as it is written in the text, or why it cannot be the symbol's. */
+function checkedName(text: ReadText, symbol: SymbolUse, name: string): { name: string } | { reason: string } {
+  if (symbol.kind === 'predicate') {
+    const reason = isBuiltinName(name) ? `${name} is the name of a built-in` : predicateProblem(name);
+    return reason === null ? { name } : { reason };
+  }
+  const variable = name.startsWith('?') ? name : `?${name}`;
+  if (!/^\?[\p{L}\p{N}_]+$/u.test(variable)) return { reason: 'A variable is ? and letters, digits or _.' };
+  const isTaken = text.variables.some(
+    (use) => use.name === variable && use.statement === symbol.statement && variable !== symbol.name,
+  );
+  if (isTaken && variable !== '?_') return { reason: `${variable} is a variable of this statement already.` };
+  return { name: variable };
+}
+
+function isKnown({ name, arity }: PredicateUse): boolean {
+  const { predicates } = currentKnowledge();
+  return predicates.some((predicate) => predicate.name === name && predicate.arity === arity);
+}
+
+function registerRename(monaco: Kit, language: string): void {
+  monaco.languages.registerRenameProvider(language, {
+    resolveRenameLocation(model, position) {
+      const found = symbolOf(model, position);
+      const nowhere = { range: new monaco.Range(1, 1, 1, 1), text: '' };
+      if (found === null)
+        return { ...nowhere, rejectReason: 'Put the cursor on a predicate or a variable to rename it.' };
+      return {
+        range: monaco.Range.lift(rangeOf(model, found.symbol.span)),
+        text: found.symbol.name,
+      };
+    },
+    provideRenameEdits(model, position, wanted) {
+      const found = symbolOf(model, position);
+      if (found === null) return { edits: [], rejectReason: 'There is no name any more.' };
+      const { text, symbol } = found;
+      const checked = checkedName(text, symbol, wanted);
+      if ('reason' in checked) return { edits: [], rejectReason: checked.reason };
+      const { name } = checked;
+      // What is stored is renamed everywhere or not at all, after a preview.
+      if (symbol.kind === 'predicate' && isKnown(symbol)) {
+        editorTargets()?.renamePredicate(symbol.name, symbol.arity, name);
+        return { edits: [] };
+      }
+      return {
+        edits: usesOf(text, symbol).map(({ span }) => ({
+          resource: model.uri,
+          versionId: undefined,
+          textEdit: { range: rangeOf(model, span), text: name },
+        })),
+      };
+    },
+  });
+}
+
+function severityOf(monaco: Kit, severity: Monaco.MarkerSeverity): Diagnostic['severity'] {
+  if (severity === monaco.MarkerSeverity.Error) return 'error';
+  return severity === monaco.MarkerSeverity.Warning ? 'warning' : 'info';
+}
+
+function diagnosticOf(monaco: Kit, marker: Monaco.editor.IMarkerData): Diagnostic {
+  return {
+    severity: severityOf(monaco, marker.severity),
+    // Markers of our language are made of diagnostics alone (`code-editor.tsx`).
+    code: (typeof marker.code === 'string' ? marker.code : 'syntax') as Diagnostic['code'],
+    message: marker.message,
+    startLine: marker.startLineNumber,
+    startColumn: marker.startColumn,
+    endLine: marker.endLineNumber,
+    endColumn: marker.endColumn,
+  };
+}
+
+function registerFixes(monaco: Kit, language: string): void {
+  monaco.languages.registerCodeActionProvider(language, {
+    provideCodeActions(model, _range, { markers }) {
+      const text = model.getValue();
+      const fixesOf = fixerOf(text, modeOf(model), currentKnowledge().predicates);
+      const actions = markers.flatMap((marker) =>
+        fixesOf(diagnosticOf(monaco, marker)).map((fix) => ({
+          title: fix.title,
+          kind: 'quickfix',
+          diagnostics: [marker],
+          isPreferred: fix.isPreferred,
+          edit: {
+            edits: fix.edits.map((edit) => ({
+              resource: model.uri,
+              versionId: undefined,
+              textEdit: { range: rangeOf(model, edit), text: edit.text },
+            })),
+          },
+        })),
+      );
+      return { actions, dispose: () => undefined };
+    },
+  });
+}
+
+function registerLayout(monaco: Kit, language: string): void {
+  monaco.languages.registerDocumentFormattingEditProvider(language, {
+    displayName: 'Corollary',
+    provideDocumentFormattingEdits(model) {
+      const text = formatText(model.getValue(), modeOf(model));
+      return text === model.getValue() ? [] : [{ range: model.getFullModelRange(), text }];
+    },
+  });
+  monaco.languages.registerFoldingRangeProvider(language, {
+    provideFoldingRanges: (model) =>
+      foldsOf(model.getValue(), modeOf(model)).map(({ first, last, kind }) => ({
+        start: first,
+        end: last,
+        ...(kind === 'comment' ? { kind: monaco.languages.FoldingRangeKind.Comment } : {}),
+      })),
+  });
+}
+
+function registerCompletion(monaco: Kit, language: string): void {
+  const { Function: predicate, Variable: variable, Keyword: keyword } = monaco.languages.CompletionItemKind;
+  const kinds = { predicate, variable, keyword };
+  monaco.languages.registerCompletionItemProvider(language, {
+    triggerCharacters: ['?', ',', ' '],
+    provideCompletionItems(model, position) {
+      const offset = model.getOffsetAt(position);
+      const { from, suggestions } = completionsAt(model.getValue(), offset, currentKnowledge());
+      const range = monaco.Range.fromPositions(model.getPositionAt(from), position);
+      return {
+        suggestions: suggestions.map((suggestion, index) => ({
+          label: { label: suggestion.label, description: suggestion.detail },
+          kind: kinds[suggestion.kind],
+          insertText: suggestion.insert,
+          insertTextRules: monaco.languages.CompletionItemInsertTextRule.InsertAsSnippet,
+          filterText: suggestion.label,
+          sortText: String(index).padStart(6, '0'),
+          range,
+          ...(suggestion.documentation === undefined ? {} : { documentation: suggestion.documentation }),
+        })),
+      };
+    },
+  });
+}
+
+function registerHover(monaco: Kit, language: string): void {
+  monaco.languages.registerHoverProvider(language, {
+    async provideHover(model, position) {
+      const knowledge = currentKnowledge();
+      const found = symbolOf(model, position);
+      // Where the statement cannot be read yet, the word alone says which predicates may be meant.
+      const word = found === null ? model.getWordAtPosition(position)?.word : undefined;
+      const symbol = found?.symbol.kind === 'predicate' ? found.symbol : null;
+      const name = symbol?.name ?? word;
+      if (name === undefined) return null;
+      const samples =
+        symbol === null ? [] : ((await editorTargets()?.sampleFacts(symbol.name, symbol.arity)) ?? []);
+      const lines = hoverAt({ name, arity: symbol?.arity ?? null, samples }, knowledge);
+      if (lines.length === 0) return null;
+      return {
+        contents: lines.map((value) => ({ value })),
+        ...(symbol === null ? {} : { range: rangeOf(model, symbol.span) }),
+      };
+    },
+  });
+}
+
+export function registerServices(monaco: Kit, language: string): void {
+  registerCompletion(monaco, language);
+  registerHover(monaco, language);
+  registerNavigation(monaco, language);
+  registerRename(monaco, language);
+  registerFixes(monaco, language);
+  registerLayout(monaco, language);
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { parseRule } from '../../engine/logic/parse.ts';
+import { diagnoseText } from './diagnose-text.ts';
+import { fixerOf } from './quick-fixes.ts';
+import { applyEdits, type TextMode } from './read-text.ts';
+
+const knowledge = {
+  predicates: [
+    { name: 'parent', arity: 2 },
+    { name: 'person', arity: 1 },
+    { name: 'married', arity: 2 },
+  ],
+  rules: [{ id: 'r1', rule: parseRule('child(?x, ?y) :- parent(?y, ?x)'), scope: null }],
+};
+
+/** The text after each fix of each complaint with that code, by title. */
+function fixed(text: string, code: string, mode: TextMode = 'program'): Record<string, string> {
+  const found = diagnoseText(text, mode, knowledge).filter((each) => each.code === code);
+  expect(found.length, `a complaint ${code}`).toBeGreaterThan(0);
+  const fixes = found.flatMap((each) => fixerOf(text, mode, knowledge.predicates)(each));
+  return Object.fromEntries(fixes.map(({ title, edits }) => [title, applyEdits(text, edits)]));
+}
+
+describe('quick fixes', () => {
+  test('an unsafe variable of the head becomes one that the body binds', () => {
+    expect(fixed('p(?x, ?w) :- parent(?x, ?y).', 'unsafe_variable')).toMatchObject({
+      'Change ?w to ?y': 'p(?x, ?y) :- parent(?x, ?y).',
+    });
+  });
+
+  test('an unsafe variable under not may be anything', () => {
+    expect(fixed('p(?x) :- person(?x), not parent(?x, ?y).', 'unsafe_variable')).toMatchObject({
+      'Let it be anything: write ?_ in place of ?y': 'p(?x) :- person(?x), not parent(?x, ?_).',
+    });
+  });
+
+  test('a fact with a variable gets the constant of its name', () => {
+    expect(fixed('person(?ada).', 'unsafe_variable')).toEqual({ 'Write the constant ada': 'person(ada).' });
+  });
+
+  test('arguments too many are taken out, and too few added', () => {
+    expect(Object.values(fixed('p(?x) :- person(?x), parent(?x).', 'arity_drift'))).toEqual([
+      'p(?x) :- person(?x), parent(?x, ?_).',
+    ]);
+    expect(Object.values(fixed('person(ada, 7).', 'arity_drift'))).toEqual(['person(ada).']);
+    expect(Object.values(fixed('p(?x) :- person(?x), parent().', 'arity_drift'))).toEqual([
+      'p(?x) :- person(?x), parent(?_, ?_).',
+    ]);
+  });
+
+  test('a slip in case and a slip of the pen become the name that is known', () => {
+    expect(Object.values(fixed('p(?x) :- Parent(?x, ?x).', 'near_miss_case'))).toEqual([
+      'p(?x) :- parent(?x, ?x).',
+    ]);
+    expect(Object.values(fixed('p(?x) :- praent(?x, ?x).', 'unknown_predicate'))).toEqual([
+      'p(?x) :- parent(?x, ?x).',
+    ]);
+  });
+
+  test('a singleton may be anything, keep its name, or be another variable', () => {
+    const fixes = fixed('p(?child) :- parent(?child, ?_), person(?chidl).', 'singleton_variable');
+    expect(Object.keys(fixes)).toEqual([
+      'It may be anything: write ?_',
+      'Keep the name: write ?_chidl',
+      'Change ?chidl to ?child',
+    ]);
+    expect(fixes['Change ?chidl to ?child']).toBe('p(?child) :- parent(?child, ?_), person(?child).');
+  });
+
+  test('a repetition goes with its line', () => {
+    const text = 'person(ada).\nperson(ada).\nperson(bob).';
+    expect(Object.values(fixed(text, 'duplicate'))).toEqual(['person(ada).\nperson(bob).']);
+    expect(Object.values(fixed('person(ada). person(ada). person(bob).', 'duplicate'))).toEqual([
+      'person(ada). person(bob).',
+    ]);
+    expect(Object.keys(fixed('child(?a, ?b) :- parent(?b, ?a).', 'duplicate'))).toEqual([
+      'Take it out: it is taught already',
+    ]);
+  });
+
+  test('a cycle through negation is broken at the premise that closes it, where the rule stays safe', () => {
+    const text = 'in(?x) :- person(?x), not out(?x).\nout(?x) :- not in(?x), person(?x).';
+    expect(fixed(text, 'negative_cycle')).toEqual({
+      'Break the cycle: take out not out(?x)': text.replace(', not out(?x)', ''),
+      'Break the cycle: take out not in(?x)': text.replace('not in(?x), ', ''),
+    });
+    const bare = 'p(?x) :- person(?x), ?n = count { ?y : p(?y) }, ?n > 1.';
+    expect(fixed(bare, 'negative_cycle')).toEqual({});
+  });
+
+  test('a missing full stop is written', () => {
+    expect(Object.values(fixed('person(ada)\nperson(bob).', 'syntax'))).toEqual([
+      'person(ada).\nperson(bob).',
+    ]);
+  });
+
+  test('places in a question are those of the question', () => {
+    expect(Object.values(fixed('person(?x),\n  Parent(?x, ?y)', 'near_miss_case', 'question'))).toEqual([
+      'person(?x),\n  parent(?x, ?y)',
+    ]);
+  });
+
+  test('every fix makes its complaint go away', () => {
+    const text =
+      'p(?x, ?w) :- parent(?x, ?y), not married(?z, ?x).\nq(?x) :- Person(?x).\nperson(a, b).\nr(?u) :- person(?u), prent(?u, ?v).';
+    for (const each of diagnoseText(text, 'program', knowledge))
+      for (const fix of fixerOf(text, 'program', knowledge.predicates)(each)) {
+        const after = diagnoseText(applyEdits(text, fix.edits), 'program', knowledge);
+        expect(after.map(({ message }) => message)).not.toContain(each.message);
+      }
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { readText, renameInText, symbolAt, usesOf } from './read-text.ts';
+
+function usesAt(marked: string, mode: 'program' | 'question' = 'program'): string[] {
+  const offset = marked.indexOf('|');
+  const text = marked.replace('|', '');
+  const read = readText(text, mode);
+  const symbol = symbolAt(read, offset);
+  return symbol === null
+    ? []
+    : usesOf(read, symbol).map(({ span }) => `${text.slice(span.start, span.end)} ${span.start}`);
+}
+
+describe('the names of a text', () => {
+  test('a predicate is name and arity, in facts, heads, bodies and braces, whatever its sign', () => {
+    expect(
+      usesAt('p(a). p(a, b). -|p(c).\nq(?n) :- ?n = count { ?x : p(?x), not p(?x) }, r("p(x)").'),
+    ).toEqual(['p 0', 'p 16', 'p 49', 'p 60']);
+  });
+
+  test('a variable is that of its statement', () => {
+    expect(usesAt('q(?x) :- p(?x|). r(?x) :- p(?x).')).toEqual(['?x 2', '?x 11']);
+  });
+
+  test('a question has its own places', () => {
+    expect(usesAt('parent(?x, ?y), |parent(?y, ?z)?', 'question')).toEqual(['parent 0', 'parent 16']);
+  });
+
+  test('nothing is named in a constant or a comment', () => {
+    expect(usesAt('p(a, |parent). % parent(a)')).toEqual([]);
+    expect(usesAt('p(a). % par|ent(a)')).toEqual([]);
+  });
+
+  test('a predicate is renamed where it is meant', () => {
+    expect(
+      renameInText('p(p). p(a, b). % p(x)\nq(?x) :- p(?x), broken', 'program', { name: 'p', arity: 1 }, 'is'),
+    ).toBe('is(p). p(a, b). % p(x)\nq(?x) :- is(?x), broken');
+  });
+});

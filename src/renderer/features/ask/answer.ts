@@ -1,0 +1,126 @@
+/** One question asked once: of inference or of stored facts, and the answer with what is said about it. */
+import { renderAtom } from '../../../engine/logic/print.ts';
+import { noteGeneration } from '../../api/live.ts';
+import { refusedQuestion } from '../../api/question-text.ts';
+import type { Session } from '../../api/session.tsx';
+import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
+import { bindingsOf, type Question, readQuestion } from './question.ts';
+
+export interface ShownAnswer {
+  /** Names the run that it came of. */
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly answeredAt: number;
+  readonly question: Question;
+  readonly isStoredOnly: boolean;
+  /** The scope it was asked in, as it is called. */
+  readonly scope: string;
+  readonly results: readonly string[];
+  readonly bindings: readonly Readonly<Record<string, string>>[];
+  readonly truncated: boolean;
+  /** null for stored facts, whose answer does not carry it. */
+  readonly generation: number | null;
+  /** Milliseconds: the service's own for inference, there and back for stored facts. */
+  readonly elapsedMs: number;
+}
+
+/** How far a question may go. */
+export interface Allowance {
+  /** Answers that are shown. */
+  readonly limit: number;
+  readonly timeoutMs: number;
+  readonly maxDerivations: number;
+}
+
+export const usualAllowance: Allowance = { limit: 2_000, timeoutMs: 60_000, maxDerivations: 10_000_000 };
+
+/** As far as the service lets anyone go. */
+export const greatestAllowance: Allowance = {
+  limit: 100_000,
+  timeoutMs: 600_000,
+  maxDerivations: 1_000_000_000,
+};
+
+/** The allowance with one part ten times as great; null where it is as great as it can be. */
+export function raised(allowance: Allowance, part: keyof Allowance): Allowance | null {
+  if (allowance[part] >= greatestAllowance[part]) return null;
+  return { ...allowance, [part]: Math.min(greatestAllowance[part], allowance[part] * 10) };
+}
+
+let runs = 0;
+
+function aboutRun({ space }: Session): Pick<ShownAnswer, 'id' | 'answeredAt' | 'scope'> {
+  runs += 1;
+  const answeredAt = Date.now();
+  return { id: `${answeredAt}-${runs}`, answeredAt, scope: scopeLabel(space.scope) };
+}
+
+async function askStored(
+  session: Session,
+  question: Question,
+  { limit }: Allowance,
+  signal: AbortSignal,
+): Promise<ShownAnswer> {
+  const { call, space } = session;
+  const { atom } = question;
+  if (atom === null)
+    throw refusedQuestion(
+      'More than one atom',
+      'Stored facts are looked up by one atom, such as parent(alice, ?child). Ask with inference for conjunctions, comparisons and negation.',
+    );
+  const since = performance.now();
+  const facts = await call(
+    'query',
+    {
+      body: {
+        predicate: atom.predicate,
+        args: atom.args,
+        truthVal: !atom.negated,
+        ...scopeFieldsOf(space.scope),
+        // One more than is shown tells whether there is more.
+        limit: Math.min(greatestAllowance.limit, limit + 1),
+      },
+    },
+    { signal },
+  );
+  const shown = facts.slice(0, limit);
+  return {
+    ...aboutRun(session),
+    question,
+    isStoredOnly: true,
+    results: shown.map((fact) =>
+      renderAtom({ predicate: fact.predicate, args: fact.args, negated: !fact.truthVal }),
+    ),
+    bindings: shown.map((fact) => bindingsOf(atom, fact.args)),
+    truncated: facts.length > limit,
+    generation: null,
+    elapsedMs: performance.now() - since,
+  };
+}
+
+async function askInferred(
+  session: Session,
+  question: Question,
+  allowance: Allowance,
+  signal: AbortSignal,
+): Promise<ShownAnswer> {
+  const { call, space } = session;
+  const body = { text: question.text, ...scopeFieldsOf(space.scope), ...allowance };
+  const { results, bindings, truncated, generation, elapsedMs } = await call('ask', { body }, { signal });
+  noteGeneration(generation);
+  const answer = { question, isStoredOnly: false, results, bindings, truncated, generation, elapsedMs };
+  return { ...aboutRun(session), ...answer };
+}
+
+/** Asks. Rejects with the failure to show, where the text is no question too, and when the signal is aborted. */
+export async function askOnce(
+  session: Session,
+  text: string,
+  isStoredOnly: boolean,
+  allowance: Allowance,
+  signal: AbortSignal,
+): Promise<ShownAnswer> {
+  const read = readQuestion(text);
+  if (!read.ok) throw refusedQuestion('The question cannot be read', read.message);
+  return (isStoredOnly ? askStored : askInferred)(session, read.question, allowance, signal);
+}

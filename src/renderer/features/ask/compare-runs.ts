@@ -1,0 +1,79 @@
+/** Two runs side by side: which answers came, went and stayed. Pure, and linear in the answers. */
+import type { ShownAnswer } from './answer.ts';
+
+export type Change = 'added' | 'removed' | 'stays';
+
+export interface ComparedRow {
+  readonly change: Change;
+  readonly result: string;
+  readonly bindings: Readonly<Record<string, string>>;
+}
+
+export interface Comparison {
+  /** In the order of the later run, with what went where it stood before. */
+  readonly rows: readonly ComparedRow[];
+  readonly added: number;
+  readonly removed: number;
+  readonly stays: number;
+}
+
+type Compared = Pick<ShownAnswer, 'results' | 'bindings'>;
+
+export function compareRuns(before: Compared, after: Compared): Comparison {
+  const placesBefore = new Map(before.results.map((result, index) => [result, index]));
+  const still = new Set(after.results);
+  const rows: ComparedRow[] = [];
+  const row = (change: Change, { results, bindings }: Compared, index: number): void => {
+    rows.push({ change, result: results[index] ?? '', bindings: bindings[index] ?? {} });
+  };
+  let next = 0;
+  const passUntil = (end: number): void => {
+    for (; next < end; next += 1) if (!still.has(before.results[next] ?? '')) row('removed', before, next);
+  };
+  let added = 0;
+  for (const [index, result] of after.results.entries()) {
+    const place = placesBefore.get(result);
+    if (place !== undefined) passUntil(place);
+    else added += 1;
+    row(place === undefined ? 'added' : 'stays', after, index);
+  }
+  passUntil(before.results.length);
+  const stays = after.results.length - added;
+  return { rows, added, removed: rows.length - after.results.length, stays };
+}
+
+/** Where two runs differ in how they were asked, in words; empty where they were asked alike. */
+export function differencesOf(before: ShownAnswer, after: ShownAnswer): string[] {
+  const ways = (run: ShownAnswer) => (run.isStoredOnly ? 'stored only' : 'with inference');
+  return [
+    before.question.text === after.question.text ? null : `it asked ${before.question.text}`,
+    before.isStoredOnly === after.isStoredOnly ? null : `it was asked ${ways(before)}`,
+    before.scope === after.scope ? null : `its scope was ${before.scope}`,
+  ].filter((difference) => difference !== null);
+}
+
+const mostEarlier = 8;
+/** Answers in all earlier runs of a tab. */
+const mostAnswers = 200_000;
+
+function isSameAnswer(left: ShownAnswer, right: ShownAnswer): boolean {
+  return (
+    left.question.text === right.question.text &&
+    left.isStoredOnly === right.isStoredOnly &&
+    left.scope === right.scope &&
+    left.truncated === right.truncated &&
+    left.results.length === right.results.length &&
+    left.results.every((result, index) => result === right.results[index])
+  );
+}
+
+/** The earlier runs once `next`, or a failure (null), takes the place of `shown`; what answered alike is not kept twice. */
+export function earlierAfter(
+  earlier: readonly ShownAnswer[],
+  shown: ShownAnswer | null,
+  next: ShownAnswer | null,
+): readonly ShownAnswer[] {
+  if (shown === null || (next !== null && isSameAnswer(shown, next))) return earlier;
+  let room = mostAnswers;
+  return [shown, ...earlier].slice(0, mostEarlier).filter(({ results }) => (room -= results.length) >= 0);
+}

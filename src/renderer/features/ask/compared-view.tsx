@@ -1,0 +1,208 @@
+/** Two runs compared: what came, what went, and on wish what stayed. */
+import { Button, Switch } from '@mantine/core';
+import { IconArrowsDiff, IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { CodeLine } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { EmptyState } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { Tag } from '../../ui/tags.tsx';
+import type { ShownAnswer } from './answer.ts';
+import styles from './ask.module.css';
+import {
+  type Change,
+  type ComparedRow,
+  compareRuns,
+  type Comparison,
+  differencesOf,
+} from './compare-runs.ts';
+import { runWords } from './run-actions.tsx';
+
+const looks = {
+  added: { tone: 'good', icon: <IconPlus size={12} stroke={2.4} aria-hidden /> },
+  removed: { tone: 'bad', icon: <IconMinus size={12} stroke={2.4} aria-hidden /> },
+  stays: { tone: 'plain', icon: <IconEqual size={12} aria-hidden /> },
+} as const;
+
+function ChangeOfRow({ change }: { change: Change }) {
+  const { tone, icon } = looks[change];
+  return (
+    <Tag tone={tone}>
+      {icon}
+      {change}
+    </Tag>
+  );
+}
+
+interface Ways {
+  onWhy: (result: string) => void;
+  onWhyNot: (question: string) => void;
+}
+
+function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Column<ComparedRow>[] {
+  const values: Column<ComparedRow>[] =
+    variables.length === 0
+      ? [
+          {
+            id: 'answer',
+            title: 'Answer',
+            width: 240,
+            grow: 1,
+            cell: (row) => <CodeLine text={row.result} />,
+          },
+        ]
+      : variables.map((name) => ({
+          id: name,
+          title: `?${name}`,
+          width: 130,
+          grow: 1,
+          cell: (row) => (
+            <span className="mono" title={row.bindings[name]}>
+              {row.bindings[name]}
+            </span>
+          ),
+        }));
+  return [
+    { id: 'change', title: 'Change', width: 104, cell: ({ change }) => <ChangeOfRow change={change} /> },
+    ...values,
+    {
+      id: 'why',
+      title: 'Proof',
+      width: 84,
+      cell: ({ change, result }) => {
+        const isGone = change === 'removed';
+        return (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            tabIndex={-1}
+            aria-label={`${isGone ? 'Why not' : 'Why'} ${result}`}
+            onClick={() => (isGone ? onWhyNot : onWhy)(result)}
+          >
+            {isGone ? 'Why not' : 'Why'}
+          </Button>
+        );
+      },
+    },
+  ];
+}
+
+/** The variables that both have; none where they differ: then whole answers are compared by sight. */
+function sharedVariables(before: ShownAnswer, after: ShownAnswer): readonly string[] {
+  const { variables } = after.question;
+  return before.question.variables.join(' ') === variables.join(' ') ? variables : [];
+}
+
+function signOf(change: Change): string {
+  return change === 'added' ? '+' : change === 'removed' ? '-' : ' ';
+}
+
+interface Two {
+  before: ShownAnswer;
+  after: ShownAnswer;
+}
+
+function Summary({ compared, before, after, isNarrow }: Two & { compared: Comparison; isNarrow: boolean }) {
+  const isOfOther = before.generation !== after.generation && !isNarrow;
+  return (
+    <span className={styles.summary} role="status">
+      <IconArrowsDiff size={15} aria-hidden />
+      <strong>
+        {formatCount(compared.added)} added, {formatCount(compared.removed)} removed
+      </strong>
+      <span className="dim number"> · {formatAmount(compared.stays, 'stays', 'stay')}</span>
+      {isOfOther && before.generation !== null && after.generation !== null && (
+        <span className="dim number">
+          {' '}
+          · generation {formatCount(before.generation)} to {formatCount(after.generation)}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** What one has to know of the two to read their difference. */
+function AboutRuns({ before, after }: Two) {
+  const differences = differencesOf(before, after);
+  const most = Math.max(before.results.length, after.results.length);
+  return (
+    <p className={styles.about}>
+      Compared with: {runWords(before, Date.now())}
+      {differences.length > 0 && `; ${differences.join(', ')}`}.
+      {(before.truncated || after.truncated) &&
+        ` Only the first ${formatAmount(most, 'answer')} are compared.`}
+    </p>
+  );
+}
+
+function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly ComparedRow[]; ways: Ways }) {
+  const [selected, setSelected] = useState<number | null>(null);
+  if (rows.length === 0)
+    return (
+      <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same answers">
+        Nothing was added or removed between the two runs.
+      </EmptyState>
+    );
+  return (
+    <DataGrid
+      label="Compared answers"
+      columns={columnsOf(sharedVariables(before, after), ways)}
+      count={rows.length}
+      rowAt={(index) => rows[index]}
+      selected={selected}
+      onSelect={setSelected}
+      onOpen={(index) => {
+        const row = rows[index];
+        if (row !== undefined) (row.change === 'removed' ? ways.onWhyNot : ways.onWhy)(row.result);
+      }}
+    />
+  );
+}
+
+interface ComparedViewProps extends Two, Ways {
+  /** True where something stands beside the answers. */
+  isNarrow: boolean;
+  onStop: () => void;
+}
+
+export function ComparedView({ before, after, isNarrow, onStop, onWhy, onWhyNot }: ComparedViewProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const compared = useMemo(() => compareRuns(before, after), [before, after]);
+  const rows = useMemo(
+    () => (showsAll ? compared.rows : compared.rows.filter(({ change }) => change !== 'stays')),
+    [compared, showsAll],
+  );
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Compared answers"
+      title={<Summary compared={compared} before={before} after={after} isNarrow={isNarrow} />}
+      actions={
+        <>
+          <Switch
+            label={isNarrow ? 'All' : 'Show what stays'}
+            aria-label="Show what stays"
+            checked={showsAll}
+            onChange={(event) => setShowsAll(event.currentTarget.checked)}
+          />
+          <CopyButton
+            label="Copy the difference"
+            text={() => rows.map(({ change, result }) => `${signOf(change)} ${result}`).join('\n')}
+          />
+          <Button variant="default" aria-label="Stop comparing" onClick={onStop}>
+            {isNarrow ? 'Stop' : 'Stop comparing'}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.compared}>
+        <AboutRuns before={before} after={after} />
+        <div className={styles.comparedGrid}>
+          <ComparedGrid rows={rows} before={before} after={after} ways={{ onWhy, onWhyNot }} />
+        </div>
+      </div>
+    </PaneFrame>
+  );
+}

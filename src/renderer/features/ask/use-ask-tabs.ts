@@ -1,0 +1,122 @@
+/** The tabs of the Ask view in step with its address: what the address shows is in a tab, and the other way round. */
+import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useMemo, useState } from 'react';
+import { useSession } from '../../api/session.tsx';
+import { matchesKeys } from '../../ui/keys.ts';
+import { isMac } from '../../ui/tags.tsx';
+import type { AskSearch } from './ask-search.ts';
+import {
+  activated,
+  activeTab,
+  type AskTab,
+  type AskTabs,
+  closed,
+  landed,
+  neighbour,
+  opened,
+  renamed,
+  reopened,
+  type Shown,
+  withShown,
+} from './ask-tabs.ts';
+import { forgetTab } from './runs-store.ts';
+import { type TabActions, tabKeys } from './tab-bar.tsx';
+import { changeTabs, freshId, noteDraft, tabsOf, useTabs } from './tabs-store.ts';
+
+const askKeys = { ...tabKeys, save: 'Mod+S' } as const;
+
+export type OnSearch = (search: AskSearch, options?: { replace: boolean }) => void;
+
+export interface AskTabsOfView {
+  readonly tabs: AskTabs;
+  readonly tab: AskTab;
+  readonly actions: TabActions;
+  /** The tab that is being given a name. */
+  readonly renaming: AskTab | null;
+  readonly onRename: (name: string) => void;
+  readonly endRenaming: () => void;
+  /** Shows something in the tab that is looked at. */
+  readonly show: (shown: Shown) => void;
+  readonly setDraft: (text: string) => void;
+  /** Goes to a question where it fits: in its tab, in this one, in a new one. */
+  readonly visit: (question: string) => AskTab;
+}
+
+/** Keys of the view, wherever the focus is in it; before the editor, which has uses of its own for some. */
+export function useAskKeys(actions: TabActions, active: string, onSave: () => void): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    if (event.target instanceof Element && event.target.closest('[role="dialog"]') !== null) return;
+    const runs: Record<keyof typeof askKeys, () => void> = {
+      save: onSave,
+      open: actions.open,
+      close: () => actions.close(active),
+      reopen: actions.reopen,
+      next: () => actions.step(1),
+      previous: () => actions.step(-1),
+    };
+    for (const [name, keys] of Object.entries(askKeys)) {
+      if (!matchesKeys(event, keys, isMac)) continue;
+      event.preventDefault();
+      event.stopPropagation();
+      runs[name as keyof typeof askKeys]();
+      return;
+    }
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    window.addEventListener('keydown', listener, { capture: true });
+    return () => window.removeEventListener('keydown', listener, { capture: true });
+  }, []);
+}
+
+export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView {
+  const { space } = useSession();
+  const tabs = useTabs(space) ?? tabsOf(space);
+  const tab = activeTab(tabs);
+  const [renamingId, setRenamingId] = useState<string | null>(null);
+  const address = JSON.stringify(search);
+
+  const land = useEffectEvent(() => {
+    const after = activeTab(changeTabs(space, (before) => landed(before, search, freshId())));
+    const wanted: AskSearch = { ...after.shown, tab: after.id };
+    if (search.tab !== after.id || search.question !== after.shown.question)
+      onSearch(wanted, { replace: true });
+  });
+  useLayoutEffect(() => land(), [address]);
+
+  const go = useCallback(
+    (change: (before: AskTabs) => AskTabs): AskTab => {
+      const after = activeTab(changeTabs(space, change));
+      onSearch({ ...after.shown, tab: after.id });
+      return after;
+    },
+    [space, onSearch],
+  );
+
+  const actions = useMemo<TabActions>(
+    () => ({
+      show: (id) => void go((before) => activated(before, id)),
+      open: () => void go((before) => opened(before, freshId())),
+      close(id) {
+        go((before) => closed(before, id, freshId()));
+        forgetTab(id);
+      },
+      rename: setRenamingId,
+      reopen: () => void go(reopened),
+      step: (by) => void go((before) => activated(before, neighbour(before, by).id)),
+    }),
+    [go],
+  );
+  return {
+    tabs,
+    tab,
+    actions,
+    renaming: tabs.tabs.find(({ id }) => id === renamingId) ?? null,
+    onRename: (name) => {
+      if (renamingId !== null) changeTabs(space, (before) => renamed(before, renamingId, name));
+    },
+    endRenaming: () => setRenamingId(null),
+    show: (shown) => void go((before) => withShown(before, tab.id, shown)),
+    setDraft: (text) => noteDraft(space, tab.id, text),
+    visit: (question) => go((before) => landed(before, { question }, freshId())),
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Rows pasted into the view become staged additions. Where all can be read they are staged at once, as one step; where
+ * not, nothing is staged before its user has seen what is wrong.
+ */
+import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { useReason } from '../../api/rights.ts';
+import { useSession } from '../../api/session.tsx';
+import { formatAmount } from '../../ui/format.ts';
+import { isTextField } from '../../ui/keys.ts';
+import { notifyDone, notifyHint } from '../../ui/notify.tsx';
+import { keysLabel } from '../../ui/tags.tsx';
+import { type PastedRows, rowsOfClipboard } from './pasted-rows.ts';
+import { type FactContent, mostStaged } from './staged-edits.ts';
+import { useArity } from './use-arity.ts';
+
+const PasteDialog = lazy(async () => ({ default: (await import('./paste-dialog.tsx')).PasteDialog }));
+
+interface PasteRowsProps {
+  /** That is shown; undefined: all. */
+  predicate: string | undefined;
+  onStage: (facts: readonly FactContent[]) => void;
+}
+
+export function PasteRows({ predicate, onStage }: PasteRowsProps) {
+  const [refused, setRefused] = useState<PastedRows | null>(null);
+  const arity = useArity(predicate);
+  const reason = useReason('commitTransaction');
+  const { scope } = useSession().space;
+
+  function stage(facts: readonly FactContent[]): void {
+    onStage(facts);
+    if (facts.length > 0 && facts.length <= mostStaged)
+      notifyDone(`Staged ${formatAmount(facts.length, 'row')}. ${keysLabel('Mod+Z')} undoes it.`);
+  }
+
+  const onPaste = useEffectEvent((event: ClipboardEvent) => {
+    const isElsewhere = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    if (event.defaultPrevented || isElsewhere || isTextField(event.target) || text.trim() === '') return;
+    event.preventDefault();
+    if (reason !== null) {
+      notifyHint(reason);
+      return;
+    }
+    const scopeName = scope.kind === 'named' ? scope.name : null;
+    const pasted = rowsOfClipboard(text, { predicate, arity, scope: scopeName });
+    if (pasted.problems.length > 0) setRefused(pasted);
+    else stage(pasted.facts);
+  });
+  useEffect(() => {
+    const listener = (event: ClipboardEvent) => onPaste(event);
+    window.addEventListener('paste', listener);
+    return () => window.removeEventListener('paste', listener);
+  }, []);
+
+  if (refused === null) return null;
+  return (
+    <Suspense fallback={null}>
+      <PasteDialog
+        pasted={refused}
+        onClose={() => setRefused(null)}
+        onStage={() => {
+          setRefused(null);
+          stage(refused.facts);
+        }}
+      />
+    </Suspense>
+  );
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { rowsOfClipboard } from './pasted-rows.ts';
+import { textOfRows } from './rows-text.ts';
+import type { FactContent } from './staged-edits.ts';
+
+function fact(predicate: string, args: string[], part: Partial<FactContent> = {}): FactContent {
+  const content = { predicate, args, truthVal: true, scope: null };
+  return { ...content, validFrom: null, validUntil: null, metadata: {}, ...part };
+}
+
+const everywhere = { predicate: undefined, arity: null, scope: null };
+const roads = { predicate: 'road', arity: 2, scope: 'plan' };
+
+const copied = [
+  fact('road', ['a', 'b']),
+  fact('road', ['a\tb', 'say "no"\nmore'], { truthVal: false }),
+  fact('alone', []),
+];
+
+test('what was copied is pasted as the same facts, in every format', () => {
+  for (const format of ['tsv', 'json', 'ndjson', 'statements'] as const) {
+    const pasted = rowsOfClipboard(textOfRows(copied, format), everywhere);
+    expect(pasted.problems, format).toEqual([]);
+    expect(pasted.facts, format).toEqual(copied);
+  }
+});
+
+test('JSON keeps scope, validity and metadata', () => {
+  const whole = [
+    fact('p', ['x'], { scope: 's', validFrom: 1_000, validUntil: 2_000, metadata: { source: 'map' } }),
+  ];
+  expect(rowsOfClipboard(textOfRows(whole, 'json'), everywhere).facts).toEqual(whole);
+});
+
+test('fields of a spreadsheet are the arguments of the predicate that is shown, in the scope that is shown', () => {
+  const { format, facts } = rowsOfClipboard('a\tb\r\nc\td\r\n', roads);
+  expect(format).toBe('TSV');
+  expect(facts).toEqual([
+    fact('road', ['a', 'b'], { scope: 'plan' }),
+    fact('road', ['c', 'd'], { scope: 'plan' }),
+  ]);
+});
+
+test('a line that is wrong is told, and the others are read', () => {
+  const { facts, problems } = rowsOfClipboard('a,b\nc\nroad,e,f\n?x,y\n', roads);
+  expect(facts.map(({ args }) => args)).toEqual([
+    ['a', 'b'],
+    ['e', 'f'],
+  ]);
+  expect(problems).toHaveLength(2);
+  expect(problems[0]).toMatch(/^Line 2: 1 field, where road has 2/);
+  expect(problems[1]).toMatch(/^Line 4: argument 1: /);
+});
+
+test('statements may lack the last full stop; a rule is a problem of its line', () => {
+  expect(rowsOfClipboard('road(a, b)', roads).facts).toEqual([fact('road', ['a', 'b'], { scope: 'plan' })]);
+  const { facts, problems } = rowsOfClipboard('road(a, b).\nq(?x) :- road(?x, ?y).\n', everywhere);
+  expect(facts).toHaveLength(1);
+  expect(problems[0]).toMatch(/^Line 2: this is a rule/);
+});
+
+test('JSON that breaks off and items that are no facts are told', () => {
+  expect(rowsOfClipboard('[{"predicate": ', everywhere).problems[0]).toMatch(/^This is no JSON/);
+  const { facts, problems } = rowsOfClipboard('[{"predicate":"p","args":["x"]},{"args":[]}]', everywhere);
+  expect(facts).toEqual([fact('p', ['x'])]);
+  expect(problems[0]).toMatch(/^Item 2: predicate/);
+  expect(rowsOfClipboard('{"predicate":"p","args":[]}\n{"predicate":"q"\n', everywhere).problems[0]).toMatch(
+    /^Line 2: /,
+  );
+});
+
+test('more than a clipboard is for is not read', () => {
+  expect(rowsOfClipboard('a,b\n'.repeat(600_000), roads).problems[0]).toMatch(/import it as a file/);
+});

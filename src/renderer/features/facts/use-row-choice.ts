@@ -1,0 +1,121 @@
+/**
+ * Several rows of the grid chosen together, and what is done with them: copied, saved to a file, marked removed.
+ *
+ * Rows that were not looked at yet are fetched first. When rows come or go, the choice is dropped: it would name others.
+ */
+import { useState } from 'react';
+import { failureOf, isCancelled } from '../../api/problem.ts';
+import { download } from '../../ui/download.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { type RowRanges, rowsOf } from '../../ui/grid-places.ts';
+import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
+import type { FactPages } from './fact-pages.ts';
+import { clampedRanges, mostChosen } from './row-range.ts';
+import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
+import { removeRows } from './stage-row.ts';
+import { type FactRow, storedRow } from './staged-rows.ts';
+import type { Staging } from './use-staging.ts';
+
+export interface RowChoice {
+  /** Empty: no rows are chosen together. */
+  readonly ranges: RowRanges;
+  /** How many rows that are. */
+  readonly count: number;
+  readonly isBusy: boolean;
+  readonly choose: (ranges: RowRanges) => void;
+  readonly drop: () => void;
+  /** These rows, else those chosen. */
+  readonly copy: (format: RowsFormat, rows?: RowRanges) => Promise<void>;
+  readonly save: (format: RowsFormat) => Promise<void>;
+  readonly remove: () => Promise<void>;
+}
+
+interface ChosenFrom {
+  readonly pages: FactPages;
+  /** Rows that stand before those of the service. */
+  readonly added: readonly FactRow[];
+  readonly total: number;
+  readonly staging: Staging;
+  /** The beginning of a file's name. */
+  readonly name: string;
+}
+
+async function rowsIn(ranges: RowRanges, { pages, added, staging }: ChosenFrom): Promise<FactRow[]> {
+  const leading = added.length;
+  const rows: FactRow[] = [];
+  for (const { first, last } of ranges) {
+    rows.push(...added.slice(first, last));
+    if (last <= leading) continue;
+    const stored = await pages.slice(Math.max(0, first - leading), last - leading);
+    for (const fact of stored) rows.push(storedRow(fact, staging.byKey));
+  }
+  return rows;
+}
+
+async function writeClipboard(text: string): Promise<boolean> {
+  // Browsers have it on secure pages alone.
+  if (!('clipboard' in navigator)) {
+    notifyHint('This browser lets no page copy here. Save the rows to a file.');
+    return false;
+  }
+  await navigator.clipboard.writeText(text);
+  return true;
+}
+
+const none: RowRanges = [];
+
+export function useRowChoice(from: ChosenFrom): RowChoice {
+  const size = `${from.added.length} ${from.total}`;
+  const [chosen, setChosen] = useState<{ readonly ranges: RowRanges; readonly size: string } | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const ranges = chosen?.size === size ? chosen.ranges : none;
+  const drop = () => setChosen(null);
+
+  function choose(next: RowRanges): void {
+    const taken = clampedRanges(ranges, next);
+    if (taken !== next)
+      notifyHint(
+        `At most ${formatCount(mostChosen)} rows are chosen at a time. Export takes all that are shown.`,
+      );
+    setChosen({ ranges: taken, size });
+  }
+
+  async function withRows(rows: RowRanges, act: (rows: FactRow[]) => unknown): Promise<void> {
+    if (rows.length === 0 || isBusy) return;
+    setIsBusy(true);
+    try {
+      await act(await rowsIn(rows, from));
+    } catch (error) {
+      if (!isCancelled(error)) notifyFailure(failureOf(error));
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  return {
+    ranges,
+    count: rowsOf(ranges),
+    isBusy,
+    choose,
+    drop,
+    copy: (format, rows) =>
+      withRows(rows ?? ranges, async (found) => {
+        const text = textOfRows(
+          found.map(({ fact }) => fact),
+          format,
+        );
+        if (await writeClipboard(text))
+          notifyDone(`Copied ${formatAmount(found.length, 'row')} as ${rowsFormats[format].label}`);
+      }),
+    save: (format) =>
+      withRows(ranges, (found) => {
+        const { extension, type } = rowsFormats[format];
+        const text = textOfRows(
+          found.map(({ fact }) => fact),
+          format,
+        );
+        download(`${from.name}.${extension}`, new Blob([text], { type }));
+      }),
+    remove: () => withRows(ranges, (found) => removeRows(from.staging, found)),
+  };
+}

@@ -1,0 +1,219 @@
+/**
+ * Which predicate depends on which, by strata: a list of relations, the drawing of them, and the one that is chosen.
+ *
+ * The list has all that the drawing has, so that nothing needs to be seen to be found. A graph that is too large to be
+ * read whole is drawn around the chosen relation alone.
+ */
+import { Switch } from '@mantine/core';
+import { IconRoute2 } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { usePredicates, useRules } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
+import type { ScopeChoice } from '../../api/space.ts';
+import { formatAmount } from '../../ui/format.ts';
+import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { PaneFrame } from '../../ui/pane.tsx';
+import { type Pane, Split } from '../../ui/split.tsx';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { aroundOf, graphOf, type RelationGraph, type RelationNode } from './dependency-graph.ts';
+import { GraphDetail } from './graph-detail.tsx';
+import { GraphDrawing } from './graph-drawing.tsx';
+import styles from './graph.module.css';
+import { ListOrGraph } from './list-or-graph.tsx';
+import type { RulesSearch } from './rules-search.ts';
+import rulesStyles from './rules.module.css';
+import { useGraphLayout } from './use-graph-layout.ts';
+
+/** A drawing of more relations is no help. */
+const mostDrawn = 400;
+const aroundKey = 'corollary.rules.around';
+
+/** The rules that are seen in a scope: its own and those of none. */
+function useGraph(scope: ScopeChoice): RelationGraph | null {
+  const rules = useRules().data;
+  const predicates = usePredicates().data;
+  return useMemo(() => {
+    if (rules === undefined || predicates === undefined) return null;
+    const seen = rules.filter((rule) => {
+      if (scope.kind === 'all' || rule.scope === null) return true;
+      return scope.kind === 'named' && rule.scope === scope.name;
+    });
+    return graphOf(seen, predicates);
+  }, [rules, predicates, scope]);
+}
+
+interface RelationsProps {
+  nodes: readonly RelationNode[];
+  chosen: string | null;
+  onChoose: (id: string) => void;
+}
+
+function Relations({ nodes, chosen, onChoose }: RelationsProps) {
+  return (
+    <VirtualList
+      label="Relations by stratum"
+      count={nodes.length}
+      selected={nodes.findIndex(({ id }) => id === chosen)}
+      onSelect={(index) => {
+        const node = nodes[index];
+        if (node !== undefined) onChoose(node.id);
+      }}
+      render={(index) => {
+        const node = nodes[index];
+        if (node === undefined) return null;
+        return (
+          <span className={styles.row}>
+            <span className={styles.rowName} title={node.id}>
+              {node.id}
+            </span>
+            <span className="dim number">stratum {node.stratum}</span>
+          </span>
+        );
+      }}
+    />
+  );
+}
+
+interface DrawingProps {
+  graph: RelationGraph;
+  chosen: string | null;
+  isAround: boolean;
+  isMatch: (node: RelationNode) => boolean;
+  onChoose: (id: string) => void;
+}
+
+function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
+  const drawn = useMemo(() => {
+    const isKnown = chosen !== null && graph.nodes.some(({ id }) => id === chosen);
+    const part = isKnown && (isAround || graph.nodes.length > mostDrawn) ? aroundOf(graph, chosen) : graph;
+    return part.nodes.length > mostDrawn ? null : part;
+  }, [graph, chosen, isAround]);
+  const { laid, isFailed } = useGraphLayout(drawn);
+  if (drawn === null)
+    return (
+      <EmptyState title="Too large to draw">
+        {chosen === null
+          ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it has to do with.`
+          : `${chosen} has to do with more than ${mostDrawn} relations. What it depends on directly is told beside.`}
+      </EmptyState>
+    );
+  if (isFailed)
+    return (
+      <EmptyState title="The graph could not be drawn">
+        The list has everything that is in it. Reload the window to try again.
+      </EmptyState>
+    );
+  if (laid === null) return <div className={styles.scroller} aria-busy />;
+  return <GraphDrawing laid={laid} chosen={chosen} isMatch={isMatch} onChoose={onChoose} />;
+}
+
+function useAround(): [boolean, (isAround: boolean) => void] {
+  const [isAround, setIsAround] = useState(() =>
+    readStored(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
+  );
+  return [
+    isAround,
+    (next) => {
+      writeStored(aroundKey, next);
+      setIsAround(next);
+    },
+  ];
+}
+
+interface GraphPaneProps {
+  search: RulesSearch;
+  onSearch: (search: RulesSearch) => void;
+}
+
+/** The panes of a graph that has something in it. */
+function usePanes(graph: RelationGraph, { search, onSearch }: GraphPaneProps, isAround: boolean): Pane[] {
+  const { at = null, q = '' } = search;
+  const wanted = q.toLowerCase();
+  const isMatch = (node: RelationNode) =>
+    wanted === '' ||
+    node.id.toLowerCase().includes(wanted) ||
+    node.rules.some(({ text, name }) => `${text} ${name ?? ''}`.toLowerCase().includes(wanted));
+  const onChoose = (id: string) => onSearch({ ...search, at: id });
+  const node = graph.nodes.find(({ id }) => id === at);
+  const drawing = { graph, chosen: at, isAround, isMatch, onChoose };
+  return [
+    {
+      id: 'relations',
+      size: '220px',
+      least: '140px',
+      content: <Relations nodes={graph.nodes.filter(isMatch)} chosen={at} onChoose={onChoose} />,
+    },
+    { id: 'drawing', least: '240px', content: <Drawing {...drawing} /> },
+    ...(node === undefined
+      ? []
+      : [
+          {
+            id: 'relation',
+            size: '280px',
+            least: '180px',
+            content: (
+              <GraphDetail
+                graph={graph}
+                node={node}
+                onChoose={onChoose}
+                onRename={() => onSearch({ ...search, rename: `${node.name}/${node.arity}` })}
+                onClose={() => onSearch({ ...search, at: undefined })}
+              />
+            ),
+          },
+        ]),
+  ];
+}
+
+function Content({ graph, ...props }: GraphPaneProps & { graph: RelationGraph; isAround: boolean }) {
+  const panes = usePanes(graph, props, props.isAround);
+  return <Split id="rules-graph" orientation="horizontal" label="Resize the graph" panes={panes} />;
+}
+
+export function GraphPane({ search, onSearch }: GraphPaneProps) {
+  const { space } = useSession();
+  const { error, refetch } = useRules();
+  const graph = useGraph(space.scope);
+  const [isAround, setIsAround] = useAround();
+  return (
+    <PaneFrame
+      scroll="own"
+      label="Rules"
+      title="Rules"
+      actions={
+        <>
+          <span className="dim number" role="status">
+            {graph === null ? '' : formatAmount(graph.nodes.length, 'relation')}
+          </span>
+          <Switch
+            className={styles.around ?? ''}
+            label="Only around the chosen one"
+            checked={isAround}
+            onChange={(event) => setIsAround(event.currentTarget.checked)}
+          />
+          <ListOrGraph search={search} onSearch={onSearch} />
+        </>
+      }
+    >
+      {graph === null ? (
+        error !== null && <PaneProblem failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : graph.nodes.length === 0 ? (
+        <EmptyState icon={<IconRoute2 size={30} stroke={1.3} aria-hidden />} title="No rules yet">
+          A rule says what follows: write one above and teach it.
+        </EmptyState>
+      ) : (
+        <div className={rulesStyles.graph}>
+          {graph.isUnscopedOnly && (
+            <Banner>
+              Rules of scopes are left out: taken all together they have no strata. Choose a scope to see its
+              own.
+            </Banner>
+          )}
+          <Content graph={graph} search={search} onSearch={onSearch} isAround={isAround} />
+        </div>
+      )}
+    </PaneFrame>
+  );
+}

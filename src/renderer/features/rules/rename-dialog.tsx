@@ -1,0 +1,198 @@
+/** Renames a predicate in all rules and facts: a name, what it would change, and one transaction. */
+import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
+import { type FormEvent, useMemo, useState } from 'react';
+import { failureOf } from '../../api/problem.ts';
+import { usePredicates } from '../../api/queries.ts';
+import { useReason } from '../../api/rights.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatAmount, formatCount } from '../../ui/format.ts';
+import { Guarded } from '../../ui/guarded.tsx';
+import { Banner, ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { Running } from '../../ui/running.tsx';
+import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { mostRenamedFacts, nameProblem, type Predicate } from './renaming.ts';
+import styles from './rules.module.css';
+import { predicateOf } from './rules-search.ts';
+import { type RenamePreview, useRename, useRenamePreview } from './use-renaming.ts';
+
+/** Rules that are shown as they would be; more are counted. */
+const mostShown = 200;
+
+function ChangedRules({ rules }: { rules: RenamePreview['rules'] }) {
+  if (rules.length === 0) return null;
+  return (
+    <ul className={styles.renamed} aria-label="Rules as they would be" tabIndex={0}>
+      {rules.slice(0, mostShown).map(({ rule, after }) => (
+        <li key={rule.id}>
+          <CodeText text={after} />
+        </li>
+      ))}
+      {rules.length > mostShown && <li className="dim">and {formatCount(rules.length - mostShown)} more</li>}
+    </ul>
+  );
+}
+
+function Preview({ preview, merges, to }: { preview: RenamePreview; merges: boolean; to: string }) {
+  const { rules, facts, isTooMuch } = preview;
+  if (isTooMuch)
+    return (
+      <Banner>
+        It has more than {formatCount(mostRenamedFacts)} facts, too many to rename here. Export them, change
+        the name in the file, and import it.
+      </Banner>
+    );
+  return (
+    <>
+      <p role="status" className={styles.renameCounts}>
+        <strong>
+          {formatAmount(rules.length, 'rule')} and {formatAmount(facts.length, 'fact')}
+        </strong>{' '}
+        would change.
+      </p>
+      {merges && (
+        <Banner>
+          There is a {to} with as many arguments already. The two would become one relation and cannot be told
+          apart afterwards.
+        </Banner>
+      )}
+      <ChangedRules rules={rules} />
+    </>
+  );
+}
+
+interface RenameDialogProps {
+  /** `name/arity`, as the address has it. */
+  rename: string;
+  /** The new name, as far as it is known. */
+  to: string;
+  onRenamed: (from: Predicate, to: string) => void;
+  onClose: () => void;
+}
+
+function useChoices(chosen: string) {
+  const predicates = usePredicates().data;
+  return useMemo(() => {
+    const all = (predicates ?? []).map(({ name, arity }) => `${name}/${arity}`).sort();
+    return all.includes(chosen) || predicateOf(chosen) === null ? all : [chosen, ...all];
+  }, [predicates, chosen]);
+}
+
+/** The form: what is chosen and called, what that would change, and whether it can be made. */
+function useRenameForm({ rename, to, onRenamed }: RenameDialogProps) {
+  const [chosen, setChosen] = useState(rename);
+  const [name, setName] = useState(to);
+  const from = predicateOf(chosen);
+  const { run, isSettled } = useRenamePreview(chosen, name);
+  const renaming = useRename();
+  const reason = useReason('updateRule');
+  const { result, failure, runningSince } = run.state;
+  const problem = from === null || name === '' ? null : nameProblem(from, name);
+  const isSomething = result !== null && !result.isTooMuch && result.rules.length + result.facts.length > 0;
+  const isReady = isSettled && problem === null && runningSince === null && failure === null && isSomething;
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    if (!isReady || from === null || result === null || reason !== null || renaming.isPending) return;
+    renaming.mutate(
+      { from, to: name, preview: result },
+      {
+        onSuccess: () => {
+          const { rules, facts } = result;
+          const counts = `${formatAmount(rules.length, 'rule')}, ${formatAmount(facts.length, 'fact')}`;
+          notifyDone(`${from.name} is ${name} now: ${counts}`);
+          onRenamed(from, name);
+        },
+        // What was previewed is not what is there any more, most likely: it is read again.
+        onError: () => run.again(),
+      },
+    );
+  }
+  return { chosen, setChosen, name, setName, from, run, renaming, reason, problem, isReady, onSubmit };
+}
+
+type RenameForm = ReturnType<typeof useRenameForm>;
+
+interface FieldsProps {
+  form: RenameForm;
+  choices: readonly string[];
+  /** True where the predicate is known, and the name is what is asked for. */
+  isChosen: boolean;
+}
+
+function Fields({ form, choices, isChosen }: FieldsProps) {
+  const { chosen, setChosen, name, setName, problem } = form;
+  return (
+    <div className={styles.renameFields}>
+      <Select
+        label="Predicate"
+        searchable
+        allowDeselect={false}
+        limit={200}
+        nothingFoundMessage="No predicate matches"
+        data={choices}
+        value={chosen === '' ? null : chosen}
+        onChange={(value) => setChosen(value ?? '')}
+        {...(isChosen ? {} : { 'data-autofocus': true })}
+      />
+      <TextInput
+        label="New name"
+        value={name}
+        error={problem}
+        spellCheck={false}
+        onChange={(event) => setName(event.currentTarget.value)}
+        {...(isChosen ? { 'data-autofocus': true } : {})}
+      />
+    </div>
+  );
+}
+
+function Outcome({ form, choices }: Pick<FieldsProps, 'form' | 'choices'>) {
+  const { run, renaming, problem, name, from } = form;
+  const { result, failure, runningSince } = run.state;
+  return (
+    <div className={styles.renamePreview} aria-busy={runningSince !== null}>
+      {renaming.error !== null && <ProblemNotice failure={failureOf(renaming.error)} />}
+      {failure !== null && <ProblemNotice failure={failure} onRetry={run.again} />}
+      {result !== null && problem === null && (
+        <Preview
+          preview={result}
+          to={name}
+          merges={from !== null && choices.includes(`${name}/${from.arity}`)}
+        />
+      )}
+      {result === null && runningSince !== null && (
+        <Running what="Looking at rules and facts" since={runningSince} onCancel={run.cancel} />
+      )}
+    </div>
+  );
+}
+
+export function RenameDialog(props: RenameDialogProps) {
+  const { rename, onClose } = props;
+  const form = useRenameForm(props);
+  const choices = useChoices(form.chosen);
+  useReturnedFocus();
+  return (
+    <Modal opened onClose={onClose} title="Rename a predicate" size="lg">
+      <form onSubmit={form.onSubmit} className={styles.rename}>
+        <Fields form={form} choices={choices} isChosen={rename !== ''} />
+        <p className={`dim ${styles.renameHint}`}>
+          In all rules, and in the facts of this tenant in every scope. Facts of other tenants and saved
+          questions keep the old name.
+        </p>
+        <Outcome form={form} choices={choices} />
+        <Group justify="flex-end" mt="md">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Guarded reason={form.reason}>
+            <Button type="submit" loading={form.renaming.isPending} disabled={!form.isReady}>
+              Rename
+            </Button>
+          </Guarded>
+        </Group>
+      </form>
+    </Modal>
+  );
+}

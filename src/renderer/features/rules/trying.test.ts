@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { requestOf, triedOf } from './trying.ts';
+
+test('a text is tried with its facts and rules, in its scope, in place of the rule it came from', () => {
+  const request = requestOf({
+    text: 'p(a). q(?x) :- p(?x).',
+    scope: { scope: 'draft' },
+    instead: 'r1',
+  });
+  expect(request).toEqual({
+    assert: [{ predicate: 'p', args: ['a'], truthVal: true, scope: 'draft' }],
+    rules: [{ text: 'q(?x) :- p(?x)', scope: 'draft' }],
+    withoutRules: ['r1'],
+    scope: 'draft',
+    timeoutMs: 20_000,
+  });
+  for (const text of ['q(?x) :-', '% nothing', 'q(?x) :- p(?y).'])
+    expect(requestOf({ text, scope: {}, instead: null })).toBeNull();
+});
+
+test('what several goals show counts once, what is lost stands first', () => {
+  const goal = { goal: 'q(?x)', before: ['q(a)'], after: ['q(b)'], gained: ['q(b)'], lost: ['q(a)'] };
+  expect(triedOf({ goals: [goal, { ...goal, goal: 'q(b)', before: [], lost: [] }] })).toEqual({
+    lines: [
+      { change: 'lost', atom: 'q(a)' },
+      { change: 'gained', atom: 'q(b)' },
+    ],
+    gained: 1,
+    lost: 1,
+  });
+});

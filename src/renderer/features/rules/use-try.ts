@@ -1,0 +1,52 @@
+/** Tries the text of the editor a moment after the last key, for as long as its panel is open; nothing is changed. */
+import { useDebouncedValue } from '@mantine/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useSession } from '../../api/session.tsx';
+import { type Run, useRun } from '../../api/use-run.ts';
+import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { requestOf, type Tried, triedOf, type Trial } from './trying.ts';
+
+const openKey = 'corollary.rules.try';
+const pauseMs = 500;
+
+/** Whether the panel is open; kept over a restart. */
+export function useTryIsOpen(): [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setIsOpen] = useState(() =>
+    readStored(openKey, (value) => (typeof value === 'boolean' ? value : null), false),
+  );
+  const set = useCallback((next: boolean) => {
+    writeStored(openKey, next);
+    setIsOpen(next);
+  }, []);
+  return [isOpen, set];
+}
+
+export interface Trying extends Run<Tried> {
+  /** False where the text says nothing that can be tried. */
+  readonly isReady: boolean;
+  again(): void;
+}
+
+/** `hasErrors`: the checker refuses the text, so it is not sent. */
+export function useTry({ text, scope, instead }: Trial, hasErrors: boolean): Trying {
+  const { call } = useSession();
+  const scopeText = JSON.stringify(scope);
+  const run = useRun<Tried>();
+  const { start, clear } = run;
+  const wanted = useMemo(() => {
+    const trial = { text, scope: JSON.parse(scopeText) as Trial['scope'], instead };
+    const request = hasErrors ? null : requestOf(trial);
+    return request === null ? null : JSON.stringify(request);
+  }, [text, scopeText, instead, hasErrors]);
+  const [settled] = useDebouncedValue(wanted, pauseMs);
+  const again = useCallback(() => {
+    if (settled === null) return;
+    const body = JSON.parse(settled) as NonNullable<ReturnType<typeof requestOf>>;
+    start(async (signal) => triedOf(await call('whatIf', { body }, { signal })));
+  }, [call, settled, start]);
+  useEffect(() => {
+    if (settled === null) clear();
+    else again();
+  }, [again, clear, settled]);
+  return { ...run, isReady: wanted !== null, again };
+}

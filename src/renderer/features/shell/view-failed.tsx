@@ -1,0 +1,45 @@
+/**
+ * In place of a view that cannot be shown. A part of the workbench that did not arrive is fetched with the whole page
+ * once the service is back, since a browser may remember that it failed; addresses and drafts outlive that.
+ */
+import { Button } from '@mantine/core';
+import { IconPlugConnectedX, IconRefresh } from '@tabler/icons-react';
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { useLive } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
+import { isMissingPart } from './missing-part.ts';
+
+function reload(): void {
+  window.location.reload();
+}
+
+function NotLoaded() {
+  const state = useLive(({ stream }) => stream.kind);
+  const wasAway = useRef(false);
+  useEffect(() => {
+    if (state === 'waiting') wasAway.current = true;
+    else if (state === 'live' && wasAway.current) reload();
+  }, [state]);
+  return (
+    <div role="alert" style={{ height: '100%' }}>
+      <EmptyState
+        icon={<IconPlugConnectedX size={30} stroke={1.3} aria-hidden />}
+        title="This part of the workbench did not arrive"
+        actions={
+          <Button leftSection={<IconRefresh size={14} aria-hidden />} onClick={reload}>
+            Load it again
+          </Button>
+        }
+      >
+        The service did not send it. It is loaded by itself when the service is back; what you typed is kept,
+        and the other views that were open go on.
+      </EmptyState>
+    </div>
+  );
+}
+
+export function ViewFailed({ error, reset }: ErrorComponentProps) {
+  return isMissingPart(error) ? <NotLoaded /> : <PaneProblem failure={failureOf(error)} onRetry={reset} />;
+}

@@ -1,0 +1,195 @@
+/**
+ * The tour, beside the view: five steps that do real things, one at a time. It covers nothing and holds no one: every
+ * step can be passed over, and the whole left and taken up again.
+ */
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { invalidate, topics, useLive } from '../../api/live.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useSession } from '../../api/session.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { ProblemNotice } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { Ring } from './ring.tsx';
+import { removeTourKnowledge } from './start-tour.ts';
+import { type Shown, type TourStep, tourSteps } from './tour-steps.ts';
+import type { TourProgress } from './tour-progress.ts';
+import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
+import { useLedFocus } from './use-led-focus.ts';
+import styles from './tour.module.css';
+
+/** Whether the step was done, asked anew whenever knowledge or the address change. */
+function useIsDone(step: TourStep, shown: Shown) {
+  const { call, endpoint } = useSession();
+  const versions = useLive((state) => state.versions);
+  return useQuery({
+    queryKey: ['tour', endpoint.database, endpoint.tenant, step.id, shown, versions],
+    queryFn: () => step.isDone(call, shown),
+    // A step that was done stays so while the next look is under way.
+    placeholderData: (before, query) => (query?.queryKey[3] === step.id ? before : undefined),
+  });
+}
+
+function StepList({ current }: { current: number }) {
+  return (
+    <ol className={styles.steps}>
+      {tourSteps.map(({ id, title }, index) => (
+        <li key={id} aria-current={index === current ? 'step' : undefined} className={styles.step}>
+          {index < current ? (
+            <IconCircleCheck size={16} aria-label="Taken:" className={styles.good} />
+          ) : index === current ? (
+            <IconCircleDot size={16} aria-hidden className={styles.current} />
+          ) : (
+            <IconCircle size={16} aria-hidden />
+          )}
+          {title}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface StepProps {
+  step: TourStep;
+  index: number;
+  shown: Shown;
+  onGo: (path: TourStep['path']) => void;
+}
+
+function CurrentStep({ step, index, shown, onGo }: StepProps) {
+  const check = useIsDone(step, shown);
+  const isDone = check.data === true;
+  const isThere = shown.path === step.path;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [step]);
+  const leadFocus = useLedFocus(step, isThere);
+
+  function onShow(): void {
+    if (!isThere) onGo(step.path);
+    leadFocus();
+  }
+
+  return (
+    <div className={styles.body}>
+      <h3 ref={heading} tabIndex={-1} className={styles.title}>
+        {index + 1}. {step.title}
+      </h3>
+      <p>{step.purpose}</p>
+      <ol className={styles.doings}>
+        {!isThere && <li>Open {step.tool}.</li>}
+        {step.doings.map((doing) => (
+          <li key={doing}>{doing}</li>
+        ))}
+      </ol>
+      <div className={styles.text}>
+        <CodeText text={step.text} />
+        <CopyButton text={step.text} label="Copy what is to be typed" />
+      </div>
+      <p role="status" className={isDone ? styles.done : 'dim'}>
+        {isDone && <IconCheck size={16} aria-hidden />}
+        {isDone ? step.outcome : 'Not done yet.'}
+      </p>
+      {check.error !== null && (
+        <ProblemNotice failure={failureOf(check.error)} onRetry={() => void check.refetch()} />
+      )}
+      <div className={styles.actions}>
+        {index > 0 && (
+          <Button variant="subtle" onClick={() => goToStep(index - 1)}>
+            Back
+          </Button>
+        )}
+        <span className={styles.grow} />
+        {!isDone && (
+          <Button variant="default" onClick={onShow}>
+            {isThere ? 'Take me there' : `Open ${step.tool}`}
+          </Button>
+        )}
+        <Button variant={isDone ? 'filled' : 'subtle'} onClick={() => goToStep(index + 1)}>
+          {isDone ? (index + 1 === tourSteps.length ? 'Finish' : 'Next') : 'Skip'}
+        </Button>
+      </div>
+      {!isDone && isThere && <Ring controls={step.controls} text={step.text} />}
+    </div>
+  );
+}
+
+function Finished({ progress }: { progress: TourProgress }) {
+  const { call, endpoint } = useSession();
+  const client = useQueryClient();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const remove = useMutation({
+    mutationFn: () => removeTourKnowledge(call, progress.before),
+    onSuccess: () => {
+      setProgress(null);
+      notifyDone('What the tour stored is gone');
+    },
+    onSettled: () => invalidate(client, endpoint, topics),
+  });
+  return (
+    <div className={styles.body}>
+      <h3 ref={heading} tabIndex={-1} className={styles.title}>
+        That was the tour
+      </h3>
+      <p>
+        You stored facts, taught a rule, asked, saw the proof, and chose what an agent would read. Everything
+        else builds on these five.
+      </p>
+      <p className="dim">
+        Its two facts and its rule are in the database {progress.database}, tenant {progress.tenant}.
+      </p>
+      {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
+      <div className={styles.actions}>
+        <Button variant="subtle" onClick={() => goToStep(0)}>
+          Again
+        </Button>
+        <span className={styles.grow} />
+        <Button variant="default" loading={remove.isPending} onClick={() => remove.mutate()}>
+          Remove them
+        </Button>
+        <Button onClick={() => setProgress(null)}>Keep them</Button>
+      </div>
+    </div>
+  );
+}
+
+interface TourPanelProps {
+  shown: Shown;
+  onGo: (path: TourStep['path']) => void;
+}
+
+/** Nothing while no tour is taken, or where one looks at other knowledge than that of the tour. */
+export function TourPanel({ shown, onGo }: TourPanelProps) {
+  const { database, tenant } = useSession().space;
+  const progress = useTour((state) => state.progress);
+  if (progress === null || !progress.isOpen) return null;
+  if (progress.database !== database || progress.tenant !== tenant) return null;
+  const step = tourSteps[progress.step];
+  return (
+    <aside className={styles.panel} aria-label="Tour" data-tour="panel">
+      <header className={styles.header}>
+        <h2 className={styles.heading}>Tour</h2>
+        {step !== undefined && (
+          <span className="dim number">
+            {progress.step + 1} of {tourSteps.length}
+          </span>
+        )}
+        <span className={styles.grow} />
+        <Tooltip label="Leave the tour; it can be taken up again">
+          <ActionIcon size="sm" aria-label="Leave the tour" onClick={leaveTour}>
+            <IconX size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </header>
+      <StepList current={progress.step} />
+      {step === undefined ? (
+        <Finished progress={progress} />
+      ) : (
+        <CurrentStep key={step.id} step={step} index={progress.step} shown={shown} onGo={onGo} />
+      )}
+    </aside>
+  );
+}

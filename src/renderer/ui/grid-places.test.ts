@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { isInRanges, nextPlace, rangeBetween, rowsOf, withRange, withToggled } from './grid-places.ts';
+
+const size = { rows: 1_000_000, columns: 5, page: 20 };
+const press = (key: string, ctrlKey = false) => ({ key, ctrlKey, metaKey: false });
+
+test('End goes to the end of the row, and from there to the last row', () => {
+  const atEnd = nextPlace(press('End'), { row: 3, column: 1 }, size);
+  expect(atEnd).toEqual({ row: 3, column: 4 });
+  expect(nextPlace(press('End'), { row: 3, column: 4 }, size)).toEqual({ row: 999_999, column: 4 });
+  expect(nextPlace(press('End', true), { row: 3, column: 1 }, size)).toEqual({ row: 999_999, column: 4 });
+});
+
+test('Home goes to the first column, and from there to the first row', () => {
+  expect(nextPlace(press('Home'), { row: 3, column: 1 }, size)).toEqual({ row: 3, column: 0 });
+  expect(nextPlace(press('Home'), { row: 3, column: 0 }, size)).toEqual({ row: 0, column: 0 });
+});
+
+test('arrows and pages stop at the ends', () => {
+  expect(nextPlace(press('ArrowUp'), { row: 0, column: 0 }, size)).toEqual({ row: 0, column: 0 });
+  expect(nextPlace(press('PageDown'), { row: 999_990, column: 0 }, size)).toEqual({
+    row: 999_999,
+    column: 0,
+  });
+  expect(nextPlace(press('x'), { row: 0, column: 0 }, size)).toBeNull();
+});
+
+test('a range is the same in whichever direction it was drawn', () => {
+  expect(rangeBetween(2, 5)).toEqual({ first: 2, last: 6 });
+  expect(rangeBetween(5, 2)).toEqual({ first: 2, last: 6 });
+  expect(rangeBetween(4, 4)).toEqual({ first: 4, last: 5 });
+});
+
+test('rows are chosen and dropped one by one, with gaps between them', () => {
+  const rows = [4, 9, 5, 4].reduce<ReturnType<typeof withToggled>>(withToggled, []);
+  expect(rows).toEqual([
+    { first: 5, last: 6 },
+    { first: 9, last: 10 },
+  ]);
+  expect(rowsOf(rows)).toBe(2);
+  expect([4, 5, 8, 9].map((row) => isInRanges(rows, row))).toEqual([false, true, false, true]);
+  expect(withToggled([{ first: 2, last: 5 }], 3)).toEqual([
+    { first: 2, last: 3 },
+    { first: 4, last: 5 },
+  ]);
+});
+
+test('ranges that overlap or touch become one', () => {
+  const rows = [
+    { first: 1, last: 3 },
+    { first: 8, last: 9 },
+    { first: 20, last: 21 },
+  ];
+  expect(withRange(rows, { first: 3, last: 8 })).toEqual([
+    { first: 1, last: 9 },
+    { first: 20, last: 21 },
+  ]);
+});
