@@ -10,13 +10,17 @@ const executablePath = findChromium();
 
 export default defineConfig({
   testDir: 'e2e',
+  // LONG=1 (npm run test:long) adds what takes longer.
+  testIgnore: process.env['LONG'] === '1' ? [] : ['**/*.long.spec.ts'],
   outputDir: 'e2e/.results',
+  // The pictures of e2e/screens.spec.ts, which are documentation too.
+  snapshotPathTemplate: 'docs/screenshots/{arg}{ext}',
   workers: 2,
   fullyParallel: false,
   forbidOnly: true,
   retries: 0,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: [['list']],
   use: {
     browserName: 'chromium',

@@ -1,6 +1,7 @@
 /**
- * What axe finds in the page as it stands: all its rules in the light, and in the dark again those that a theme can
- * change. Roles, names and structure are the same in both, so that looking at them twice would only cost time.
+ * What axe finds in the page as it stands, and whether what is clicked can be hit: all rules of axe in the light, and in
+ * the dark and in high contrast again those that a theme can change. Roles, names and structure are the same in all
+ * three, so that looking at them thrice would only cost time.
  */
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
@@ -21,18 +22,101 @@ async function gravesOf(axe: AxeBuilder): Promise<unknown[]> {
     .map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
 }
 
+export type Look = 'light' | 'dark' | 'contrast';
+
 /** Resolves when the page follows the scheme: a page that is looked at while it changes has the colours of both. */
-export async function showIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+export async function showIn(page: Page, look: Look): Promise<void> {
+  const colorScheme = look === 'light' ? 'light' : 'dark';
+  const contrast = look === 'contrast' ? 'more' : 'no-preference';
+  // A page behind another draws no frames.
+  await page.bringToFront();
+  await page.emulateMedia({ colorScheme, contrast, reducedMotion: 'reduce' });
+  await expect(page.locator('html')).toHaveAttribute('data-theme', look, { timeout: 30_000 });
   await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
+  // A colour that is on its way, however briefly, is the old one until the next frame has been drawn.
+  await page.evaluate(
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
+  const underWay = () =>
+    page.evaluate(() => document.getAnimations().filter((each) => each instanceof CSSTransition).length);
+  await expect.poll(underWay).toBe(0);
 }
 
-/** Fails where something serious or critical is found in `view`, in the light or in the dark; leaves it in the light. */
+const leastTarget = 24;
+
+/**
+ * What is clicked and smaller than that each way, with its size. Left to their own: links in a sentence, as WCAG 2.2 has
+ * it; separators, which can be caught beside themselves; what stands inside an editor.
+ */
+function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate((least) => {
+    const clicked =
+      'button, a[href], input, select, textarea, summary, [role="button"], [role="tab"], [role="option"], [role="menuitem"], [role="treeitem"], [role="slider"], [role="switch"]';
+    /** What the pointer meets in place of a control that is not seen itself. */
+    const around = 'label, .mantine-PillsInput-input, .mantine-MultiSelect-input, .mantine-TagsInput-input';
+    const isInSentence = (element: Element): boolean => {
+      if (element.tagName !== 'A' || getComputedStyle(element).display !== 'inline') return false;
+      const own = element.textContent;
+      return element.closest('p, li, dd') !== null && (element.parentElement?.textContent ?? '') !== own;
+    };
+    const sizeOf = (element: Element): [number, number] => {
+      const { width, height } = element.getBoundingClientRect();
+      const after = getComputedStyle(element, '::after');
+      if (after.content === 'none' || after.position !== 'absolute') return [width, height];
+      return [
+        Math.max(width, Number.parseFloat(after.width) || 0),
+        Math.max(height, Number.parseFloat(after.height) || 0),
+      ];
+    };
+    const found = new Set<string>();
+    for (const element of document.querySelectorAll(clicked)) {
+      if (!element.checkVisibility({ visibilityProperty: true }) || isInSentence(element)) continue;
+      if (element.closest('.monaco-editor, .visually-hidden, [aria-hidden="true"], svg') !== null) continue;
+      let [width, height] = sizeOf(element);
+      const holder = element.matches('input') ? element.closest(around) : null;
+      if (holder !== null) [width, height] = sizeOf(holder);
+      if (element.matches('[type="radio"], [type="checkbox"]')) {
+        // The label beside it is clicked as well.
+        const label = element instanceof HTMLInputElement ? element.labels?.[0] : undefined;
+        const [labelWidth, labelHeight] = label === undefined ? [0, 0] : sizeOf(label);
+        [width, height] = [width + labelWidth, Math.max(height, labelHeight)];
+      }
+      if (width === 0 || height === 0) continue;
+      if (Math.min(width, height) < least - 0.5) {
+        const name = element.getAttribute('aria-label') ?? element.textContent;
+        found.add(
+          `${element.tagName} ${name.trim().slice(0, 40)}: ${width.toFixed(1)} x ${height.toFixed(1)}`,
+        );
+      }
+    }
+    return [...found];
+  }, leastTarget);
+}
+
+/** High contrast has colours that theme.test.ts holds against each other, so that axe looks at it in long runs alone. */
+const isLong = process.env['LONG'] === '1';
+
+/**
+ * Fails where something serious or critical is found in `view`, or where something that is clicked is too small; leaves it
+ * in the light. The dark look and high contrast of what is not a view of its own, in long runs.
+ */
 export async function expectNothingGrave(page: Page, view: string): Promise<void> {
+  await expectNothingGraveIn(page, view, isLong ? ['dark', 'contrast'] : []);
+}
+
+/** The same in the light and in these looks, whose colours alone are looked at. */
+export async function expectNothingGraveIn(
+  page: Page,
+  view: string,
+  looks: readonly Exclude<Look, 'light'>[],
+): Promise<void> {
   await showIn(page, 'light');
+  expect(await smallTargets(page), `targets in ${view}`).toEqual([]);
   expect(await gravesOf(new AxeBuilder({ page }).withTags(tags)), `findings in ${view}`).toEqual([]);
-  await showIn(page, 'dark');
-  const dark = await gravesOf(new AxeBuilder({ page }).withRules(colourRules));
-  expect(dark, `findings in ${view}, in the dark`).toEqual([]);
+  for (const look of looks) {
+    await showIn(page, look);
+    const found = await gravesOf(new AxeBuilder({ page }).withRules(colourRules));
+    expect(found, `findings in ${view}, ${look}`).toEqual([]);
+  }
   await showIn(page, 'light');
 }

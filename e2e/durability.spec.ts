@@ -1,16 +1,19 @@
 /**
  * kill -9 under load: after it every answered write is there, and no unanswered one is half there.
  *
- * Many writers tell, retract, batch and commit transactions at once, and snapshots are taken, until the process is killed
- * at a random moment; the next start is compared with what had been answered. A few rounds here, twenty with LONG=1.
+ * Many writers tell, retract, teach, fork scopes, batch and commit transactions at once, some with an Idempotency-Key, and
+ * snapshots are taken, until the process is killed at a random moment; the next start is compared with what had been
+ * answered, and writes with a key are repeated. A few rounds here, a hundred with LONG=1, as many as ROUNDS says.
  */
 import { expect, test } from '@playwright/test';
 import { readdirSync } from 'node:fs';
-import type { FactsOutcome, QueryResult } from '../src/engine/contract/facts.ts';
+import type { FactOutcome, FactsOutcome, QueryResult } from '../src/engine/contract/facts.ts';
+import type { RuleOutcome, StoredRule } from '../src/engine/contract/rules.ts';
+import type { ScopeList } from '../src/engine/contract/scopes.ts';
 import type { Committed, TransactionBegun } from '../src/engine/contract/transactions.ts';
 import { ServiceProcess } from './service.ts';
 
-const rounds = process.env['LONG'] === '1' ? 20 : 4;
+const rounds = Number(process.env['ROUNDS'] ?? (process.env['LONG'] === '1' ? 100 : 5));
 const writers = 12;
 const batchSize = 50;
 /** Answers in a round, at least. */
@@ -22,6 +25,12 @@ class Ledger {
   readonly facts = new Map<string, boolean | null>();
   /** By batch or commit: true it was answered, null it may be there or not. */
   readonly batches = new Map<string, true | null>();
+  /** By rule's text: its id, or null where it was not answered. */
+  readonly rules = new Map<string, string | null>();
+  /** By scope, a fork: true it was answered. */
+  readonly forks = new Map<string, true | null>();
+  /** By idempotency key, which is the fact's argument too: what was answered, null for nothing yet. */
+  readonly once = new Map<string, FactOutcome | null>();
   greatestGeneration = 0;
   /** How many snapshots were taken, and what the last one covers. */
   snapshots = 0;
@@ -36,13 +45,19 @@ class Ledger {
 
 class Killed extends Error {}
 
-async function post<Output>(url: string, path: string, body: unknown, transaction?: string): Promise<Output> {
+async function post<Output>(
+  url: string,
+  path: string,
+  body: unknown,
+  { transaction, key }: { readonly transaction?: string; readonly key?: string } = {},
+): Promise<Output> {
   const response = await fetch(url + path, {
     method: 'POST',
     headers: {
       'x-tenant-id': 'load',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(transaction === undefined ? {} : { 'x-transaction-id': transaction }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
@@ -59,7 +74,10 @@ async function post<Output>(url: string, path: string, body: unknown, transactio
 async function write(url: string, ledger: Ledger, name: string): Promise<void> {
   try {
     for (let index = 0; ; index++) {
-      if (index % 5 === 4) await writeBatch(url, ledger, `${name}-${index}`);
+      if (index % 7 === 5) await writeOnce(url, ledger, `${name}-${index}`);
+      else if (index % 11 === 6) await writeRule(url, ledger, `${name}-${index}`);
+      else if (index % 11 === 7) await writeFork(url, ledger, `${name}-${index}`);
+      else if (index % 5 === 4) await writeBatch(url, ledger, `${name}-${index}`);
       else if (index % 5 === 1) await writeCommit(url, ledger, `${name}-${index}`);
       else await writeFact(url, ledger, `${name}-${index}`, index % 3 === 2);
     }
@@ -103,14 +121,44 @@ async function writeBatch(url: string, ledger: Ledger, id: string): Promise<void
   ledger.batches.set(id, true);
 }
 
+/** A fact with an idempotency key: asked for again, it is answered as it was, and stored once. */
+async function writeOnce(url: string, ledger: Ledger, id: string): Promise<void> {
+  const before = ledger.once.get(id) ?? null;
+  ledger.once.set(id, before);
+  const outcome = await post<FactOutcome>(url, '/tell', { predicate: 'once', args: [id] }, { key: id });
+  expect(outcome.status).toBe('asserted');
+  if (before !== null) expect(outcome).toEqual(before);
+  ledger.saw(outcome.generation);
+  ledger.once.set(id, outcome);
+}
+
+async function writeRule(url: string, ledger: Ledger, id: string): Promise<void> {
+  const text = `taught_${id.replaceAll('-', '_')}(?x) :- never(?x)`;
+  ledger.rules.set(text, null);
+  const outcome = await post<RuleOutcome>(url, '/teach', { text });
+  ledger.saw(outcome.generation);
+  ledger.rules.set(text, outcome.id);
+}
+
+/** A scope of five facts is forked, and the fork has all five. */
+async function writeFork(url: string, ledger: Ledger, id: string): Promise<void> {
+  const source = `source-${id}`;
+  const facts = Array.from({ length: 5 }, (_, row) => ({ predicate: 'forked', args: [row], scope: source }));
+  await post(url, '/assert/facts', { facts });
+  const target = `fork-${id}`;
+  ledger.forks.set(target, null);
+  ledger.saw((await post<{ generation: number }>(url, '/scope/fork', { source, target })).generation);
+  ledger.forks.set(target, true);
+}
+
 /** The same facts as a batch has, in three writes of one transaction. */
 async function writeCommit(url: string, ledger: Ledger, id: string): Promise<void> {
   const facts = Array.from({ length: batchSize }, (_, row) => ({ predicate: 'batched', args: [id, row] }));
   const transaction = (await post<TransactionBegun>(url, '/tx/begin', {})).id;
   const [first, ...rest] = facts;
-  await post(url, '/tell', first, transaction);
-  await post(url, '/assert/facts', { facts: rest.slice(0, 20) }, transaction);
-  await post(url, '/assert/facts', { facts: rest.slice(20) }, transaction);
+  await post(url, '/tell', first, { transaction });
+  await post(url, '/assert/facts', { facts: rest.slice(0, 20) }, { transaction });
+  await post(url, '/assert/facts', { facts: rest.slice(20) }, { transaction });
   ledger.batches.set(id, null);
   const { generation, operations } = await post<Committed>(url, `/tx/commit/${transaction}`, {});
   expect(operations).toBe(3);
@@ -134,14 +182,51 @@ async function compare(url: string, ledger: Ledger): Promise<void> {
     rows.set(args[0] ?? '', (rows.get(args[0] ?? '') ?? 0) + 1);
   expect([...rows.values()].filter((count) => count !== batchSize)).toEqual([]);
   expect([...ledger.batches].filter(([id, known]) => known === true && !rows.has(id))).toEqual([]);
+  await compareRules(url, ledger);
+  await compareForks(url, ledger);
+  await repeatOnce(url, ledger);
   const probe = { predicate: 'probe', args: [String(Math.random())] };
   const { generation } = await post<{ generation: number }>(url, '/tell', probe);
   expect(generation).toBeGreaterThan(ledger.greatestGeneration);
   ledger.saw(generation);
 }
 
+async function get<Output>(url: string, path: string): Promise<Output> {
+  const response = await fetch(url + path, { headers: { 'x-tenant-id': 'load' } });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Output;
+}
+
+async function compareRules(url: string, ledger: Ledger): Promise<void> {
+  const { rules } = await get<{ rules: StoredRule[] }>(url, '/rules');
+  const ids = new Map(rules.map(({ text, id }) => [text, id]));
+  const wrong = [...ledger.rules].filter(([text, id]) => id !== null && ids.get(text) !== id);
+  expect(wrong).toEqual([]);
+  expect([...ids.keys()].filter((text) => !ledger.rules.has(text))).toEqual([]);
+}
+
+async function compareForks(url: string, ledger: Ledger): Promise<void> {
+  const { scopes } = await get<ScopeList>(url, '/scopes');
+  const facts = new Map(scopes.map((scope) => [scope.name, scope.facts]));
+  const wrong = [...ledger.forks].filter(([name, known]) =>
+    known === true ? facts.get(name) !== 5 : ![5, undefined].includes(facts.get(name)),
+  );
+  expect(wrong).toEqual([]);
+}
+
+/** Every write with a key that is still open is asked for again, and some that were answered. */
+async function repeatOnce(url: string, ledger: Ledger): Promise<void> {
+  const open = [...ledger.once].filter(([, outcome]) => outcome === null).map(([id]) => id);
+  const answered = [...ledger.once.keys()].filter((id) => !open.includes(id)).slice(-20);
+  for (const id of [...open, ...answered]) await writeOnce(url, ledger, id);
+  const found = await stored(url, 'once', 1);
+  const ids = found.map(({ args }) => args[0] ?? '');
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.sort()).toEqual([...ledger.once.keys()].sort());
+}
+
 test(`loses no answered write over ${rounds} rounds of kill -9 under load`, async () => {
-  test.setTimeout(rounds * 20_000);
+  test.setTimeout(rounds * 60_000);
   const service = new ServiceProcess({ LOG_LEVEL: 'WARN' });
   const ledger = new Ledger();
   try {

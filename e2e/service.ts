@@ -4,7 +4,7 @@
  * Each has a free port, a folder and an endpoint file of its own, and is gone with its test, however that ends.
  */
 import { test as base } from '@playwright/test';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,8 @@ export class ServiceProcess {
   /** Holds all that this service writes; removed by `dispose`. */
   readonly folder = mkdtempSync(join(tmpdir(), 'corollary-e2e-'));
   readonly #environment: Readonly<Record<string, string>>;
+  /** Words before the program's own, such as of one that makes calls of the system fail; it has to become the program. */
+  prefix: readonly string[] = [];
   #child: ChildProcess | null = null;
   #port = 0;
   #log = '';
@@ -66,10 +68,8 @@ export class ServiceProcess {
 
   /** Starts it and resolves when it is ready. Rejects with what it wrote where it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [program], {
-      env: this.environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const [command, ...words] = [...this.prefix, process.execPath, program];
+    const child = spawn(command, words, { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#log += text;
@@ -103,11 +103,15 @@ export class ServiceProcess {
     this.#child?.stderr?.destroy();
   }
 
+  /** Begins a command of the program beside it. */
+  begin(words: readonly string[], environment: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+    const [command = process.execPath, ...all] = [...this.prefix, process.execPath, program, ...words];
+    return spawn(command, all, { env: { ...this.environment, ...environment } });
+  }
+
   /** Runs a command of the program beside it, such as `['ask', 'p(?x)']`. */
   async run(words: readonly string[], input = '', environment: Record<string, string> = {}): Promise<Ended> {
-    const child = spawn(process.execPath, [program, ...words], {
-      env: { ...this.environment, ...environment },
-    });
+    const child = this.begin(words, environment);
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));

@@ -1,14 +1,10 @@
-/** Accessibility: no view has a serious or critical finding, in the light and in the dark. */
+/** Accessibility: what opens in views has no serious or critical finding either. The views: `screens`. */
 import { expect } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
-test('nothing grave is found in any view', async ({ page, service }) => {
-  test.setTimeout(240_000);
-  await open(page, service);
-  await expect(page.getByRole('button', { name: 'Open the sample A family' })).toBeVisible();
-  await expectNothingGrave(page, 'the start');
-
+test('nothing grave is found in what views open', async ({ page, service }) => {
+  test.setTimeout(600_000);
   await openSample(page, service);
   await expectNothingGrave(page, 'the start with a sample');
 
@@ -16,7 +12,6 @@ test('nothing grave is found in any view', async ({ page, service }) => {
   await page.getByRole('option', { name: /^mother/ }).click();
   await rowsOf(page, 'Facts').nth(2).click();
   await expect(page.getByRole('region', { name: 'Detail' })).toContainText('History');
-  await expectNothingGrave(page, 'Facts');
   await page.getByRole('button', { name: 'Retract…' }).click();
   await expect(page.getByRole('dialog')).toContainText('would no longer hold');
   await expectNothingGrave(page, 'the question before a retraction');
@@ -38,7 +33,6 @@ test('nothing grave is found in any view', async ({ page, service }) => {
 
   await open(page, service, '/proof?question=ancestor(agnes, ada)');
   await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
-  await expectNothingGrave(page, 'Proof');
 
   await page.getByRole('button', { name: 'Alternatives' }).click();
   await expect(page.getByText('no other ways')).toBeVisible();
@@ -61,34 +55,16 @@ test('nothing grave is found in any view', async ({ page, service }) => {
   release();
   await expect(page.getByRole('button', { name: 'Cancel' })).toBeHidden();
   await page.unroute('**/ask');
-  await open(page, service, '/why-not?question=cousin(ada, agnes)');
-  await expect(page.getByText('does not hold')).toBeVisible();
-  await expectNothingGrave(page, 'Why not');
 
   await open(page, service, '/trace?question=ancestor(agnes, ?who)');
   await expect(rowsOf(page, 'Rules by time').first()).toBeVisible();
-  await expectNothingGrave(page, 'Trace');
   await page.getByRole('tab', { name: /^Events/ }).click();
   await expect(rowsOf(page, 'Events').first()).toBeVisible();
   await expectNothingGrave(page, 'the events of a trace');
-
-  await open(page, service, '/what-if?add=mother(ada, zoe).&retract=mother(agnes, ruth).&without=r7');
-  await expect(rowsOf(page, 'What would change').first()).toBeVisible();
-  await expectNothingGrave(page, 'What if');
-
-  await goTo(page, 'Settings');
-  await expectNothingGrave(page, 'Settings');
-  await page.keyboard.press('?');
-  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
-  await expectNothingGrave(page, 'the shortcuts');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('ControlOrMeta+k');
-  await expect(page.getByPlaceholder('Commands, predicates, rules')).toBeVisible();
-  await expectNothingGrave(page, 'the palette');
 });
 
 test('nothing grave is found in the view of windows', async ({ page, service }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(600_000);
   await openSample(page, service);
   await page.request.post(`${service.url}/tell`, {
     headers: { 'X-Tenant-ID': 'default' },

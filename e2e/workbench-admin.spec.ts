@@ -1,4 +1,7 @@
 /** Administration from the workbench: databases, tenants, what goes and what stays, storage and its numbers. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { type ServiceProcess, test as unwatched } from './service.ts';
@@ -194,6 +197,32 @@ test('a snapshot is taken, and the numbers are those of the service', async ({ p
   await send(service, '/ask', { predicate: 'sold', args: ['?x'] }, { database: 'shop', tenant: 'acme' });
   await expect(questions).toContainText('1');
   await expect(panel.getByText('p95').first().locator('..')).toContainText(/\d (?:ms|s)$/);
+});
+
+test('a backup is saved to a file that --restore takes', async ({ page, service }) => {
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+  await createShop(service);
+  await open(page, service, '/admin');
+  const panel = page.getByRole('region', { name: 'Service' });
+  await expect(panel).toContainText('not encrypted');
+  await expect(panel.getByText('Last backup').locator('..')).toContainText('none yet');
+  const saving = page.waitForEvent('download');
+  await panel.getByRole('button', { name: 'Back up to a file…' }).click();
+  const file = await saving;
+  expect(file.suggestedFilename()).toMatch(/^corollary-\d{4}-\d{2}-\d{2}\.backup$/);
+  await expect(page.getByText(/\.backup: .+ saved/)).toBeVisible();
+  await expect(panel.getByText('Last backup').locator('..')).not.toContainText('none yet');
+  const folder = await mkdtemp(join(tmpdir(), 'corollary-restore-'));
+  try {
+    const STORAGE_DIR = join(folder, 'restored');
+    const restored = await service.run(['--restore', await file.path()], '', { STORAGE_DIR });
+    expect(restored).toMatchObject({ code: 0, stderr: '' });
+    expect(restored.stdout).toContain('2 databases, 2 tenants, 4 facts and 1 rule');
+    const verified = await service.run(['--verify'], '', { STORAGE_DIR });
+    expect(verified.stdout).toContain('Everything verifies.');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test('the dashboard shows what happens, as charts and as a table', async ({ page, service }) => {

@@ -1,6 +1,6 @@
 /** The workbench keeps up: with changes made elsewhere, with a service that goes and comes, with many facts. */
 import { expect } from '@playwright/test';
-import { clearEditor, open, openSample, rowsOf, test } from './workbench.ts';
+import { clearEditor, goTo, open, openSample, rowsOf, test } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 
@@ -49,7 +49,7 @@ test('while the service is away the workbench says so, and goes on when it is ba
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(rowsOf(page, 'Facts').first()).toBeVisible();
   // The browser itself reports every refused connection; those are the point of this test.
-  const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|503/;
+  const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|503/;
   watched.complaints.splice(
     0,
     Number.POSITIVE_INFINITY,
@@ -112,4 +112,17 @@ test('what is asked is what was typed, however quickly it is sent off', async ({
     await expect(page.getByLabel('Question').first()).toContainText(`ancestor(?who, ${who})`);
     await expect(rowsOf(page, 'Answers')).not.toHaveCount(0);
   }
+
+  // With the editor loaded already, the dialog and what it is for come at once.
+  await goTo(page, 'Facts');
+  await page.getByRole('button', { name: 'Add facts', exact: true }).click();
+  await expect(page.getByRole('textbox', { name: 'Facts as statements' })).toBeFocused();
+  await page.keyboard.type('mother(zoe, pia).');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByText('1 fact asserted')).toBeVisible();
+
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('settings');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/settings/);
 });

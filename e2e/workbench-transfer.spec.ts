@@ -1,7 +1,7 @@
 /** Knowledge as files, from the workbench: mapped, checked, imported, undone, cancelled, exported and read back. */
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Locator, type Page } from '@playwright/test';
 import { readFileSync } from 'node:fs';
+import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
 import { open, rowsOf, test } from './workbench.ts';
 
@@ -164,27 +164,16 @@ test('an import goes on when its dialog is closed, is cancelled, and what it sto
   await expect(page.getByText('No facts yet')).toBeVisible();
 });
 
-async function check(page: Page, view: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const found = grave.map(({ id, help, nodes }) => ({ id, help, places: nodes.map((node) => node.html) }));
-  expect(found, `findings in ${view}`).toEqual([]);
-}
-
-for (const colorScheme of ['light', 'dark'] as const)
-  test(`nothing grave is found in the dialogs, ${colorScheme}`, async ({ page, service }) => {
-    test.setTimeout(120_000);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width: 1280, height: 800 });
-    await open(page, service, '/facts?transfer=import');
-    const dialog = await choose(page, 'p.tsv', 'from\tto\tnote\na\tb\tx\nc\td\n');
-    await dialog.getByRole('button', { name: 'Check' }).click();
-    await expect(dialog.getByText('Checked; nothing was stored')).toBeVisible();
-    await check(page, 'the preview and its check');
-    await importNow(dialog, 'p.tsv');
-    await open(page, service, '/facts?transfer=export');
-    await expect(page.getByRole('dialog')).toContainText('Export from');
-    await check(page, 'the export');
-  });
+test('nothing grave is found in the dialogs', async ({ page, service }) => {
+  test.setTimeout(120_000);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page, service, '/facts?transfer=import');
+  const dialog = await choose(page, 'p.tsv', 'from\tto\tnote\na\tb\tx\nc\td\n');
+  await dialog.getByRole('button', { name: 'Check' }).click();
+  await expect(dialog.getByText('Checked; nothing was stored')).toBeVisible();
+  await expectNothingGrave(page, 'the preview and its check');
+  await importNow(dialog, 'p.tsv');
+  await open(page, service, '/facts?transfer=export');
+  await expect(page.getByRole('dialog')).toContainText('Export from');
+  await expectNothingGrave(page, 'the export');
+});

@@ -34,6 +34,8 @@ export const test = base.extend<{ watched: Watch }>({
     async ({ page, service }, use) => {
       const seen = watch(page, service);
       await use(seen);
+      // A request that is held back is nobody's once the test is over.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
       expect(seen.foreign, 'requests that leave the service').toEqual([]);
       expect(seen.complaints, 'complaints in the console').toEqual([]);
     },
