@@ -89,3 +89,111 @@ export function shuffled<T>(items: readonly T[], seed: number): T[] {
   }
   return copy;
 }
+
+/** A grid of `width` by `width` nodes with edges to the right and down, in random order. */
+export function grid(width: number, seed: number): Row[] {
+  const rows: Row[] = [];
+  for (let y = 0; y < width; y++)
+    for (let x = 0; x < width; x++) {
+      const from = `n${y * width + x}`;
+      if (x + 1 < width) rows.push([from, `n${y * width + x + 1}`]);
+      if (y + 1 < width) rows.push([from, `n${(y + 1) * width + x}`]);
+    }
+  return shuffled(rows, seed);
+}
+
+/** n0 -> n1 -> … -> n0: `nodes` edges, in random order. */
+export function cycle(nodes: number, seed: number): Row[] {
+  return shuffled(
+    Array.from({ length: nodes }, (_, index): Row => [`n${index}`, `n${(index + 1) % nodes}`]),
+    seed,
+  );
+}
+
+/** Edges from earlier to later nodes alone: what moves a game has that always ends. */
+export function acyclic(nodes: number, edges: number, seed: number): Row[] {
+  const prng = new Prng(seed);
+  return distinct(edges, () => {
+    const from = prng.below(nodes - 1);
+    return [`n${from}`, `n${from + 1 + prng.below(Math.min(nodes - from - 1, 1_000))}`];
+  });
+}
+
+/** A chain of classes as (class, superclass). */
+export function classChain(classes: number): Row[] {
+  return Array.from({ length: classes - 1 }, (_, index): Row => [`c${index}`, `c${index + 1}`]);
+}
+
+/** Numbers below `count`, each `rank + 1` as rare as its power `exponent` says (Zipf's law): 0 is the most frequent. */
+function zipf(count: number, exponent: number, prng: Prng): () => number {
+  const sums = new Float64Array(count);
+  let sum = 0;
+  for (let rank = 0; rank < count; rank++) {
+    sum += (rank + 1) ** -exponent;
+    sums[rank] = sum;
+  }
+  return () => {
+    const wanted = (prng.below(2 ** 30) / 2 ** 30) * sum;
+    let low = 0;
+    let high = count - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sums[middle] as number) <= wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}
+
+/** `count` distinct pairs of what `draw` gives; null: one more time. */
+function distinct(count: number, draw: () => Row | null): Row[] {
+  const rows = new Map<string, Row>();
+  while (rows.size < count) {
+    const row = draw();
+    if (row !== null) rows.set(row.join(' '), row);
+  }
+  return [...rows.values()];
+}
+
+/** `edges` distinct edges whose ends are both drawn by Zipf's law: few nodes have most of them. */
+export function skewedGraph(nodes: number, edges: number, exponent: number, seed: number): Row[] {
+  const prng = new Prng(seed);
+  const draw = zipf(nodes, exponent, prng);
+  // Which nodes are frequent differs between sources and targets, so that hubs do not only point at themselves.
+  return distinct(edges, () => [`n${draw()}`, `n${(draw() * 7 + 3) % nodes}`]);
+}
+
+/** `count` distinct pairs of a left value, all as likely, and a key that few pairs share or many, by Zipf's law. */
+export function skewedPairs(
+  left: string,
+  keys: number,
+  count: number,
+  exponent: number,
+  seed: number,
+): Row[] {
+  const prng = new Prng(seed);
+  const draw = zipf(keys, exponent, prng);
+  return distinct(count, () => [`${left}${prng.below(count)}`, `k${draw()}`]);
+}
+
+/** The other way round. */
+export function turned(rows: readonly Row[]): Row[] {
+  return rows.map(([x, y]) => [y, x]);
+}
+
+/**
+ * Dependencies between packages, shaped like those of Debian: few libraries that most things need, directly or not,
+ * and many programs that nothing needs. A package needs those that are more wanted than itself, hardly ever others;
+ * p0 is wanted most, and `suite` needs twenty packages of any kind.
+ */
+export function packages(count: number, dependencies: number, seed: number): Row[] {
+  const prng = new Prng(seed);
+  const wanted = zipf(count, 0.9, prng);
+  const suite = distinct(20, () => ['suite', `p${prng.below(count)}`]);
+  const others = distinct(dependencies - suite.length, () => {
+    const from = prng.below(count);
+    const to = wanted();
+    return to < from || (to > from && prng.below(500) === 0) ? [`p${from}`, `p${to}`] : null;
+  });
+  return shuffled([...suite, ...others], seed + 1);
+}

@@ -1,48 +1,67 @@
 /**
- * `npm run bench`: our engine and its peers on the same workloads, in one run, each in a process of its own.
+ * `npm run bench`, or `npm run bench -- engine`: our engine and its peers on the same workloads, in one run, each in a
+ * process of its own.
  *
- * Runs go round: every contestant once, then all again, so that a disturbance of the machine does not fall on
- * one of them alone; the tables show medians. Answers are counted, not printed, and compared: a contestant that
- * finds another number of answers makes the benchmark fail.
+ * Runs go round: every contestant once at everything, then all again, so that a disturbance of the machine does not fall on
+ * one of them alone; the tables show medians. Answers are counted, not printed, and compared: a contestant that finds another
+ * number of answers makes the benchmark fail.
  */
-import { readFileSync } from 'node:fs';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Contestant, type Outcome, RunFailure, type Task } from './contestants/contestant.ts';
+import { type Contestant, RunFailure, type Task } from './contestants/contestant.ts';
 import { corollary } from './contestants/corollary.ts';
+import { duckdb, swiplWasm } from './contestants/fetched.ts';
 import { gringo } from './contestants/gringo.ts';
 import { n3 } from './contestants/n3.ts';
+import { swiProlog } from './contestants/prolog.ts';
+import { souffle } from './contestants/souffle.ts';
 import { sqlite } from './contestants/sqlite.ts';
-import { swiProlog } from './contestants/swi-prolog.ts';
-import { type Cell, disagreements, figure, type Line, report } from './report.ts';
-import { type Size, sizes, type Workload, workloads } from './workloads.ts';
+import { disagreements, figure, growth, type Line, report } from './report.ts';
+import { type Place, Runs } from './runs.ts';
+import { targetTable } from './targets.ts';
+import { rulesOf, type Size, sizes, type Workload } from './workloads/workload.ts';
+import { workloads } from './workloads/workloads.ts';
 
-const help = `npm run bench -- [options]
-  --size ${sizes.join('|')}   how large the inputs are (small)
+const help = `npm run bench -- [engine] [options]
+  --size A,B            how large the inputs are: ${sizes.join(', ')} (small)
   --runs N              runs of each, of which the median counts (3)
   --only A,B            only these workloads: ${workloads.map(({ name }) => name).join(', ')}
   --without A,B         leave these contestants out
-  --timeout SECONDS     per process (120)
-  --output FILE         write the tables there too, as Markdown
+  --timeout SECONDS     of CPU per process (120)
+  --minutes N           begin nothing more after so many minutes (60)
+  --output FILE         keep each run there, a line of JSON; what is there already is not measured again
+  --report FILE         write the tables there too, as Markdown
   --help`;
 
 interface Options {
-  size: Size;
-  runs: number;
-  timeoutMs: number;
-  chosen: readonly Workload[];
-  without: readonly string[];
-  output: string | null;
+  readonly sizes: readonly Size[];
+  readonly runs: number;
+  readonly timeoutMs: number;
+  readonly deadline: number;
+  readonly chosen: readonly Workload[];
+  readonly without: readonly string[];
+  readonly output: string | null;
+  readonly report: string | null;
 }
 
 function positive(text: string, option: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new Error(`--${option} takes a number above 0, not "${text}"`);
   return value;
+}
+
+/** Those of all that a list separated by commas names. */
+function chosen<T>(text: string, all: readonly T[], nameOf: (item: T) => string, what: string): T[] {
+  return text.split(',').map((name) => {
+    const item = all.find((each) => nameOf(each) === name);
+    if (item === undefined)
+      throw new Error(`there is no ${what} "${name}": take of ${all.map(nameOf).join(', ')}`);
+    return item;
+  });
 }
 
 function readOptions(): Options | null {
@@ -53,26 +72,23 @@ function readOptions(): Options | null {
       only: { type: 'string' },
       without: { type: 'string', default: '' },
       timeout: { type: 'string', default: '120' },
+      minutes: { type: 'string', default: '60' },
       output: { type: 'string' },
+      report: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
-  const size = sizes.find((name) => name === values.size);
-  if (size === undefined) throw new Error(`--size takes ${sizes.join(', ')}, not "${values.size}"`);
-  const names = values.only?.split(',') ?? workloads.map(({ name }) => name);
-  const chosen = names.map((name) => {
-    const workload = workloads.find((each) => each.name === name);
-    if (workload === undefined) throw new Error(`there is no workload "${name}"`);
-    return workload;
-  });
   return {
-    size,
+    sizes: chosen(values.size, sizes, (size) => size, 'size'),
     runs: Math.ceil(positive(values.runs, 'runs')),
     timeoutMs: positive(values.timeout, 'timeout') * 1000,
-    chosen,
+    deadline: performance.now() + positive(values.minutes, 'minutes') * 60_000,
+    chosen:
+      values.only === undefined ? workloads : chosen(values.only, workloads, ({ name }) => name, 'workload'),
     without: values.without.split(',').map((name) => name.toLowerCase()),
     output: values.output ?? null,
+    report: values.report ?? null,
   };
 }
 
@@ -87,34 +103,57 @@ function packageVersion(name: string): string | null {
   }
 }
 
-function present(options: Options): Contestant[] {
+/** A contestant that is here. */
+interface Present {
+  readonly contestant: Contestant;
+  readonly version: string;
+}
+
+function present(options: Options): Present[] {
   const here = dirname(fileURLToPath(import.meta.url));
   const all = [
     corollary(join(here, 'corollary-child.js')),
     swiProlog,
+    souffle,
     sqlite,
-    n3(join(here, 'n3-child.js'), packageVersion('n3')),
+    duckdb(join(here, 'duckdb-child.js')),
     gringo,
+    swiplWasm(join(here, 'swipl-wasm-child.js')),
+    n3(join(here, 'n3-child.js'), packageVersion('n3')),
   ];
-  return all.filter((contestant) => {
-    if (options.without.includes(contestant.name.toLowerCase())) return false;
+  return all.flatMap((contestant) => {
+    if (options.without.includes(contestant.name.toLowerCase())) return [];
     const version = contestant.version();
     console.log(
       version === null ? `${contestant.name}: not installed, left out` : `${contestant.name}: ${version}`,
     );
-    return version !== null;
+    return version === null ? [] : [{ contestant, version }];
   });
+}
+
+type Input = Pick<Task, 'workload' | 'rules' | 'relations' | 'probes' | 'scopes'>;
+
+function inputOf(workload: Workload, size: Size): Input {
+  const relations = workload.build(size);
+  return {
+    workload,
+    rules: rulesOf(workload, size),
+    relations,
+    probes: workload.probes(relations, size),
+    scopes: workload.scopes?.[size] ?? 1,
+  };
 }
 
 async function runOnce(
   contestant: Contestant,
-  workload: Workload,
-  options: Options,
   input: Input,
-): Promise<Cell> {
+  timeoutMs: number,
+): Promise<Parameters<Runs['add']>[1]> {
+  const reason = contestant.declines(input.workload, input.rules);
+  if (reason !== null) return { reason };
   const folder = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
   try {
-    return { outcomes: [await contestant.run({ workload, folder, timeoutMs: options.timeoutMs, ...input })] };
+    return await contestant.run({ ...input, folder, timeoutMs });
   } catch (error) {
     if (error instanceof RunFailure) return { reason: error.message };
     throw error;
@@ -123,32 +162,49 @@ async function runOnce(
   }
 }
 
-type Input = Pick<Task, 'relations' | 'probes' | 'scopes'>;
+const placeOf = (workload: Workload, size: Size, { contestant, version }: Present): Place => ({
+  workload: workload.name,
+  size,
+  contestant: contestant.name,
+  version,
+});
 
-async function runWorkload(
-  contestants: readonly Contestant[],
-  workload: Workload,
+/** Every contestant once, where it has not so many runs already. False: the time is up. */
+async function round(
+  contestants: readonly Present[],
+  runs: Runs,
+  number: number,
   options: Options,
-): Promise<Line> {
-  const relations = workload.build(options.size);
-  const scopes = workload.scopes?.[options.size] ?? 1;
-  const input = { relations, probes: workload.probes(relations, options.size), scopes };
-  const cells = contestants.map((contestant): Cell => {
-    const reason = contestant.declines(workload);
-    return reason === null ? { outcomes: [] } : { reason };
-  });
-  console.log(`\n${workload.name}: ${workload.title}`);
-  for (let run = 0; run < options.runs; run++)
-    for (const [index, contestant] of contestants.entries()) {
-      const cell = cells[index];
-      if (cell === undefined || 'reason' in cell) continue;
-      const next = await runOnce(contestant, workload, options, input);
-      const outcomes: readonly Outcome[] = 'outcomes' in next ? next.outcomes : [];
-      cells[index] = 'reason' in next ? next : { outcomes: [...cell.outcomes, ...outcomes] };
-      const text = 'reason' in next ? next.reason : outcomes.map(({ solve }) => `${figure(solve)} s`).join();
-      console.log(`  ${contestant.name}: ${text}`);
+): Promise<boolean> {
+  for (const size of options.sizes)
+    for (const workload of options.chosen) {
+      const waiting = contestants.filter((each) => runs.count(placeOf(workload, size, each)) < number);
+      if (waiting.length === 0) continue;
+      console.log(`\n${workload.name}, ${size}, run ${number}: ${workload.title}`);
+      const input = inputOf(workload, size);
+      for (const each of waiting) {
+        if (performance.now() > options.deadline) return false;
+        const run = await runOnce(each.contestant, input, options.timeoutMs);
+        runs.add(placeOf(workload, size, each), run);
+        console.log(`  ${each.contestant.name}: ${'reason' in run ? run.reason : `${figure(run.solve)} s`}`);
+      }
     }
-  return { workload: workload.name, title: workload.title, kind: workload.kind, cells };
+  return true;
+}
+
+/** All tables of what was measured, size by size. */
+function tables(names: readonly string[], lines: readonly Line[], options: Options): string {
+  const bySize = options.sizes.map((size) => {
+    const ofSize = lines.filter((line) => line.size === size);
+    return `## Inputs: ${size}\n\n${report(names, ofSize)}`;
+  });
+  const full = lines.filter(({ size }) => size === 'full');
+  return [
+    `Median of up to ${options.runs}; (xN): N times what ${names[0]} takes; in brackets behind a workload: answers.`,
+    ...bySize,
+    ...(options.sizes.length > 1 ? [`## Growth\n\n${growth(lines)}\n`] : []),
+    ...(full.length > 0 ? [`## Targets\n\n${targetTable(names, full)}\n`] : []),
+  ].join('\n\n');
 }
 
 async function main(): Promise<void> {
@@ -158,15 +214,27 @@ async function main(): Promise<void> {
     return;
   }
   const contestants = present(options);
-  const names = contestants.map(({ name }) => name);
-  const lines: Line[] = [];
-  for (const workload of options.chosen) lines.push(await runWorkload(contestants, workload, options));
-  const text = report(names, lines);
-  console.log(
-    `\nMedian of ${options.runs}; (xN): N times what ${names[0]} takes; in brackets behind a workload: answers.\n`,
+  const names = contestants.map(({ contestant }) => contestant.name);
+  const runs = new Runs(options.output);
+  for (let number = 1; number <= options.runs; number++)
+    if (!(await round(contestants, runs, number, options))) {
+      console.log('\nThe time is up; with --output the same command goes on from here.');
+      break;
+    }
+  const lines = options.sizes.flatMap((size) =>
+    options.chosen.map(
+      (workload): Line => ({
+        workload: workload.name,
+        title: workload.title,
+        kind: workload.kind,
+        size,
+        cells: contestants.map((each) => runs.cell(placeOf(workload, size, each))),
+      }),
+    ),
   );
-  console.log(text);
-  if (options.output !== null) writeFileSync(options.output, text);
+  const text = tables(names, lines, options);
+  console.log(`\n${text}`);
+  if (options.report !== null) writeFileSync(options.report, text);
   const differing = disagreements(names, lines);
   for (const line of differing) console.error(`different numbers of answers: ${line}`);
   if (differing.length > 0) process.exitCode = 1;

@@ -172,6 +172,7 @@ async function check(engine: Engine, scope: string | null): Promise<void> {
     truthVal: null,
     derived: false,
     cursor: null,
+    offset: null,
   };
   const listed = await engine.facts(caller, { ...query, sort: 'salience', order: 'desc', limit: 1000 });
   const saliences = (list: readonly { salience: number }[]): string =>

@@ -1,18 +1,78 @@
 import { expect, test } from 'vitest';
-import { corollaryRule, n3Rule, prologAtom, prologRule, rule } from './program.ts';
+import { souffleProgram } from './contestants/souffle.ts';
+import {
+  corollaryRule,
+  count,
+  fitsN3,
+  gringoRule,
+  n3Rule,
+  not,
+  prologAtom,
+  prologRule,
+  rule,
+  souffleRule,
+} from './program.ts';
 
 const step = rule(['tc', '?x', '?z'], ['tc', '?x', '?y'], ['edge', '?y', '?z']);
+const leaf = rule(['leaf', '?x'], ['edge', '?_', '?x'], not('edge', '?x', '?_'));
+const reaches = rule(['reaches', '?x', '?n'], ['node', '?x'], count('?n', '?y', ['tc', '?x', '?y']));
 
 test('a rule reads the same in every language it is printed in', () => {
   expect(corollaryRule(step)).toBe('tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)');
   expect(prologRule(step)).toBe('tc(X, Z) :- tc(X, Y), edge(Y, Z).');
+  expect(gringoRule(step)).toBe(prologRule(step));
+  expect(souffleRule(step)).toBe('tc(x, z) :- tc(x, y), edge(y, z).');
   expect(n3Rule(step)).toBe('{ ?x :tc ?y . ?y :edge ?z } => { ?x :tc ?z } .');
 });
 
-test('constants stay as they are', () => {
-  expect(prologAtom(['tc', 'n0', '?y'])).toBe('tc(n0, Y)');
+test('default negation reads the same in every language that has it', () => {
+  expect(corollaryRule(leaf)).toBe('leaf(?x) :- edge(?_, ?x), not edge(?x, ?_)');
+  expect(prologRule(leaf)).toBe('leaf(X) :- edge(_, X), \\+ edge(X, _).');
+  expect(gringoRule(leaf)).toBe('leaf(X) :- edge(_, X), not edge(X, _).');
+  expect(souffleRule(leaf)).toBe('leaf(x) :- edge(_, x), !edge(x, _).');
 });
 
-test('an atom that is no triple is refused by N3', () => {
-  expect(() => n3Rule(rule(['p', '?x'], ['q', '?x', '?y']))).toThrow('two arguments');
+test('a count reads the same in every language that has it', () => {
+  expect(corollaryRule(reaches)).toBe('reaches(?x, ?n) :- node(?x), ?n = count { ?y : tc(?x, ?y) }');
+  expect(prologRule(reaches)).toBe('reaches(X, N) :- node(X), aggregate_all(count, tc(X, Y), N).');
+  expect(gringoRule(reaches)).toBe('reaches(X, N) :- node(X), N = #count { Y : tc(X, Y) }.');
+  expect(souffleRule(reaches)).toBe('reaches(x, n) :- node(x), n = count : { tc(x, y) }.');
+});
+
+test('constants stay as they are, but for Soufflé, which takes them for variables without quotes', () => {
+  expect(prologAtom(['tc', 'n0', '?y'])).toBe('tc(n0, Y)');
+  expect(souffleRule(rule(['from', '?y'], ['tc', 'n0', '?y']))).toBe('from(y) :- tc("n0", y).');
+});
+
+test('N3 is given positive rules of triples alone', () => {
+  expect([step, leaf, reaches, rule(['p', '?x'], ['q', '?x', '?y'])].map(fitsN3)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(() => n3Rule(leaf)).toThrow('two arguments');
+});
+
+test('a program for Soufflé declares what it reads and concludes, and takes the answers of a bound goal out by a rule', () => {
+  expect(souffleProgram(['edge'], [step], ['tc', 'n0', '?y']).split('\n')).toEqual([
+    '.decl edge(c0: symbol, c1: symbol)',
+    '.input edge',
+    '.decl tc(c0: symbol, c1: symbol)',
+    '.pragma "magic-transform" "*"',
+    '.decl answer_of_the_question(c0: symbol)',
+    'tc(x, z) :- tc(x, y), edge(y, z).',
+    'answer_of_the_question(y) :- tc("n0", y).',
+    '.printsize answer_of_the_question',
+    '',
+  ]);
+  expect(souffleProgram(['edge'], [reaches], ['reaches', '?x', '?n'])).toContain(
+    '.decl reaches(c0: symbol, c1: number)\n',
+  );
+});
+
+test('a program for Soufflé without rules reads the facts and tells how many there are', () => {
+  expect(souffleProgram(['edge'], [], ['tc', '?x', '?y'])).toBe(
+    '.decl edge(c0: symbol, c1: symbol)\n.input edge\n.printsize edge\n',
+  );
 });

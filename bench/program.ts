@@ -1,54 +1,122 @@
 /**
- * The little language that workloads are written in: positive rules over binary and wider relations.
+ * The little language that workloads are written in: rules over predicates of any arity, with default negation and counting.
  *
  * A workload is written once; every contestant gets it in its own language through the printers here, so that
  * no contestant is given a better-written program by accident. Constants are lower-case words of letters, digits
- * and `_`, which need no quotes in any of the languages. Only SQL is written by hand, with the workload.
+ * and `_`, which need no quotes in any of the languages but Soufflé's. Only SQL is written by hand, with the workload.
  */
 
-/** A predicate and its arguments; one that starts with `?` is a variable. */
+/** A predicate and its arguments; one that starts with `?` is a variable, and `?_` matches anything. */
 export type BenchAtom = readonly [predicate: string, ...args: string[]];
+
+/** Holds where no match of the atom can be derived. */
+export interface Negation {
+  readonly not: BenchAtom;
+}
+
+/** `result` is how many distinct values `over` has in matches of the atom. */
+export interface Count {
+  readonly result: string;
+  readonly over: string;
+  readonly of: BenchAtom;
+}
+
+export type BenchLiteral = BenchAtom | Negation | Count;
 
 export interface BenchRule {
   readonly head: BenchAtom;
-  readonly body: readonly BenchAtom[];
+  readonly body: readonly BenchLiteral[];
 }
 
 /** `rule(['tc', '?x', '?y'], ['edge', '?x', '?y'])` */
-export function rule(head: BenchAtom, ...body: BenchAtom[]): BenchRule {
+export function rule(head: BenchAtom, ...body: BenchLiteral[]): BenchRule {
   return { head, body };
 }
 
-function printAtom(atom: BenchAtom, variable: (name: string) => string): string {
-  const [predicate, ...args] = atom;
-  return `${predicate}(${args.map((arg) => (arg.startsWith('?') ? variable(arg.slice(1)) : arg)).join(', ')})`;
+export const not = (...atom: BenchAtom): Negation => ({ not: atom });
+
+/** `count('?n', '?y', ['tc', '?x', '?y'])` */
+export const count = (result: string, over: string, of: BenchAtom): Count => ({ result, over, of });
+
+/** How one language writes a term, a negated atom, a count, and what stands around a rule. */
+interface Language {
+  term(text: string): string;
+  not(atom: string): string;
+  count(result: string, over: string, of: string): string;
+  readonly end: string;
 }
 
-const ownVariable = (name: string): string => `?${name}`;
-const prologVariable = (name: string): string => name.toUpperCase();
+const isVariable = (term: string): boolean => term.startsWith('?');
+
+/** Prolog's variables and ASP's begin with a capital letter. */
+const capital = (term: string): string => (isVariable(term) ? term.slice(1).toUpperCase() : term);
+
+const corollary: Language = {
+  term: (text) => text,
+  not: (atom) => `not ${atom}`,
+  count: (result, over, of) => `${result} = count { ${over} : ${of} }`,
+  end: '',
+};
+
+const prolog: Language = {
+  term: capital,
+  not: (atom) => `\\+ ${atom}`,
+  count: (result, _, of) => `aggregate_all(count, ${of}, ${result})`,
+  end: '.',
+};
+
+const answerSets: Language = {
+  term: capital,
+  not: (atom) => `not ${atom}`,
+  count: (result, over, of) => `${result} = #count { ${over} : ${of} }`,
+  end: '.',
+};
+
+const souffle: Language = {
+  term: (term) => (isVariable(term) ? term.slice(1) : `"${term}"`),
+  not: (atom) => `!${atom}`,
+  count: (result, _, of) => `${result} = count : { ${of} }`,
+  end: '.',
+};
+
+function printAtom([predicate, ...args]: BenchAtom, language: Language): string {
+  return `${predicate}(${args.map((arg) => language.term(arg)).join(', ')})`;
+}
+
+function printLiteral(literal: BenchLiteral, language: Language): string {
+  if ('not' in literal) return language.not(printAtom(literal.not, language));
+  if (!('of' in literal)) return printAtom(literal, language);
+  const { result, over, of } = literal;
+  return language.count(language.term(result), language.term(over), printAtom(of, language));
+}
+
+function printRule({ head, body }: BenchRule, language: Language): string {
+  const literals = body.map((literal) => printLiteral(literal, language));
+  return `${printAtom(head, language)} :- ${literals.join(', ')}${language.end}`;
+}
 
 /** Corollary's own grammar, without the full stop. */
-export function corollaryRule(rule: BenchRule): string {
-  return `${printAtom(rule.head, ownVariable)} :- ${rule.body.map((atom) => printAtom(atom, ownVariable)).join(', ')}`;
-}
-
-/** Prolog and ASP agree on rules as simple as these. */
-export function prologRule(rule: BenchRule): string {
-  return `${prologAtom(rule.head)} :- ${rule.body.map(prologAtom).join(', ')}.`;
-}
-
-export function prologAtom(atom: BenchAtom): string {
-  return printAtom(atom, prologVariable);
-}
+export const corollaryRule = (rule: BenchRule): string => printRule(rule, corollary);
+export const prologRule = (rule: BenchRule): string => printRule(rule, prolog);
+export const prologAtom = (atom: BenchAtom): string => printAtom(atom, prolog);
+export const gringoRule = (rule: BenchRule): string => printRule(rule, answerSets);
+export const souffleRule = (rule: BenchRule): string => printRule(rule, souffle);
 
 /** Namespace of everything that N3 sees. */
 export const n3Namespace = 'urn:b:';
 
-function n3Triple(atom: BenchAtom): string {
-  const [predicate, subject, object, ...more] = atom;
-  if (subject === undefined || object === undefined || more.length > 0)
-    throw new Error(`N3 takes two arguments: ${predicate}`);
-  const term = (text: string): string => (text.startsWith('?') ? text : `:${text}`);
+/** N3 speaks of triples, and its rules here of nothing but what holds. */
+export function fitsN3({ head, body }: BenchRule): boolean {
+  return [head, ...body].every(
+    (literal) => !('not' in literal) && !('of' in literal) && literal.length === 3,
+  );
+}
+
+function n3Triple(literal: BenchLiteral): string {
+  if ('not' in literal || 'of' in literal || literal.length !== 3)
+    throw new Error(`N3 takes atoms of two arguments: ${JSON.stringify(literal)}`);
+  const [predicate, subject = '', object = ''] = literal;
+  const term = (text: string): string => (isVariable(text) ? text : `:${text}`);
   return `${term(subject)} :${predicate} ${term(object)}`;
 }
 

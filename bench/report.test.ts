@@ -8,6 +8,7 @@ const line: Line = {
   workload: 'closure',
   title: 'a closure',
   kind: 'ask',
+  size: 'full',
   cells: [
     { outcomes: [outcome(1234, 0.1), outcome(1234, 0.3), outcome(1234, 0.2)] },
     { outcomes: [outcome(1234, 1)] },
@@ -23,7 +24,7 @@ test('a table shows medians, and for the others how many times ours that is', ()
 test('contestants that find different numbers of answers are named', () => {
   expect(disagreements(['A', 'B', 'C'], [line])).toEqual([]);
   const other = { ...line, cells: [{ outcomes: [outcome(1, 1)] }, { outcomes: [outcome(2, 1)] }] };
-  expect(disagreements(['A', 'B'], [other])).toEqual(['closure: A 1, B 2']);
+  expect(disagreements(['A', 'B'], [other])).toEqual(['closure, full: A 1, B 2']);
 });
 
 test('numbers are printed to three digits', () => {

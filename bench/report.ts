@@ -1,5 +1,6 @@
-/** The tables of a finished benchmark, as Markdown: times with ratios, loads, peak memory. */
+/** The tables of a finished benchmark, as Markdown: times with ratios, loads, peak memory, growth. */
 import { median, type Outcome } from './contestants/contestant.ts';
+import type { Kind, Size } from './workloads/workload.ts';
 
 /** What became of one contestant on one workload: its runs, or why there are none. */
 export type Cell = { readonly outcomes: readonly Outcome[] } | { readonly reason: string };
@@ -7,7 +8,8 @@ export type Cell = { readonly outcomes: readonly Outcome[] } | { readonly reason
 export interface Line {
   readonly workload: string;
   readonly title: string;
-  readonly kind: 'ask' | 'change' | 'load';
+  readonly kind: Kind;
+  readonly size: Size;
   /** By contestant, in the order of the columns. */
   readonly cells: readonly Cell[];
 }
@@ -84,7 +86,9 @@ export function disagreements(contestants: readonly string[], lines: readonly Li
         : [],
     );
     if (new Set(found.map(([, answers]) => answers)).size <= 1) return [];
-    return [`${line.workload}: ${found.map(([name, answers]) => `${name} ${answers}`).join(', ')}`];
+    return [
+      `${line.workload}, ${line.size}: ${found.map(([name, answers]) => `${name} ${answers}`).join(', ')}`,
+    ];
   });
 }
 
@@ -107,16 +111,60 @@ function memoryRow(line: Line): MeasuredRow {
   return { label: line.title, line, pick };
 }
 
-/** The whole report. `contestants[0]` is our own engine. */
+/** What is told of our own engine alone; those that take microseconds in microseconds. */
+function figureRows(lines: readonly Line[]): string[][] {
+  return lines.flatMap((line) => {
+    const own = line.cells[0];
+    const first = own !== undefined && 'outcomes' in own ? own.outcomes[0]?.figures : undefined;
+    return Object.keys(first ?? {}).map((name) => {
+      const seconds = own === undefined ? null : medianOf(own, ({ figures }) => figures?.[name]);
+      return [`${line.title}: ${name}`, figure((seconds ?? Number.NaN) * 1e6)];
+    });
+  });
+}
+
+/** The tables of one size. `contestants[0]` is our own engine. */
 export function report(contestants: readonly string[], lines: readonly Line[]): string {
   const sections: [string, MeasuredRow[]][] = [
     ['One cold question, CPU seconds', solveRows(lines, 'ask')],
     ['After one fact was taken away, the question again, CPU seconds', solveRows(lines, 'change')],
+    ['After the first question, look-ups in what was derived, CPU seconds', solveRows(lines, 'look-up')],
+    ['The same proof again, CPU seconds', solveRows(lines, 'proof')],
     ['Loading', lines.filter(({ kind }) => kind === 'load').flatMap(loadRows)],
     ['Peak memory of the process, MB', lines.map(memoryRow)],
   ];
-  return sections
+  const figures = figureRows(lines);
+  const tables = sections
     .filter(([, rows]) => rows.length > 0)
-    .map(([title, rows]) => `### ${title}\n\n${measureTable(contestants, rows)}\n`)
-    .join('\n');
+    .map(([title, rows]) => [title, measureTable(contestants, rows)] as const);
+  const all =
+    figures.length === 0
+      ? tables
+      : [
+          ...tables,
+          [`Of ${contestants[0] ?? ''} alone, CPU microseconds`, table(['', ''], figures)] as const,
+        ];
+  return all.map(([title, text]) => `### ${title}\n\n${text}\n`).join('\n');
+}
+
+/**
+ * What more answers cost our own engine, workload by workload, where several sizes were measured: the question's CPU seconds
+ * and peak memory.
+ */
+export function growth(lines: readonly Line[]): string {
+  const sizes = [...new Set(lines.map(({ size }) => size))];
+  const rows = [...new Set(lines.map(({ workload }) => workload))].map((workload) => {
+    const mine = lines.filter((line) => line.workload === workload);
+    const cells = sizes.map((size) => {
+      const line = mine.find((each) => each.size === size);
+      const own = line?.cells[0];
+      if (line === undefined || own === undefined) return '-';
+      if ('reason' in own) return own.reason;
+      const seconds = medianOf(own, ({ solve }) => solve) ?? Number.NaN;
+      const peak = medianOf(own, ({ peakBytes }) => peakBytes) ?? Number.NaN;
+      return `${figure(seconds)} s, ${figure(peak / 1e6)} MB (${answersOf(line)})`;
+    });
+    return [mine[0]?.title ?? workload, ...cells];
+  });
+  return table(['', ...sizes], rows);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark, or that of the storage, of memory, of context windows, of imports, of HTTP or of MCP where the first argument names it:
+ * Starts the benchmark of the engine, or that of the storage, of memory, of space, of a package graph over HTTP, of context windows, of imports, of HTTP, of MCP or of the
+ * workbench where the first argument names it:
  * bundles it and the engine for Node, then runs the bundle with the same arguments.
  * Measured is therefore what ships, code that went through the bundler, and not a development server.
  */
@@ -25,26 +26,32 @@ await build({
     rolldownOptions: {
       input: {
         main: join(root, 'bench', 'main.ts'),
-        storage: join(root, 'bench', 'storage.ts'),
+        storage: join(root, 'bench', 'storage', 'main.ts'),
         context: join(root, 'bench', 'context', 'main.ts'),
         memory: join(root, 'bench', 'memory.ts'),
         import: join(root, 'bench', 'import.ts'),
+        space: join(root, 'bench', 'space.ts'),
+        packages: join(root, 'bench', 'packages.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
         mcp: join(root, 'bench', 'mcp', 'main.ts'),
         'sdk-child': join(root, 'bench', 'mcp', 'sdk-child.ts'),
         'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),
         collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
+        ui: join(root, 'bench', 'ui', 'main.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
+        'duckdb-child': join(root, 'bench', 'contestants', 'duckdb-child.ts'),
+        'swipl-wasm-child': join(root, 'bench', 'contestants', 'swipl-wasm-child.ts'),
       },
     },
   },
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'memory', 'context', 'import', 'http', 'mcp'];
-const [program, args] = others.includes(first) ? [`${first}.js`, rest] : ['main.js', process.argv.slice(2)];
+const others = ['storage', 'memory', 'space', 'packages', 'context', 'import', 'http', 'mcp', 'ui'];
+const program = others.includes(first) ? `${first}.js` : 'main.js';
+const args = others.includes(first) || first === 'engine' ? rest : process.argv.slice(2);
 const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {
   stdio: 'inherit',
 });

@@ -2,11 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { measure, type Measured } from '../measure.ts';
 import type { Relation, Row } from '../graphs.ts';
-import type { Workload } from '../workloads.ts';
+import type { BenchRule } from '../program.ts';
+import type { Workload } from '../workloads/workload.ts';
 
-/** A workload with its input made. `folder` is the contestant's own, for this run only. */
+/** A workload with its rules and input made. `folder` is the contestant's own, for this run only. */
 export interface Task {
   readonly workload: Workload;
+  readonly rules: readonly BenchRule[];
   readonly relations: readonly Relation[];
   readonly probes: readonly Row[];
   /** How many scopes hold every fact. */
@@ -17,15 +19,20 @@ export interface Task {
 
 /** What one run found and what it cost. Times are CPU seconds of all threads. */
 export interface Outcome {
-  /** Answers to the question; with changes, summed over the first question and every further one. */
+  /** Answers to the question; with changes and look-ups, summed over the first question and every further one. */
   readonly answers: number;
   /** Reading facts and rules. */
   readonly load: number;
-  /** The question; with changes, the median over (take one away, ask again); of a load, all look-ups. */
+  /**
+   * The question; with changes, the median over (take one away, ask again); all look-ups; of a proof, the median over its
+   * repetition.
+   */
   readonly solve: number;
   readonly peakBytes: number | null;
   /** Of a load: memory that the facts take, a fact. */
   readonly bytesPerFact?: number;
+  /** What is told of our own engine alone, by its name: CPU seconds. */
+  readonly figures?: Readonly<Record<string, number>>;
 }
 
 export interface Contestant {
@@ -33,7 +40,7 @@ export interface Contestant {
   /** Version text, or null where the program is not installed. */
   version(): string | null;
   /** Why it does not take part in this workload, or null where it does. */
-  declines(workload: Workload): string | null;
+  declines(workload: Workload, rules: readonly BenchRule[]): string | null;
   run(task: Task): Promise<Outcome>;
 }
 
@@ -56,8 +63,16 @@ export async function complete(
   const measured = await measure(command, args, options);
   if (measured.timedOut) throw new RunFailure(`over ${options.timeoutMs / 1000} s`);
   if (measured.exitCode !== 0)
-    throw new RunFailure(`exit code ${measured.exitCode}: ${measured.stderr.trim().slice(-300)}`);
+    throw new RunFailure(`exit code ${measured.exitCode}: ${lastWords(measured.stderr)}`);
   return measured;
+}
+
+/** The end of what a program complained of, on one line. */
+function lastWords(text: string): string {
+  return text
+    .trim()
+    .slice(-200)
+    .replace(/[\s|]+/g, ' ');
 }
 
 export function median(values: readonly number[]): number {
@@ -68,18 +83,20 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
-/** The report that a child process prints as its last line, as JSON. */
-export interface ChildReport {
-  answers: number;
-  load: number;
-  solve: number;
-  bytesPerFact?: number;
-  /** Where the child did more than it is measured for: its peak before that. */
-  peakBytes?: number;
+/** The value that 95 of 100 are not above. */
+export function p95(values: readonly number[]): number {
+  const value = [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1];
+  if (value === undefined) throw new Error('the 95th percentile of nothing');
+  return value;
 }
+
+/** The report that a child process prints as its last line, as JSON; with `peakBytes` where it did more than is measured. */
+export type ChildReport = Omit<Outcome, 'peakBytes'> & { readonly peakBytes?: number };
 
 export function readReport(measured: Measured): Outcome {
   const line = measured.stdout.trimEnd().split('\n').at(-1) ?? '';
+  if (!line.startsWith('{'))
+    throw new RunFailure(`no report: ${lastWords(measured.stderr || measured.stdout)}`);
   const report = JSON.parse(line) as ChildReport;
   return { peakBytes: measured.peakBytes, ...report };
 }

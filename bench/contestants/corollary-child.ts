@@ -5,14 +5,19 @@
  * every answer all the same, but does not render them, which no contestant does; they are counted
  * afterwards, off the clock.
  */
+import { join } from 'node:path';
 import { type Engine, openEngine, present } from '../../src/engine/index.ts';
 import { caller, fact } from '../calls.ts';
 import type { BenchAtom } from '../program.ts';
-import { type ChildReport, median } from './contestant.ts';
+import { type Row, shuffled } from '../graphs.ts';
+import { type ChildReport, median, p95 } from './contestant.ts';
 import { type ChildTask, cpuSeconds, heldBytes, readRows, readTask } from './rows.ts';
 
 const folder = present(process.argv[2], 'the folder of the task is the argument');
 const factsPerWrite = 50_000;
+/** Of what takes microseconds. */
+const repetitions = 200;
+const furtherChanges = 50;
 
 /** Of several scopes, the one that the facts are told to and the others are forked from. */
 const firstScope = 's0';
@@ -34,22 +39,30 @@ async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
   return count * task.scopes;
 }
 
+/** As a file of rules is imported: one after the other, of one import. */
 async function loadRules(engine: Engine, rules: readonly string[]): Promise<void> {
-  for (const text of rules)
-    await engine.teach(caller, {
-      text,
-      head: null,
-      body: null,
-      scope: null,
-      unscoped: false,
-      name: null,
-      description: null,
-      enabled: null,
-    });
+  const rest = {
+    head: null,
+    body: null,
+    scope: null,
+    unscoped: false,
+    name: null,
+    description: null,
+    enabled: null,
+  };
+  const importing = engine.import(caller, false);
+  for (const text of rules) await importing.teach({ text, ...rest });
+  await importing.end();
 }
 
-/** Answers to the goal on one page; without a limit all of them. */
-async function ask(engine: Engine, [predicate, ...args]: BenchAtom, limit: number | null): Promise<number> {
+interface Wanted {
+  /** null: all on one page. */
+  readonly limit: number | null;
+  readonly withProof?: boolean;
+}
+
+/** How many answers to the goal are on one page. */
+async function ask(engine: Engine, [predicate, ...args]: BenchAtom, wanted: Wanted): Promise<number> {
   const { count } = await engine.ask(caller, {
     predicate,
     args,
@@ -58,9 +71,9 @@ async function ask(engine: Engine, [predicate, ...args]: BenchAtom, limit: numbe
     scope: null,
     unscoped: false,
     negated: false,
-    withProof: false,
+    withProof: wanted.withProof ?? false,
     allProofs: false,
-    limit,
+    limit: wanted.limit,
     offset: 0,
     timeoutMs: 600_000,
     maxDerivations: 1_000_000_000,
@@ -68,65 +81,126 @@ async function ask(engine: Engine, [predicate, ...args]: BenchAtom, limit: numbe
   return count;
 }
 
-/** What was found, the CPU seconds on the clock, and the peak of memory up to then. */
-interface Findings {
-  readonly answers: number;
-  readonly solve: number;
-  readonly peakBytes: number;
+/** A question that is answered without rendering every answer. */
+const least = { limit: 1 };
+
+/** How many answers the goal has, without making a page of them. */
+async function countOf(engine: Engine, [predicate, ...args]: BenchAtom): Promise<number> {
+  const { matchedFacts } = await engine.aggregate(caller, {
+    operation: 'COUNT',
+    predicate,
+    args,
+    variable: null,
+    argIndex: null,
+    groupBy: [],
+    distinct: false,
+    infer: true,
+    scope: null,
+    unscoped: false,
+    timeoutMs: 600_000,
+    maxDerivations: 1_000_000_000,
+  });
+  return matchedFacts;
 }
+
+async function timed(step: () => Promise<unknown>): Promise<number> {
+  const start = cpuSeconds();
+  await step();
+  return cpuSeconds() - start;
+}
+
+/** CPU seconds of one of many steps, where one is too short to be measured; of fewer where one is not short. */
+async function timedEach(step: () => Promise<unknown>): Promise<number> {
+  const start = cpuSeconds();
+  let times = 0;
+  do {
+    await step();
+    times++;
+  } while (times < repetitions && cpuSeconds() - start < 0.5);
+  return (cpuSeconds() - start) / times;
+}
+
+/** What was found, the CPU seconds on the clock, and the peak of memory up to then. */
+type Findings = Required<Pick<ChildReport, 'answers' | 'solve' | 'peakBytes' | 'figures'>>;
 
 function peakBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
-async function askOnce(engine: Engine, goal: BenchAtom): Promise<Findings> {
-  const start = cpuSeconds();
-  await ask(engine, goal, 1);
-  const measured = { solve: cpuSeconds() - start, peakBytes: peakBytes() };
-  return { ...measured, answers: await ask(engine, goal, null) };
+async function askOnce(engine: Engine, { goal, withProofs }: ChildTask): Promise<Findings> {
+  const solve = await timed(() => ask(engine, goal, least));
+  const peak = peakBytes();
+  const again = await timedEach(() => ask(engine, goal, least));
+  const proving = withProofs ? await timed(() => ask(engine, goal, { limit: null, withProof: true })) : null;
+  const figures = proving === null ? { again } : { again, 'with proofs': solve + proving };
+  return { solve, peakBytes: peak, answers: await countOf(engine, goal), figures };
 }
 
-async function lookUp(engine: Engine, predicate: string): Promise<Findings> {
+const stored = async (engine: Engine): Promise<number> =>
+  (await engine.predicates(caller)).predicates.reduce((sum, each) => sum + each.facts, 0);
+
+async function lookUpFacts(engine: Engine, [predicate]: BenchAtom): Promise<Findings> {
   const keys = readRows(folder, 'probe').map(([key]) => key);
-  const start = cpuSeconds();
+  const rest = { scope: null, unscoped: false, truthVal: null, limit: null, offset: 0 };
   let answers = 0;
-  for (const key of keys) {
-    const found = await engine.query(caller, {
-      predicate,
-      args: [key, '?y'],
-      scope: null,
-      unscoped: false,
-      truthVal: null,
-      limit: null,
-      offset: 0,
-    });
-    answers += found.length;
-  }
-  return { solve: cpuSeconds() - start, peakBytes: peakBytes(), answers };
+  const solve = await timed(async () => {
+    for (const key of keys)
+      answers += (await engine.query(caller, { predicate, args: [key, '?y'], ...rest })).length;
+  });
+  const measured = { solve, peakBytes: peakBytes(), figures: { 'one look-up': solve / keys.length } };
+  return { ...measured, answers: answers + (await stored(engine)) };
 }
 
-/** The changes twice: first on the clock, then once more for the number of answers after each. */
+async function lookUpConclusions(engine: Engine, goal: BenchAtom): Promise<Findings> {
+  const bound = readRows(folder, 'probe').map(([key]): BenchAtom => [goal[0], key, '?y']);
+  await ask(engine, goal, least);
+  const solve = await timed(async () => {
+    for (const each of bound) await ask(engine, each, least);
+  });
+  const measured = { solve, peakBytes: peakBytes(), figures: { 'one look-up': solve / bound.length } };
+  let answers = await countOf(engine, goal);
+  for (const each of bound) answers += await countOf(engine, each);
+  return { ...measured, answers };
+}
+
+/** The changes three times: on the clock, then many more of them for their spread, then for the number of answers after each. */
 async function change(engine: Engine, task: ChildTask): Promise<Findings> {
   const relation = present(task.relations[0], 'a change needs a relation');
   const rows = readRows(folder, 'probe');
+  const forgetAndAsk = async (row: Row): Promise<void> => {
+    await takeAway(engine, [relation, ...row]);
+    await ask(engine, task.goal, least);
+  };
+  const tellAndAsk = async (row: Row): Promise<void> => {
+    await engine.tell(caller, { ...fact(relation, row), ifGeneration: null });
+    await ask(engine, task.goal, least);
+  };
+  await ask(engine, task.goal, least);
   const times: number[] = [];
-  await ask(engine, task.goal, 1);
   for (const row of rows) {
-    const start = cpuSeconds();
-    await takeAway(engine, [relation, ...row]);
-    await ask(engine, task.goal, 1);
-    times.push(cpuSeconds() - start);
-    await engine.tell(caller, { ...fact(relation, row), ifGeneration: null });
-    await ask(engine, task.goal, 1);
+    times.push(await timed(() => forgetAndAsk(row)));
+    await tellAndAsk(row);
   }
-  const measured = { solve: median(times), peakBytes: peakBytes() };
-  let answers = await ask(engine, task.goal, null);
+  const peak = peakBytes();
+  const forgetting: number[] = [];
+  const telling: number[] = [];
+  for (const row of shuffled(readRows(folder, relation), 59).slice(0, furtherChanges)) {
+    forgetting.push(await timed(() => forgetAndAsk(row)));
+    telling.push(await timed(() => tellAndAsk(row)));
+  }
+  let answers = await countOf(engine, task.goal);
   for (const row of rows) {
     await takeAway(engine, [relation, ...row]);
-    answers += await ask(engine, task.goal, null);
+    answers += await countOf(engine, task.goal);
     await engine.tell(caller, { ...fact(relation, row), ifGeneration: null });
   }
-  return { ...measured, answers };
+  const figures = {
+    'retract and ask': median(forgetting),
+    'retract and ask, p95': p95(forgetting),
+    'assert and ask': median(telling),
+    'assert and ask, p95': p95(telling),
+  };
+  return { solve: median(times), peakBytes: peak, answers, figures };
 }
 
 async function takeAway(engine: Engine, [predicate, ...args]: BenchAtom): Promise<void> {
@@ -143,24 +217,51 @@ async function takeAway(engine: Engine, [predicate, ...args]: BenchAtom): Promis
   });
 }
 
+/** The same proof first, again, and after facts were told that have nothing to do with it. */
+async function prove(engine: Engine, task: ChildTask): Promise<Findings> {
+  const relation = present(task.relations[0], 'a proof needs a relation');
+  const proven = () => ask(engine, task.goal, { limit: 1, withProof: true });
+  const first = await timed(proven);
+  const warm = await timedEach(proven);
+  const afterWrite: number[] = [];
+  for (let write = 0; write < 10; write++) {
+    await engine.tell(caller, { ...fact(relation, ['elsewhere', `node${write}`]), ifGeneration: null });
+    afterWrite.push(await timed(proven));
+  }
+  const figures = { 'first proof': first, 'after a write': median(afterWrite) };
+  return { solve: warm, peakBytes: peakBytes(), answers: await countOf(engine, task.goal), figures };
+}
+
+function measure(engine: Engine, task: ChildTask): Promise<Findings> {
+  switch (task.kind) {
+    case 'ask':
+      return askOnce(engine, task);
+    case 'change':
+      return change(engine, task);
+    case 'look-up':
+      return lookUpConclusions(engine, task.goal);
+    case 'load':
+      return lookUpFacts(engine, task.goal);
+    case 'proof':
+      return prove(engine, task);
+  }
+}
+
 async function run(): Promise<ChildReport> {
   const task = readTask(folder);
-  const engine = await openEngine({ storageDir: null });
-  const before = task.kind === 'load' ? heldBytes() : 0;
+  const isLoad = task.kind === 'load';
+  // A log in memory would be weighed with the facts.
+  const engine = await openEngine({ storageDir: isLoad ? join(folder, 'storage') : null });
+  const before = isLoad ? heldBytes() : 0;
   const start = cpuSeconds();
   const facts = await loadFacts(engine, task);
   await loadRules(engine, task.rules);
   const load = cpuSeconds() - start;
-  if (task.kind === 'load') {
-    const bytesPerFact = (heldBytes() - before) / facts;
-    const found = await lookUp(engine, task.goal[0]);
-    const stored = (await engine.predicates(caller)).predicates.reduce((sum, each) => sum + each.facts, 0);
-    await engine.close();
-    return { ...found, answers: found.answers + stored, load, bytesPerFact };
-  }
-  const found = await (task.kind === 'ask' ? askOnce(engine, task.goal) : change(engine, task));
+  const weighed = isLoad ? { bytesPerFact: (heldBytes() - before) / facts } : {};
+  if (task.before !== null) await ask(engine, task.before, least);
+  const found = await measure(engine, task);
   await engine.close();
-  return { ...found, load };
+  return { ...found, ...weighed, load };
 }
 
 process.stdout.write(`${JSON.stringify(await run())}\n`);

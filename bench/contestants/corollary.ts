@@ -1,16 +1,18 @@
 /** Our own engine through its public interface, in a Node process of its own, log in memory, proofs on. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { corollaryRule } from '../program.ts';
 import { complete, type Contestant, readReport } from './contestant.ts';
 import { writeTask } from './rows.ts';
 
-/** `program`: the built corollary-child. */
+/** `program`: the built corollary-child; it names what else it is built of by its contents, so it is a version of all. */
 export function corollary(program: string): Contestant {
   return {
     name: 'Corollary',
-    version: () => 'this tree',
+    version: () => createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 12),
     declines: () => null,
     async run(task) {
-      writeTask(task, task.workload.rules.map(corollaryRule));
+      writeTask(task, task.rules.map(corollaryRule));
       const args = ['--expose-gc', program, task.folder];
       return readReport(await complete(process.execPath, args, { timeoutMs: task.timeoutMs }));
     },

@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BenchAtom, prologRule } from '../program.ts';
+import { type BenchAtom, gringoRule } from '../program.ts';
 import { complete, type Contestant, RunFailure, versionOf } from './contestant.ts';
 
 /** How many printed atoms match the goal: one atom a line, `tc(n0,n1).` */
@@ -25,14 +25,14 @@ export const gringo: Contestant = {
     return workload.needsDemand ? 'derives the whole closure' : null;
   },
   async run(task) {
-    const { workload, folder, relations, timeoutMs } = task;
+    const { workload, rules, folder, relations, timeoutMs } = task;
     const facts = join(folder, 'facts.lp');
-    const rules = join(folder, 'rules.lp');
+    const program = join(folder, 'rules.lp');
     const lines = relations.flatMap(({ name, rows }) => rows.map(([x, y]) => `${name}(${x}, ${y}).`));
     writeFileSync(facts, `${lines.join('\n')}\n`);
-    writeFileSync(rules, `${workload.rules.map(prologRule).join('\n')}\n`);
+    writeFileSync(program, `${rules.map(gringoRule).join('\n')}\n`);
     const reading = await complete('gringo', ['--text', facts], { timeoutMs });
-    const whole = await complete('gringo', ['--text', facts, rules], { timeoutMs });
+    const whole = await complete('gringo', ['--text', facts, program], { timeoutMs });
     const answers = countMatches(whole.stdout, workload.goal);
     if (whole.cpu === null || reading.cpu === null) throw new RunFailure('no CPU times on this platform');
     return {

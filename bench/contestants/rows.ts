@@ -3,33 +3,47 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Row } from '../graphs.ts';
 import type { BenchAtom } from '../program.ts';
-import type { Workload } from '../workloads.ts';
+import type { Kind } from '../workloads/workload.ts';
 import type { Task } from './contestant.ts';
+import type { Section } from './sql.ts';
 
 /** What a child is told beside the rows. */
 export interface ChildTask {
-  readonly kind: Workload['kind'];
+  readonly kind: Kind;
   readonly relations: readonly string[];
   readonly scopes: number;
   /** In the contestant's own language. */
   readonly rules: readonly string[];
   readonly goal: BenchAtom;
+  /** A question that is asked before, off the clock. */
+  readonly before: BenchAtom | null;
+  readonly withProofs: boolean;
+  /** What a database is told. */
+  readonly sections: readonly Section[];
 }
 
 const taskFile = 'task.json';
 
-export function writeTask(task: Task, rules: readonly string[]): void {
-  const { folder, workload, relations, probes, scopes } = task;
+/** One file of tab-separated values for each relation and for the probes (`probe`). */
+export function writeRows({ folder, relations, probes }: Task, extension = 'tsv'): void {
   for (const { name, rows } of [...relations, { name: 'probe', rows: probes }])
-    writeFileSync(join(folder, `${name}.tsv`), rows.map((row) => `${row.join('\t')}\n`).join(''));
+    writeFileSync(join(folder, `${name}.${extension}`), rows.map((row) => `${row.join('\t')}\n`).join(''));
+}
+
+export function writeTask(task: Task, rules: readonly string[], sections: readonly Section[] = []): void {
+  const { workload, relations, scopes } = task;
+  writeRows(task);
   const told: ChildTask = {
     kind: workload.kind,
     relations: relations.map(({ name }) => name),
     scopes,
     rules,
     goal: workload.goal,
+    before: workload.before ?? null,
+    withProofs: workload.withProofs ?? false,
+    sections,
   };
-  writeFileSync(join(folder, taskFile), JSON.stringify(told));
+  writeFileSync(join(task.folder, taskFile), JSON.stringify(told));
 }
 
 export function readTask(folder: string): ChildTask {

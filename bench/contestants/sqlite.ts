@@ -2,7 +2,6 @@
  * SQLite's command line with recursive common table expressions over an in-memory database. Its SQL is written
  * by hand with the workload; times are the user and system times that `.timer` prints.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Measured } from '../measure.ts';
 import {
@@ -14,34 +13,33 @@ import {
   type Task,
   versionOf,
 } from './contestant.ts';
+import { writeRows } from './rows.ts';
+import { sectionsOf } from './sql.ts';
 
-function countQuery({ workload }: Task): string {
-  return `WITH RECURSIVE ${workload.sql.with} SELECT 'answers', count(*) FROM ${workload.sql.from};`;
-}
+const size = "SELECT 'bytes', page_count * page_size FROM pragma_page_count, pragma_page_size;";
 
-function steps(task: Task): string[] {
-  const { workload, probes, relations } = task;
-  if (workload.kind === 'ask') return ['.timer on', '.print solve', countQuery(task)];
-  const relation = relations[0]?.name ?? '';
-  if (workload.kind === 'load')
-    return [
-      'CREATE TABLE probe(x TEXT, y TEXT);',
-      `.import ${join(task.folder, 'probe.tsv')} probe`,
-      '.timer on',
-      '.print solve',
-      `SELECT 'answers', count(${relation}.y) FROM probe CROSS JOIN ${relation} ON ${relation}.x = probe.x;`,
-      '.print size',
-      countQuery(task),
-      "SELECT 'bytes', page_count * page_size FROM pragma_page_count, pragma_page_size;",
-    ];
-  const changes = probes.flatMap(([x, y]) => [
-    '.print solve',
-    `DELETE FROM ${relation} WHERE x = '${x}' AND y = '${y}';`,
-    countQuery(task),
-    '.print back',
-    `INSERT INTO ${relation} VALUES ('${x}', '${y}');`,
+/** A counted answer stands behind a word of its own, so that it is told from what else is printed. */
+function script(task: Task): string {
+  const { folder, relations, workload } = task;
+  const sections = sectionsOf(task).flatMap(({ name, statements }) => [
+    `.print ${name}`,
+    ...statements.map(
+      ({ sql, counts }) => `${counts ? sql.replace('SELECT count', "SELECT 'answers', count") : sql};`,
+    ),
   ]);
-  return ['.timer on', '.print first', countQuery(task), ...changes];
+  return [
+    '.mode tabs',
+    // Everything in memory, as for the others: intermediate tables would go to files.
+    'PRAGMA temp_store = MEMORY;',
+    ...[...relations.map(({ name }) => name), 'probe'].flatMap((name) => [
+      `CREATE TABLE ${name}(x TEXT, y TEXT);`,
+      `.import ${join(folder, `${name}.tsv`)} ${name}`,
+    ]),
+    ...(workload.sql?.indexes ?? []).map((columns, index) => `CREATE INDEX i${index} ON ${columns};`),
+    ...(workload.kind === 'load' ? [size] : []),
+    '.timer on',
+    ...sections,
+  ].join('\n');
 }
 
 /** The output is a sequence of sections, each opened by its name on a line of its own. */
@@ -77,24 +75,13 @@ function read(measured: Measured, task: Task): Outcome {
 export const sqlite: Contestant = {
   name: 'SQLite',
   version: () => versionOf('sqlite3', ['--version'])?.split(' ')[0] ?? null,
-  declines: () => null,
+  declines: ({ sql, kind }) => {
+    if (kind === 'proof') return 'tells no proof';
+    return sql === null ? 'no SQL for it' : null;
+  },
   async run(task) {
-    const { folder, relations, workload, probes } = task;
-    for (const { name, rows } of [...relations, { name: 'probe', rows: probes }])
-      writeFileSync(join(folder, `${name}.tsv`), rows.map((row) => `${row.join('\t')}\n`).join(''));
-    const script = [
-      '.mode tabs',
-      // Everything in memory, as for the others: intermediate tables would go to files.
-      'PRAGMA temp_store = MEMORY;',
-      ...relations.map(({ name }) => `CREATE TABLE ${name}(x TEXT, y TEXT);`),
-      ...relations.map(({ name }) => `.import ${join(folder, `${name}.tsv`)} ${name}`),
-      ...workload.sql.indexes.map((columns, index) => `CREATE INDEX i${index} ON ${columns};`),
-      ...steps(task),
-    ].join('\n');
-    const measured = await complete('sqlite3', [':memory:'], {
-      timeoutMs: task.timeoutMs,
-      input: `${script}\n`,
-    });
-    return read(measured, task);
+    writeRows(task);
+    const options = { timeoutMs: task.timeoutMs, input: `${script(task)}\n` };
+    return read(await complete('sqlite3', [':memory:'], options), task);
   },
 };

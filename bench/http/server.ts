@@ -45,7 +45,7 @@ export function builtService(
   return { name, command: process.execPath, args: [program, 'serve'], environment };
 }
 
-const startMs = 30_000;
+const startMs = 120_000;
 
 /** Resolves when the program has printed its address. `folder` takes what it writes to standard error. */
 export async function startServer(program: Program, folder: string): Promise<Server> {

@@ -1,6 +1,5 @@
 /**
- * `npm run bench -- storage`: how long a snapshot takes, how long it holds up others, and how long a start takes with
- * and without one.
+ * How long a snapshot takes, how long it holds up others, and how long a start takes with and without one.
  *
  * Facts are written once in batches and once one by one, into a folder of their own that is removed at the end. The
  * pause is the longest time that a timer, due all the while, had to wait.
@@ -8,29 +7,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { assert, type Engine, openEngine } from '../src/engine/index.ts';
-import { caller, fact } from './calls.ts';
+import { assert, type Engine, openEngine } from '../../src/engine/index.ts';
+import { caller, fact } from '../calls.ts';
 
-const help = `npm run bench -- storage [options]
-  --facts N             facts to store (100000)
-  --batch N             facts in a write where they come in batches (100000)
-  --metadata            facts have metadata
-  --help`;
-
-interface Options {
+export interface SnapshotOptions {
   readonly facts: number;
   readonly batch: number;
   readonly metadata: boolean;
 }
 
-function edge(number: number, { metadata }: Options) {
+function edge(number: number, { metadata }: SnapshotOptions) {
   return fact('edge', [`node${number}`, `node${(number * 7919) % 1_000_003}`], {
     metadata: metadata ? { source: `file ${number % 100}`, confidence: 0.5 } : null,
   });
 }
 
-async function writeBatches(engine: Engine, options: Options): Promise<void> {
+async function writeBatches(engine: Engine, options: SnapshotOptions): Promise<void> {
   for (let from = 0; from < options.facts; from += options.batch) {
     const count = Math.min(options.batch, options.facts - from);
     await engine.tellAll(
@@ -42,7 +34,7 @@ async function writeBatches(engine: Engine, options: Options): Promise<void> {
 
 const writers = 256;
 
-async function writeSingly(engine: Engine, options: Options): Promise<void> {
+async function writeSingly(engine: Engine, options: SnapshotOptions): Promise<void> {
   let next = 0;
   const write = async (): Promise<void> => {
     while (next < options.facts) {
@@ -73,7 +65,7 @@ async function longestPause(step: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-async function measure(name: string, write: typeof writeSingly, options: Options): Promise<string> {
+async function measure(name: string, write: typeof writeSingly, options: SnapshotOptions): Promise<string> {
   const storageDir = mkdtempSync(join(tmpdir(), 'corollary-bench-'));
   // No snapshot by itself.
   const open = (): Promise<Engine> =>
@@ -100,22 +92,8 @@ async function measure(name: string, write: typeof writeSingly, options: Options
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    facts: { type: 'string', default: '100000' },
-    batch: { type: 'string', default: '100000' },
-    metadata: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) console.log(help);
-else {
-  const options = {
-    facts: Number(values.facts),
-    batch: Number(values.batch),
-    metadata: values.metadata,
-  };
-  assert(options.facts > 0 && options.batch > 0, '--facts and --batch take numbers above 0');
+/** Measures both ways to write, and prints a table. */
+export async function measureSnapshots(options: SnapshotOptions): Promise<void> {
   console.log(`${options.facts} facts; times in seconds, the pause in milliseconds, the size in MiB\n`);
   console.log('| written | writing | start from the log | snapshot | longest pause | size | start from it |');
   console.log('|---|---:|---:|---:|---:|---:|---:|');

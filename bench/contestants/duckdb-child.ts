@@ -1,0 +1,62 @@
+/** The process that runs DuckDB in memory: reads the task in the folder it is given, prints one line of JSON. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { present } from '../../src/engine/base/assert.ts';
+import { type ChildReport, median } from './contestant.ts';
+import { cpuSeconds, readTask } from './rows.ts';
+
+/** Of the package that was fetched, what is used here. */
+interface DuckDb {
+  readonly DuckDBInstance: { create(path: string): Promise<{ connect(): Promise<Connection> }> };
+}
+
+interface Connection {
+  runAndReadAll(sql: string): Promise<{ getRows(): readonly (readonly unknown[])[] }>;
+}
+
+const folder = present(process.argv[2], 'the folder of the task is the first argument');
+const packagePath = present(process.argv[3], 'the folder of the package is the second argument');
+
+/** The one number that a statement answers with; 0 where it answers nothing. */
+async function numberOf(connection: Connection, sql: string): Promise<number> {
+  const rows = (await connection.runAndReadAll(sql)).getRows();
+  return Number(rows[0]?.[0] ?? 0);
+}
+
+async function load(connection: Connection, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await connection.runAndReadAll(`CREATE TABLE ${name}(x VARCHAR, y VARCHAR)`);
+    const file = join(folder, `${name}.tsv`);
+    // Without a look at the file first, which refuses an empty one.
+    const format = "FORMAT csv, DELIMITER '\t', HEADER false, AUTO_DETECT false";
+    await connection.runAndReadAll(`COPY ${name} FROM '${file}' (${format})`);
+  }
+}
+
+async function run(): Promise<ChildReport> {
+  const { DuckDBInstance } = createRequire(import.meta.url)(packagePath) as DuckDb;
+  const task = readTask(folder);
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  const start = cpuSeconds();
+  await load(connection, [...task.relations, 'probe']);
+  const loaded = cpuSeconds() - start;
+  const bytes = await numberOf(connection, 'SELECT sum(memory_usage_bytes) FROM duckdb_memory()');
+  const facts = await numberOf(
+    connection,
+    `SELECT count(*) FROM ${present(task.relations[0], 'a relation')}`,
+  );
+  const solves: number[] = [];
+  let answers = 0;
+  for (const { name, statements } of task.sections) {
+    const begun = cpuSeconds();
+    for (const { sql, counts } of statements) {
+      const found = await numberOf(connection, sql);
+      if (counts) answers += found;
+    }
+    if (name === 'solve') solves.push(cpuSeconds() - begun);
+  }
+  const report = { answers, load: loaded, solve: median(solves) };
+  return task.kind === 'load' ? { ...report, bytesPerFact: bytes / facts } : report;
+}
+
+process.stdout.write(`${JSON.stringify(await run())}\n`);

@@ -1,0 +1,135 @@
+/**
+ * `npm run bench -- space`: how many bytes a stored fact and a conclusion take, with and without what facts may carry.
+ *
+ * Each line is a process of its own with its log in a folder that is removed at the end. "Bytes" is what the process holds
+ * more, heap and buffers after a full collection; a conclusion is a row of a table with its justification, of the rule
+ * `held(?v, ?k) :- item(?k, ?v)`. Peak is that of the whole process.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openEngine, type Engine, present } from '../src/engine/index.ts';
+import { caller, fact } from './calls.ts';
+import { complete } from './contestants/contestant.ts';
+import { heldBytes } from './contestants/rows.ts';
+import { keyed } from './graphs.ts';
+import { figure, table } from './report.ts';
+
+const help = `npm run bench -- space [options]
+  --facts A,B           how many (10000,100000,1000000)
+  --help`;
+
+const factsPerWrite = 50_000;
+const day = 24 * 60 * 60_000;
+
+/** What the facts carry. */
+const variants = {
+  plain: {},
+  confidence: { hasConfidence: true },
+  validity: { isTimed: true },
+  'confidence and validity': { hasConfidence: true, isTimed: true },
+} as const satisfies Record<string, { hasConfidence?: true; isTimed?: true }>;
+type Variant = keyof typeof variants;
+
+interface Weighed {
+  readonly bytesPerFact: number;
+  readonly bytesPerConclusion: number;
+}
+
+async function tell(engine: Engine, count: number, variant: Variant): Promise<void> {
+  const { hasConfidence, isTimed }: { hasConfidence?: true; isTimed?: true } = variants[variant];
+  const rows = keyed(count, 61);
+  const now = Date.now();
+  for (let from = 0; from < rows.length; from += factsPerWrite) {
+    const facts = rows.slice(from, from + factsPerWrite).map((row, at) => ({
+      ...fact('item', row, {
+        metadata: hasConfidence === true ? { confidence: ((from + at) % 1000) / 1000 } : null,
+      }),
+      ...(isTimed === true ? { validFrom: now - day - from - at, validUntil: now + day + from + at } : {}),
+    }));
+    await engine.tellAll(caller, facts);
+  }
+}
+
+async function derive(engine: Engine): Promise<void> {
+  const rest = { body: null, scope: null, unscoped: false, name: null, description: null, enabled: null };
+  await engine.teach(caller, { text: 'held(?v, ?k) :- item(?k, ?v)', head: null, ...rest });
+  await engine.ask(caller, {
+    predicate: 'held',
+    args: ['?v', '?k'],
+    body: null,
+    text: null,
+    scope: null,
+    unscoped: false,
+    negated: false,
+    withProof: false,
+    allProofs: false,
+    limit: 1,
+    offset: 0,
+    timeoutMs: 600_000,
+    maxDerivations: 1_000_000_000,
+  });
+}
+
+/** What is held once everything that waited to be let go of is gone. */
+async function settledBytes(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    heldBytes();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return heldBytes();
+}
+
+async function weigh(count: number, variant: Variant): Promise<Weighed> {
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-space-'));
+  const engine = await openEngine({ storageDir: folder });
+  try {
+    const empty = await settledBytes();
+    await tell(engine, count, variant);
+    const stored = await settledBytes();
+    await derive(engine);
+    const derived = await settledBytes();
+    return { bytesPerFact: (stored - empty) / count, bytesPerConclusion: (derived - stored) / count };
+  } finally {
+    await engine.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function lineOf(count: number, variant: Variant): Promise<string[]> {
+  const self = fileURLToPath(import.meta.url);
+  const args = ['--expose-gc', self, '--weigh', variant, '--facts', String(count)];
+  const measured = await complete(process.execPath, args, { timeoutMs: 120_000 });
+  const { bytesPerFact, bytesPerConclusion } = JSON.parse(measured.stdout) as Weighed;
+  const peak = measured.peakBytes === null ? '-' : figure(measured.peakBytes / 1e6);
+  return [
+    `${count.toLocaleString('en-US')}, ${variant}`,
+    figure(bytesPerFact),
+    figure(bytesPerConclusion),
+    peak,
+  ];
+}
+
+const { values } = parseArgs({
+  options: {
+    facts: { type: 'string', default: '10000,100000,1000000' },
+    weigh: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const counts = values.facts.split(',').map(Number);
+const names = Object.keys(variants) as Variant[];
+if (values.help) console.log(help);
+else if (values.weigh !== undefined) {
+  const variant = present(
+    names.find((name) => name === values.weigh),
+    `one of ${names.join(', ')}`,
+  );
+  process.stdout.write(JSON.stringify(await weigh(counts[0] ?? 0, variant)));
+} else {
+  const lines: string[][] = [];
+  for (const count of counts) for (const variant of names) lines.push(await lineOf(count, variant));
+  console.log(table(['facts', 'bytes a fact', 'bytes a conclusion', 'peak, MB'], lines));
+}

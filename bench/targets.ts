@@ -1,0 +1,155 @@
+/**
+ * What the engine is meant to reach at full size, and the table that says whether it does.
+ *
+ * Targets are absolute or relative to a peer of the same run. Soufflé is not everywhere: where it was not measured its
+ * time is derived from that of SWI-Prolog in the same run, by what both took on one machine when both were measured there.
+ */
+import { median, type Outcome } from './contestants/contestant.ts';
+import { figure, type Line, table } from './report.ts';
+
+/** What Soufflé 2 interpreted took of what SWI-Prolog 9 took, CPU seconds, both measured on one machine. */
+const souffleOfProlog: Readonly<Record<string, number>> = {
+  'closure-left': 0.73 / 1.57,
+  'closure-right': 0.39 / 3.21,
+  'chain-right': 0.91 / 2.08,
+  'bound-left': 0.22 / 0.71,
+  'bound-right': 0.37 / 2.77,
+  'same-generation': 0.46 / 1.18,
+  'class-hierarchy': 0.41 / 1.84,
+  'five-way-join': 0.23 / 0.82,
+};
+
+type Measure = (outcome: Outcome) => number | undefined;
+
+interface Target {
+  readonly workload: string;
+  /** What is measured: the question where it is left out. */
+  readonly of?: readonly [name: string, measure: Measure];
+  /** In CPU seconds, or in the unit of what is measured. */
+  readonly atMost?: number;
+  /** So many times as fast as the peer at least. */
+  readonly faster?: readonly [peer: string, times: number];
+}
+
+const souffle = 'Soufflé';
+const prolog = 'SWI-Prolog';
+const figureOf = (name: string): readonly [string, Measure] => [name, ({ figures }) => figures?.[name]];
+
+const closures = [
+  'closure-left',
+  'closure-right',
+  'chain-right',
+  'closure-double',
+  'closure-grid',
+  'closure-cycle',
+];
+const rest = [
+  'class-hierarchy',
+  'class-chain',
+  'five-way-join',
+  'skewed-join',
+  'late-filter',
+  'triangles',
+  'triangles-skewed',
+  'squares',
+  'squares-skewed',
+  'university',
+  'mutual-recursion',
+  'winning',
+  'unreached',
+  'reach-counts',
+  'group-counts',
+];
+
+export const targets: readonly Target[] = [
+  ...[...closures, 'same-generation'].flatMap((workload): Target[] => [
+    { workload, faster: [souffle, 1] },
+    { workload, faster: [prolog, 4] },
+    { workload, faster: ['swipl-wasm', 12] },
+    { workload, faster: ['N3.js', 12] },
+  ]),
+  ...rest.flatMap((workload): Target[] => [
+    { workload, faster: [souffle, 0.5] },
+    { workload, faster: [prolog, 3] },
+  ]),
+  { workload: 'bound-left', atMost: 0.15 },
+  { workload: 'bound-left', of: figureOf('again'), atMost: 20e-6 },
+  { workload: 'bound-right', atMost: 0.03 },
+  ...['retract and ask', 'assert and ask'].flatMap((name): Target[] => [
+    { workload: 'change-closure', of: figureOf(name), atMost: 0.01 },
+    { workload: 'change-closure', of: figureOf(`${name}, p95`), atMost: 0.06 },
+    { workload: 'change-bound', of: figureOf(name), atMost: 0.0005 },
+  ]),
+  { workload: 'load', of: ['load', ({ load }) => load], atMost: 2.5 },
+  { workload: 'load', of: ['bytes a fact', ({ bytesPerFact }) => bytesPerFact], atMost: 150 },
+  { workload: 'load', of: figureOf('one look-up'), atMost: 1 / 400_000 },
+  { workload: 'proof', of: ['again', ({ solve }) => solve], atMost: 50e-6 },
+  { workload: 'proof', of: figureOf('after a write'), atMost: 0.05 },
+  ...['package-needs', 'package-breaks'].flatMap((workload): Target[] => [
+    { workload, atMost: 0.3 },
+    { workload, of: figureOf('with proofs'), atMost: 0.3 },
+    { workload, of: figureOf('again'), atMost: 0.001 },
+  ]),
+];
+
+const question: readonly [string, Measure] = ['question', ({ solve }) => solve];
+
+/** Median over the runs, or null where there is none. */
+function medianOf(line: Line, contestant: number, measure: Measure): number | null {
+  const cell = line.cells[contestant];
+  if (cell === undefined || !('outcomes' in cell)) return null;
+  const values = cell.outcomes.map(measure).filter((value) => value !== undefined);
+  return values.length === 0 ? null : median(values);
+}
+
+/** CPU seconds of a peer, and whether they are derived; null: it was not measured. */
+function peerTime(
+  line: Line,
+  contestants: readonly string[],
+  peer: string,
+): { readonly seconds: number; readonly isDerived: boolean } | null {
+  const seconds = medianOf(line, contestants.indexOf(peer), question[1]);
+  if (seconds !== null) return { seconds, isDerived: false };
+  const part = souffleOfProlog[line.workload];
+  const ofProlog = medianOf(line, contestants.indexOf(prolog), question[1]);
+  if (peer !== souffle || part === undefined || ofProlog === null) return null;
+  return { seconds: ofProlog * part, isDerived: true };
+}
+
+const duration = (seconds: number): string => {
+  if (seconds >= 0.1) return `${figure(seconds)} s`;
+  return seconds >= 1e-3 ? `${figure(seconds * 1e3)} ms` : `${figure(seconds * 1e6)} µs`;
+};
+
+const verdict = (measured: number, wanted: number): string =>
+  measured <= wanted ? `met (${figure(measured / wanted)} of it)` : `missed: x${figure(measured / wanted)}`;
+
+function targetRow(target: Target, line: Line, contestants: readonly string[]): string[] | null {
+  const [name, measure] = target.of ?? question;
+  const measured = medianOf(line, 0, measure);
+  if (measured === null) return null;
+  const shown = name.startsWith('bytes') ? figure : duration;
+  const label = `${target.workload}: ${name}`;
+  if (target.atMost !== undefined)
+    return [label, `at most ${shown(target.atMost)}`, shown(measured), verdict(measured, target.atMost)];
+  const [peer, times] = target.faster ?? ['', 1];
+  const time = peerTime(line, contestants, peer);
+  if (time === null) return null;
+  const wanted = time.seconds / times;
+  const what = time.isDerived ? `${peer}, derived from ${prolog},` : peer;
+  const factor = times >= 1 ? `x${times} as fast as` : `at most x${1 / times} of`;
+  return [label, `${factor} ${what} ${duration(time.seconds)}`, shown(measured), verdict(measured, wanted)];
+}
+
+/** The table of those targets whose workloads and peers were measured; `contestants[0]` is our own engine. */
+export function targetTable(contestants: readonly string[], lines: readonly Line[]): string {
+  const byName = new Map(lines.map((line) => [line.workload, line]));
+  const rows = targets.flatMap((target) => {
+    const line = byName.get(target.workload);
+    const row = line === undefined ? null : targetRow(target, line, contestants);
+    return row === null ? [] : [row];
+  });
+  const missed = rows.filter((row) => row.at(-1)?.startsWith('missed') === true).length;
+  const counted = `${rows.length - missed} of ${rows.length} targets are met.`;
+  return `${counted}\n\n${table(['', 'target', 'measured', ''], rows)}`;
+}
