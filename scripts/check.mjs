@@ -25,6 +25,7 @@ const steps = {
   types: () => tool(tsc, ['--noEmit', '-p', 'tsconfig.json']),
   'types without DOM': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.node.json']),
   'types without Node': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.renderer.json']),
+  'types of the client': () => tool(tsc, ['--noEmit', '-p', 'client/tsconfig.json']),
   'types of scripts': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.scripts.json']),
   lint: () => tool('node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', '.']),
   format: () => tool('node_modules/@biomejs/biome/bin/biome', ['format', '--colors=off', '.']),
@@ -98,7 +99,7 @@ function readReport(path) {
  * @returns {Promise<Outcome>}
  */
 async function boundaries() {
-  const folders = ['src', 'e2e', 'bench'].filter((folder) => filesBelow(folder).length > 0);
+  const folders = ['src', 'client/src', 'e2e', 'bench'].filter((folder) => filesBelow(folder).length > 0);
   const { stdout, output } = await tool('node_modules/dependency-cruiser/bin/dependency-cruise.mjs', [
     '--config',
     '.dependency-cruiser.cjs',
@@ -135,11 +136,13 @@ async function boundaries() {
  * @returns {Promise<Outcome>}
  */
 function fileLength() {
-  const files = ['src', 'e2e', 'bench', 'scripts'].flatMap(filesBelow);
+  const files = ['src', 'client/src', 'e2e', 'bench', 'scripts'].flatMap(filesBelow);
   const sources = files.filter((path) => /\.(tsx?|mjs|cjs|css)$/.test(path));
   const lines = sources
     .map((path) => ({ path, length: readFileSync(join(root, path), 'utf8').split('\n').length - 1 }))
     .filter(({ length }) => length > 800)
+    // What is written from the contract is as long as that.
+    .filter(({ path }) => path !== 'client/src/types.ts')
     .map(({ path, length }) => `${path}: ${length} lines, 800 allowed`);
   return Promise.resolve({ ok: lines.length === 0 && sources.length > 0, output: lines.join('\n') });
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Draws the icons that packages need from the SVG files in resources/icons: PNG at 16 to 512 pixels, the tray
+ * Draws the icons that packages need from the SVG files in resources/icons: PNG at 16 to 1024 pixels, the tray
  * icon at one and two times, an .ico and an .icns. The results are kept in the repository, so that nothing but a
  * change of the drawing needs this script. It needs `rsvg-convert` (Debian: librsvg2-bin).
  */
@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', 'resources', 'icons');
-const sizes = [16, 24, 32, 48, 64, 128, 256, 512];
+const sizes = [16, 24, 32, 48, 64, 128, 256, 512, 1024];
 /** Up to this size the simplified drawing reads better. */
 const greatestSmall = 32;
 
@@ -55,7 +55,7 @@ function ico(images) {
  */
 function icns(images) {
   /** @type {Record<number, string>} */
-  const types = { 16: 'icp4', 32: 'icp5', 64: 'icp6', 128: 'ic07', 256: 'ic08', 512: 'ic09' };
+  const types = { 16: 'icp4', 32: 'icp5', 64: 'icp6', 128: 'ic07', 256: 'ic08', 512: 'ic09', 1024: 'ic10' };
   const parts = images
     .filter(({ size }) => size in types)
     .map(({ size, png }) => {

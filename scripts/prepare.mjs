@@ -65,11 +65,11 @@ function isInstalled() {
  * @param {string[]} argumentList
  * @param {NodeJS.ProcessEnv} environment
  */
-async function runNpm(argumentList, environment) {
+export async function runNpm(argumentList, environment, folder = root) {
   // Under `npm start` npm says where it is; started directly, the one on the path has to do (a .cmd file
   // on Windows, which only a shell starts).
   const npm = process.env['npm_execpath'];
-  const options = { folder: root, environment, show: true };
+  const options = { folder, environment, show: true };
   const { ok, output } =
     npm?.endsWith('.js') === true
       ? await runProgram(process.execPath, [npm, ...argumentList], options)
@@ -86,6 +86,7 @@ const outputs = [
   'out/mcp/proof-app.html',
   'out/bridge/corollary-mcp.js',
   'out/corollary.mcpb',
+  'client/dist/index.js',
 ];
 
 /** Builds, unless the build that is there was made from the sources as they are. */
@@ -100,6 +101,8 @@ export async function build() {
   await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
   await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'vite.proof-app.config.ts']);
   await runBuild(['scripts/build-bridge.mjs']);
+  await runBuild(['node_modules/ts7/bin/tsc', '-p', 'client/tsconfig.json']);
+  await runBuild(['scripts/compress-files.mjs']);
   const missing = outputs.filter((path) => !existsSync(join(root, path)));
   if (missing.length > 0) throw new Refusal(`The build ended well, but made no ${missing.join(', ')}.`);
   mkdirSync(join(root, 'out'), { recursive: true });
@@ -128,11 +131,15 @@ function sourcesDigest() {
     'electron.vite.config.ts',
     'vite.proof-app.config.ts',
     'scripts/build-bridge.mjs',
+    'scripts/compress-files.mjs',
     'LICENSE',
     'tsconfig.base.json',
     'tsconfig.json',
+    'client/tsconfig.json',
   ];
-  const sources = filesBelow('src').filter((path) => !/\.(test|fuzz|long|bench)\.tsx?$/.test(path));
+  const sources = ['src', 'client/src']
+    .flatMap(filesBelow)
+    .filter((path) => !/\.(test|fuzz|long|bench)\.tsx?$/.test(path));
   for (const path of [...configuration, ...sources, ...filesBelow('resources')]) {
     const absolute = join(root, path);
     if (existsSync(absolute)) hash.update(`\n${path}\n`).update(readFileSync(absolute));

@@ -21,9 +21,10 @@ import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
 /**
  * Runs the end-to-end tests.
  * @param {string[]} argumentList passed on to Playwright
+ * @param {boolean} long also those that take longer
  * @returns {Promise<Verdict>}
  */
-async function endToEnd(argumentList) {
+async function endToEnd(argumentList, long) {
   console.log('\n== end-to-end tests');
   if (!filesBelow('e2e').some((path) => path.endsWith('.spec.ts'))) {
     throw new Refusal('There are no end-to-end tests in e2e/.');
@@ -38,7 +39,7 @@ async function endToEnd(argumentList) {
   const { ok } = await tool(
     'node_modules/@playwright/test/cli.js',
     ['test', '--reporter=list,json', ...argumentList],
-    { show: true, environment: { PLAYWRIGHT_JSON_OUTPUT_FILE: report } },
+    { show: true, environment: { PLAYWRIGHT_JSON_OUTPUT_FILE: report, ...(long ? { LONG: '1' } : {}) } },
   );
   const { passed, failed } = readReport(report);
   rmSync(folder, { recursive: true, force: true });
@@ -97,7 +98,8 @@ await runCommand(async () => {
   const long = given.includes('--long');
   if (!e2eOnly) verdicts.push(...(await check({ long })));
   if (!e2eOnly && long) verdicts.push(await attempt('clauses of truth maintenance', () => mutants()));
-  if (!unitOnly && built.failed === 0) verdicts.push(await attempt('end-to-end tests', () => endToEnd(rest)));
+  if (!unitOnly && built.failed === 0)
+    verdicts.push(await attempt('end-to-end tests', () => endToEnd(rest, long)));
   report(verdicts);
 });
 

@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { root } from './prepare.mjs';
+
+/** @param {string} path */
+function yamlOf(path) {
+  return parse(readFileSync(join(root, path), 'utf8'));
+}
+
+/** @type {{scripts: Record<string, string>, main: string, bin: Record<string, string>}} */
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+describe('the workflows', () => {
+  const folder = '.github/workflows';
+  for (const file of readdirSync(join(root, folder))) {
+    const { permissions, jobs } = yamlOf(`${folder}/${file}`);
+    /** @typedef {{uses?: string, run?: string, with?: Record<string, unknown>}} Step */
+    /** @type {Record<string, {'runs-on': string, 'timeout-minutes'?: number, steps: Step[], permissions?: unknown}>} */
+    const all = jobs;
+    const steps = Object.values(all).flatMap((job) => job.steps);
+
+    it(`${file} may read the repository and nothing else, and keeps no token where programs run`, () => {
+      expect(permissions).toEqual({ contents: 'read' });
+      for (const job of Object.values(all)) expect(job.permissions).toBeUndefined();
+      for (const step of steps.filter(({ uses }) => uses?.startsWith('actions/checkout')))
+        expect(step.with).toEqual({ 'persist-credentials': false });
+    });
+
+    it(`${file} uses actions of a version, on systems of a version, and every job ends some time`, () => {
+      for (const { uses } of steps)
+        expect(uses ?? 'actions/none@v1').toMatch(/^actions\/[a-z-]+@(v\d+|[0-9a-f]{40})$/);
+      for (const job of Object.values(all)) {
+        expect(job['runs-on']).not.toContain('latest');
+        expect(job['timeout-minutes']).toBeGreaterThan(0);
+      }
+    });
+
+    it(`${file} runs what there is`, () => {
+      const commands = steps.map(({ run = '' }) => run).join('\n');
+      for (const [, script = ''] of commands.matchAll(/npm run ([a-z:]+)/g))
+        expect(manifest.scripts).toHaveProperty(script);
+      for (const [path] of commands.matchAll(/\be2e\/\S+/g)) expect(existsSync(join(root, path))).toBe(true);
+      // What a client wrote into an event is no part of a command.
+      expect(commands).not.toMatch(/\$\{\{\s*github\.event/);
+    });
+  }
+});
+
+describe('the packages', () => {
+  const builder = yamlOf('packaging/electron-builder.yml');
+
+  it('are of every format, and hold every program that package.json names', () => {
+    expect([builder.linux.target, builder.mac.target, builder.win.target].flat()).toEqual([
+      'AppImage',
+      'deb',
+      'rpm',
+      'dmg',
+      'zip',
+      'nsis',
+    ]);
+    for (const program of [manifest.main, ...Object.values(manifest.bin)])
+      expect(builder.files).toContain(program.replace(/[^/]+$/, '**'));
+  });
+
+  it('close every way in that Electron leaves open, and leave open what a client starts', () => {
+    expect(builder.electronFuses).toMatchObject({
+      runAsNode: false,
+      enableNodeOptionsEnvironmentVariable: false,
+      enableNodeCliInspectArguments: false,
+      enableCookieEncryption: true,
+      enableEmbeddedAsarIntegrityValidation: true,
+      onlyLoadAppFromAsar: true,
+    });
+    expect(builder.asarUnpack).toContain('out/bridge/**');
+  });
+
+  it('have their icons, and open links and files of their kinds', () => {
+    for (const icon of [builder.mac.icon, builder.win.icon, 'resources/icons/512x512.png'])
+      expect(existsSync(join(root, icon)), icon).toBe(true);
+    expect(builder.protocols[0].schemes).toEqual(['corollary']);
+    expect(builder.linux.mimeTypes).toEqual([
+      'x-scheme-handler/corollary',
+      builder.fileAssociations[0].mimeType,
+    ]);
+  });
+});
+
+describe('compose.yaml', () => {
+  const service = yamlOf('compose.yaml').services.corollary;
+
+  it('offers the service to this machine alone, asks for a key, and writes to its volume alone', () => {
+    expect(service.ports).toEqual(['127.0.0.1:9300:9300']);
+    expect(service.environment.API_KEY).toMatch(/^\$\{API_KEY:\?/);
+    expect(service).toMatchObject({
+      read_only: true,
+      init: true,
+      cap_drop: ['ALL'],
+      volumes: ['knowledge:/data'],
+    });
+  });
+});

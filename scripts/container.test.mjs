@@ -1,0 +1,171 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeVariables } from '../src/main/config.ts';
+import { root } from './prepare.mjs';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'corollary-container-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** @typedef {{name: string, rest: string}} Instruction */
+
+/**
+ * The instructions of each stage of the Dockerfile.
+ * @returns {Instruction[][]}
+ */
+function stages() {
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, ' ');
+  /** @type {Instruction[][]} */
+  const found = [];
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const [, name = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    if (name === 'FROM') found.push([]);
+    found.at(-1)?.push({ name, rest });
+  }
+  return found;
+}
+
+const [, packages = [], final = []] = stages();
+
+/** @param {string} name */
+function only(name) {
+  const [instruction, ...others] = final.filter((each) => each.name === name);
+  if (instruction === undefined || others.length > 0) throw new Error(`the image has not one ${name}`);
+  return instruction.rest;
+}
+
+const environment = Object.fromEntries(
+  only('ENV')
+    .split(/\s+/)
+    .map((setting) => /** @type {[string, string]} */ (setting.split('=', 2))),
+);
+
+describe('the image', () => {
+  it('is of the Node that the product is for, in three stages, and does not run as root', () => {
+    expect(stages().map(([from]) => from?.rest.split(' ')[0])).toEqual(
+      Array(3).fill('node:20-bookworm-slim'),
+    );
+    expect(only('USER')).toBe('node');
+  });
+
+  it('sets what the service knows, language models allowed', () => {
+    const known = describeVariables();
+    for (const name of Object.keys(environment)) if (name !== 'NODE_ENV') expect(known).toContain(name);
+    expect(environment).toMatchObject({ EXTRACTION_ENABLED: 'true', HOST: '0.0.0.0' });
+    expect(environment['STORAGE_DIR']?.startsWith(`${only('VOLUME')}/`)).toBe(true);
+  });
+
+  it('copies what is there, and leaves out of the build what is not for it', () => {
+    for (const { rest } of final.filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from')))
+      expect(existsSync(join(root, rest.split(' ')[0] ?? ''))).toBe(true);
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    expect(ignored).toEqual(expect.arrayContaining(['.git', 'node_modules', 'out', 'data']));
+  });
+});
+
+describe('the unit of systemd', () => {
+  it('is one that systemd takes, with nothing to write but its state', () => {
+    const unit = readFileSync(join(root, 'packaging/corollary.service'), 'utf8');
+    expect(unit).toContain('ProtectSystem=strict');
+    if (!existsSync('/usr/bin/systemd-analyze')) return;
+    const here = unit.replace('/usr/bin/node', process.execPath);
+    writeFileSync(join(folder, 'corollary.service'), here);
+    const verified = execFileSync('/usr/bin/systemd-analyze', ['verify', join(folder, 'corollary.service')], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+    expect(verified).toBe('');
+  });
+});
+
+/** A port that nobody had a moment ago. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Does what the image's last stage does, its folders below one of ours; the build is the one that is here. */
+async function followDockerfile() {
+  const app = join(folder, 'app');
+  mkdirSync(app);
+  for (const { name, rest } of packages) {
+    if (name === 'COPY')
+      for (const file of rest.split(' ').slice(0, -1)) cpSync(join(root, file), join(app, file));
+    if (name === 'RUN') await run('sh', ['-c', rest], { cwd: app });
+  }
+  for (const { name, rest } of final) {
+    if (name !== 'COPY') continue;
+    const [first = '', ...others] = rest.split(' ');
+    if (first === '--from=packages') continue;
+    const sources = (first.startsWith('--from=') ? others : [first, ...others]).slice(0, -1);
+    for (const source of sources) {
+      const path = source.replace(/^\/app\//, '');
+      cpSync(join(root, path), join(app, path), { recursive: true });
+    }
+  }
+  return app;
+}
+
+describe.runIf(process.env['LONG'] === '1')('a container', () => {
+  it('starts as another user with its packages alone, is healthy when ready, and ends well by SIGTERM', async () => {
+    const app = await followDockerfile();
+    const data = join(folder, 'data');
+    mkdirSync(data);
+    const isRoot = process.getuid?.() === 0;
+    // Whoever is nobody in particular, as `node` is in the image.
+    const user = isRoot ? { uid: 65534, gid: 65534 } : {};
+    if (isRoot) {
+      chownSync(data, 65534, 65534);
+      execFileSync('chmod', ['755', folder]);
+    }
+    const env = {
+      ...Object.fromEntries(
+        Object.entries(environment).map(([name, value]) => [name, value.replace('/data', data)]),
+      ),
+      PATH: process.env['PATH'] ?? '',
+      PORT: String(await freePort()),
+      API_KEY: 'of-whoever-tests-this',
+    };
+    const [command = '', ...words] = JSON.parse(only('ENTRYPOINT'));
+    expect(command).toBe('node');
+    /** @type {[string, ...string[]]} */
+    const check = JSON.parse(only('HEALTHCHECK').replace(/^.*?CMD /, ''));
+    const healthy = () =>
+      run(process.execPath, check.slice(1), { cwd: app, env, ...user }).then(
+        () => true,
+        () => false,
+      );
+    expect(await healthy()).toBe(false);
+    const service = spawn(process.execPath, words, { cwd: app, env, stdio: 'ignore', ...user });
+    try {
+      await expect.poll(healthy, { timeout: 60_000, interval: 500 }).toBe(true);
+      expect((await fetch(`http://127.0.0.1:${env.PORT}/rules`)).status).toBe(401);
+      expect(existsSync(join(data, 'endpoint.json'))).toBe(true);
+    } finally {
+      service.kill('SIGTERM');
+      expect(await once(service, 'exit')).toEqual([0, null]);
+    }
+    expect(existsSync(join(data, 'endpoint.json'))).toBe(false);
+  });
+});
