@@ -188,7 +188,7 @@ const rendererRules = [
     {
       path: '^src/renderer/',
       pathNot:
-        '^src/renderer/(proof-app/|no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$|features/proof/(proof-tree|step-words)\\.ts$)',
+        '^src/renderer/(proof-app/|no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$|features/proof/(proof-tree|step-words|tree-keys)\\.ts$)',
     },
   ),
   forbid(
@@ -200,7 +200,7 @@ const rendererRules = [
   forbid(
     'renderer-without-node',
     'a browser has no Node',
-    { path: '^src/renderer/', pathNot: test },
+    { path: '^src/renderer/', pathNot: testOrSupport },
     { dependencyTypes: ['core'] },
   ),
 ];
@@ -243,6 +243,21 @@ const thirdPartyRules = [
   ),
 ];
 
+const clientRules = [
+  forbid(
+    'client-of-its-own',
+    'the client package stands alone: it knows the service by what is written from the contract',
+    { path: '^client/', pathNot: test },
+    { pathNot: '^client/src/' },
+  ),
+  forbid(
+    'client-for-the-workbench',
+    'engine and service offer what the client calls, and do not call it',
+    { path: '^src/(engine|main)/' },
+    { path: '^client/' },
+  ),
+];
+
 const generalRules = [
   forbid('no-cycles', 'no file imports itself by way of others', {}, { circular: true }),
   forbid('nothing-unresolved', 'every import leads somewhere', {}, { couldNotResolve: true }),
@@ -261,7 +276,14 @@ const generalRules = [
 ];
 
 module.exports = {
-  forbidden: [...engineRules, ...mainRules, ...rendererRules, ...thirdPartyRules, ...generalRules],
+  forbidden: [
+    ...engineRules,
+    ...mainRules,
+    ...rendererRules,
+    ...thirdPartyRules,
+    ...clientRules,
+    ...generalRules,
+  ],
   options: {
     doNotFollow: { path: '(^|/)node_modules/' },
     tsPreCompilationDeps: true,
