@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { filesBelow, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
@@ -14,11 +14,14 @@ import { runProgram } from './run-program.mjs';
 
 /**
  * One step's verdict. `passed` and `failed` count tests in the unit tests' case; any other step is one.
- * @typedef {{name: string, passed: number, failed: number}} Verdict
+ * `notes`: what of its output is worth repeating at the end.
+ * @typedef {{name: string, passed: number, failed: number, notes?: string[]}} Verdict
  * @typedef {{ok: boolean, output: string}} Outcome output is what a reader wants to see
  */
 
 const tsc = 'node_modules/ts7/bin/tsc';
+/** Characters. */
+export const longestNote = 1_500;
 
 /** @type {Record<string, () => Promise<Outcome>>} */
 const steps = {
@@ -72,24 +75,38 @@ async function unitTests({ long }) {
     ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
     { show: true, environment: long ? { LONG: '1' } : {} },
   );
-  const { passed, failed } = readReport(report);
+  const { passed, failed, notes } = readReport(report);
   rmSync(folder, { recursive: true, force: true });
   const missing = (ok && passed > 0) || failed > 0 ? 0 : 1;
-  return { name: 'unit tests', passed, failed: failed + missing };
+  return { name: 'unit tests', passed, failed: failed + missing, notes };
 }
 
 /**
- * What vitest's report counts; nothing where it wrote none.
+ * @typedef {{fullName: string, status: string, failureMessages: string[]}} TestRun
+ * @typedef {{name: string, message: string, assertionResults: TestRun[]}} TestFile
+ */
+
+/**
+ * What vitest's report counts, and what it says of tests that failed; nothing where it wrote none.
  * @param {string} path
+ * @returns {{passed: number, failed: number, notes: string[]}}
  */
 function readReport(path) {
   try {
-    /** @type {{numPassedTests: number, numFailedTests: number}} */
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(path, 'utf8'));
-    return { passed: numPassedTests, failed: numFailedTests };
+    /** @type {{numPassedTests: number, numFailedTests: number, testResults: TestFile[]}} */
+    const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(path, 'utf8'));
+    const notes = testResults.flatMap(({ name, message, assertionResults }) => [
+      ...(message === '' ? [] : [`${relative(root, name)}: ${message.slice(0, longestNote)}`]),
+      ...assertionResults
+        .filter(({ status }) => status === 'failed')
+        .map(({ fullName, failureMessages }) =>
+          `${relative(root, name)} ${fullName}: failed\n${failureMessages.join('\n')}`.slice(0, longestNote),
+        ),
+    ]);
+    return { passed: numPassedTests, failed: numFailedTests, notes };
   } catch (error) {
     console.error(`No report of the unit tests: ${error instanceof Error ? error.message : String(error)}`);
-    return { passed: 0, failed: 0 };
+    return { passed: 0, failed: 0, notes: [] };
   }
 }
 

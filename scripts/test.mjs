@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, tool } from './check.mjs';
+import { stripVTControlCharacters } from 'node:util';
+import { check, longestNote, tool } from './check.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { mutants } from './mutants.mjs';
 import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
@@ -41,25 +42,54 @@ async function endToEnd(argumentList, long) {
     ['test', '--reporter=list,json', ...argumentList],
     { show: true, environment: { PLAYWRIGHT_JSON_OUTPUT_FILE: report, ...(long ? { LONG: '1' } : {}) } },
   );
-  const { passed, failed } = readReport(report);
+  const { passed, failed, notes } = readReport(report);
   rmSync(folder, { recursive: true, force: true });
-  return { name: 'end-to-end tests', passed, failed: failed + ((ok && passed > 0) || failed > 0 ? 0 : 1) };
+  return {
+    name: 'end-to-end tests',
+    passed,
+    failed: failed + ((ok && passed > 0) || failed > 0 ? 0 : 1),
+    notes,
+  };
 }
 
 /**
- * What Playwright's report counts; nothing where it wrote none.
+ * @typedef {{status: string, error?: {message?: string}}} TestRun
+ * @typedef {{title: string, file: string, line: number, tests: {status: string, results: TestRun[]}[]}} Spec
+ * @typedef {{specs?: Spec[], suites?: Suite[]}} Suite
+ */
+
+/**
+ * @param {Suite} suite
+ * @returns {Spec[]}
+ */
+function specsOf({ specs = [], suites = [] }) {
+  return [...specs, ...suites.flatMap(specsOf)];
+}
+
+/**
+ * What Playwright's report counts, and what it says of tests that failed, be it once: nothing where it wrote none.
  * @param {string} path
+ * @returns {{passed: number, failed: number, notes: string[]}}
  */
 function readReport(path) {
   try {
-    /** @type {{stats: {expected: number, unexpected: number, flaky: number}}} */
-    const { stats } = JSON.parse(readFileSync(path, 'utf8'));
-    return { passed: stats.expected, failed: stats.unexpected + stats.flaky };
+    /** @type {{stats: {expected: number, unexpected: number, flaky: number}, suites: Suite[]}} */
+    const { stats, suites } = JSON.parse(readFileSync(path, 'utf8'));
+    const notes = suites.flatMap(specsOf).flatMap(({ title, file, line, tests }) =>
+      tests
+        .filter(({ status }) => status === 'unexpected' || status === 'flaky')
+        .map(({ status, results }) => {
+          const message = results.find(({ error }) => error !== undefined)?.error?.message ?? 'no message';
+          const outcome = status === 'flaky' ? 'failed once, then passed' : 'failed';
+          return `${file}:${line} ${title}: ${outcome}\n${stripVTControlCharacters(message).slice(0, longestNote)}`;
+        }),
+    );
+    return { passed: stats.expected + stats.flaky, failed: stats.unexpected, notes };
   } catch (error) {
     console.error(
       `No report of the end-to-end tests: ${error instanceof Error ? error.message : String(error)}`,
     );
-    return { passed: 0, failed: 0 };
+    return { passed: 0, failed: 0, notes: [] };
   }
 }
 
@@ -109,6 +139,7 @@ await runCommand(async () => {
  */
 function report(verdicts) {
   console.log('');
+  for (const note of verdicts.flatMap(({ notes = [] }) => notes)) console.log(`${note}\n`);
   for (const { name, passed, failed } of verdicts) {
     console.log(`${failed === 0 ? 'passed' : 'FAILED'}  ${name} (${passed} passed, ${failed} failed)`);
   }

@@ -5,12 +5,12 @@ import type { ShownFailure } from './notices.tsx';
 const closing = { closeButtonProps: { 'aria-label': 'Close the message' } };
 
 export function notifyDone(message: string): void {
-  notifications.show({ ...closing, message, color: 'green', autoClose: 3_000 });
+  notifications.show({ ...closing, message, color: 'green', autoClose: 6_000 });
 }
 
 /** Says why nothing happened, where that is no failure. */
 export function notifyHint(message: string): void {
-  notifications.show({ ...closing, message, color: 'gray', autoClose: 5_000 });
+  notifications.show({ ...closing, message, color: 'gray', autoClose: 6_000 });
 }
 
 export function notifyFailure(failure: ShownFailure): void {
