@@ -9,6 +9,7 @@ import {
   factIdentity,
   type Flavour,
   plainFlavour,
+  type RandomCase,
   randomBody,
   randomCase,
   randomQuestion,
@@ -98,54 +99,40 @@ async function askAndCompare(
   }
 }
 
+/** Questions to a case that is made from the seed, again after each of some updates. */
+async function updateAndAsk(
+  seed: number,
+  flavour: Flavour,
+  makeCase: (prng: Prng, flavour: Flavour) => RandomCase,
+): Promise<void> {
+  const prng = new Prng(seed);
+  const start = makeCase(prng, flavour);
+  const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
+  try {
+    await askAndCompare(twin, prng, start.vocabulary, flavour, 6);
+    for (let index = 0; index < 12; index++) {
+      await twin.apply(randomUpdate(prng, start.vocabulary, flavour, twin.current));
+      await askAndCompare(twin, prng, start.vocabulary, flavour, 2);
+    }
+  } finally {
+    await twin.engine.close();
+  }
+}
+
 for (const [name, flavour] of Object.entries(flavours))
   test(`answers and proofs are those of the naive model after any updates (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 5, many: 4000 }, async (seed) => {
-      const prng = new Prng(seed);
-      const start = randomCase(prng, flavour);
-      const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
-      try {
-        await askAndCompare(twin, prng, start.vocabulary, flavour, 6);
-        for (let index = 0; index < 12; index++) {
-          await twin.apply(randomUpdate(prng, start.vocabulary, flavour, twin.current));
-          await askAndCompare(twin, prng, start.vocabulary, flavour, 2);
-        }
-      } finally {
-        await twin.engine.close();
-      }
-    }),
+    overSeeds({ name, few: 5, many: 4000 }, (seed) => updateAndAsk(seed, flavour, randomCase)),
   );
 
-for (const scopes of [false, true])
-  test(
-    `answers are those of the naive model where tables are rows of bits (${scopes ? 'views' : 'one view'})`,
-    {
-      timeout,
-    },
-    () =>
-      overSeeds({ name: `bits ${scopes}`, few: 2, many: 3000 }, async (seed) => {
-        const flavour = {
-          ...plainFlavour,
-          facts: 14,
-          maxArity: 2,
-          scopes,
-          validity: scopes,
-          steadyRules: seed % 2 === 0,
-        };
-        const prng = new Prng(seed);
-        const start = closureCase(prng, flavour);
-        const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));
-        try {
-          await askAndCompare(twin, prng, start.vocabulary, flavour, 6);
-          for (let index = 0; index < 12; index++) {
-            await twin.apply(randomUpdate(prng, start.vocabulary, flavour, twin.current));
-            await askAndCompare(twin, prng, start.vocabulary, flavour, 2);
-          }
-        } finally {
-          await twin.engine.close();
-        }
-      }),
+for (const scopes of [false, true]) {
+  const name = `rows of bits, ${scopes ? 'views' : 'one view'}`;
+  test(`answers are those of the naive model where tables are ${name}`, { timeout }, () =>
+    overSeeds({ name, few: 2, many: 3000 }, (seed) => {
+      const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
+      return updateAndAsk(seed, { ...plainFlavour, facts: 14, maxArity: 2, ...views }, closureCase);
+    }),
   );
+}
 
 /** A clock for slices on which any look may be the last of its slice. */
 function restlessTime(seed: number): () => number {

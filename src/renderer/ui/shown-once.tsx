@@ -7,6 +7,7 @@ import { Button, Checkbox, SegmentedControl } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { CodeBlock } from './code-block.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { useFirstFocus } from './use-first-focus.ts';
 import styles from './shown-once.module.css';
@@ -52,9 +53,7 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
         />
         <CopyButton text={snippet.text} label={`Copy: ${snippet.title}`} />
       </div>
-      <pre className="mono" tabIndex={0} aria-label={snippet.title}>
-        {snippet.text}
-      </pre>
+      <CodeBlock label={snippet.title} text={snippet.text} low />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** A text as it is, under a title, to be copied. What is too long to be laid out is shown in part, and copied whole. */
 import type { ReactNode } from 'react';
+import { CodeBlock } from './code-block.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { formatCount } from './format.ts';
 import styles from './text-block.module.css';
@@ -41,9 +42,7 @@ export function Block({ title, note, actions, children }: BlockProps) {
 export function TextBlock({ title, text, label, note }: TextBlockProps) {
   return (
     <Block title={title} note={note} actions={<CopyButton text={text} label={label} />}>
-      <pre className="mono" tabIndex={0} aria-label={title}>
-        {text.slice(0, mostShown)}
-      </pre>
+      <CodeBlock label={title} text={text.slice(0, mostShown)} />
       {text.length > mostShown && (
         <p className="dim">
           The first {formatCount(mostShown)} of {formatCount(text.length)} characters; the copy has all.

@@ -21,6 +21,7 @@ import { Answered } from '../../api/answered.tsx';
 import { typedKey } from '../../api/key-text.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import type { AgentsSearch } from './agents-search.ts';
@@ -181,9 +182,7 @@ function Configuration({ configuration, typed, setup }: ConfigurationProps) {
         <span className={styles.gap} />
         <CopyButton text={text} label="Copy the configuration" />
       </div>
-      <pre className={`mono ${styles.code}`} tabIndex={0} aria-label="Configuration">
-        {text}
-      </pre>
+      <CodeBlock label="Configuration" text={text} />
       {note !== null && <p className="dim">{note}</p>}
       {/* What was tried is what is shown, or it is not shown. */}
       <ConnectionTest key={JSON.stringify(route)} route={route} place={place} />

@@ -17,6 +17,7 @@ import { useWhoAmI } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
@@ -105,9 +106,7 @@ function ConfirmDialog({ tool, given, onRun, onClose }: ConfirmProps) {
         <strong>{database}</strong> is gone for agents and people alike. With dryRun it only says what it
         would do.
       </p>
-      <pre className={`mono ${styles.code}`} tabIndex={0} aria-label="Arguments">
-        {argumentsLine(given) === '' ? 'no arguments' : argumentsLine(given)}
-      </pre>
+      <CodeBlock label="Arguments" text={argumentsLine(given) || 'no arguments'} />
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>
           Cancel
