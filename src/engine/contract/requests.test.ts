@@ -9,6 +9,9 @@ import {
   retractPatternInputSchema,
 } from './facts.ts';
 import { askInputSchema } from './inference.ts';
+import { jsonSchemaOf } from './json-schema.ts';
+import type { OperationSpec } from './operation-spec.ts';
+import { operations } from './operations.ts';
 import { ruleInputSchema, ruleUpdateSchema } from './rules.ts';
 import { validate } from './validation.ts';
 
@@ -167,4 +170,19 @@ test('a change of a rule is the whole rule, or some of enabled, name and descrip
   expect(complaints(ruleUpdateSchema, { text: 'h(?x) :- p(?x)', scope: 's' })).toEqual([]);
   for (const value of [{}, { scope: 's' }, { enabled: true, scope: 's' }, { head: fact }, { enabled: 'yes' }])
     expect(complaints(ruleUpdateSchema, value), JSON.stringify(value)).not.toEqual([]);
+});
+
+test('an object in the place of a list or a text is refused whatever its length is', () => {
+  // Compared with a number, this throws.
+  const odd = { length: { toString: 1 } };
+  expect(complaints(askInputSchema, { predicate: 'p', args: odd })).toEqual([
+    'args: expected array, received object',
+  ]);
+  expect(paths(factsInputSchema, { facts: [{ predicate: 'p', args: odd }] })).toEqual(['facts.0.args']);
+  expect(complaints(factInputSchema, { ...fact, metadata: odd })).toEqual([]);
+  for (const [name, { body }] of Object.entries<OperationSpec>(operations)) {
+    const fields = (body === undefined ? {} : jsonSchemaOf(body, 'input')['properties']) ?? {};
+    for (const field of Object.keys(fields))
+      expect(() => validate(body as z.ZodType, { [field]: odd }), `${name}, ${field}`).not.toThrow();
+  }
 });

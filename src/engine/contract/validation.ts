@@ -14,12 +14,37 @@ export const maxReportedErrors = 100;
 
 export type Validated<Value> = { ok: true; value: Value } | { ok: false; errors: ProblemDetail[] };
 
+/**
+ * `schema.safeParse` for what others wrote, which it does not throw for: zod compares the `length` of whatever stands in
+ * the place of a list or a text, and an object there need not be one that can be compared. `value`: as JSON has it.
+ */
+export function readAs<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const comparable = schema.safeParse(withComparableLengths(value));
+    // What it complains of is the same; were there nothing, the error was about something else.
+    if (comparable.success) throw error;
+    return comparable;
+  }
+}
+
+function withComparableLengths(value: unknown): unknown {
+  const isOther = (key: string, field: unknown): boolean =>
+    key === 'length' && typeof field === 'object' && field !== null;
+  return JSON.parse(JSON.stringify(value), (key, field: unknown) => (isOther(key, field) ? 0 : field));
+}
+
 /** The parsed value, defaults filled in, or what is wrong with it (at least one entry). */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): Validated<z.output<Schema>> {
-  const outcome = schema.safeParse(value);
+  const outcome = readAs(schema, value);
   if (outcome.success) return { ok: true, value: outcome.data };
   return { ok: false, errors: describeIssues(outcome.error.issues, []).slice(0, maxReportedErrors) };
 }
@@ -60,7 +85,7 @@ export async function validateLong<Schema extends z.ZodType>(
     const plain = quick(each);
     if (plain !== null) checked.push(plain);
     else {
-      const outcome = element.safeParse(each);
+      const outcome = readAs(element, each);
       if (outcome.success) checked.push(outcome.data);
       else errors.push(...describeIssues(outcome.error.issues, [field, index]));
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readAs } from '../../engine/contract/validation.ts';
 import { isWithinJsonLimits } from './json-limits.ts';
 import { sendOnce } from './send-once.ts';
 
@@ -11,7 +12,7 @@ const listSchema = z.object({ data: z.array(z.object({ id: z.string().regex(/^[\
 export async function firstModelOf(address: string, signal: AbortSignal): Promise<string | null> {
   const sent = await sendOnce(`${address}/models`, { method: 'GET', headers: {}, body: null, signal });
   if (sent.kind !== 'answered' || sent.status !== 200) return null;
-  const list = listSchema.safeParse(jsonOf(sent.body.toString()));
+  const list = readAs(listSchema, jsonOf(sent.body.toString()));
   return list.data?.data.find(({ id }) => !/embed/i.test(id))?.id ?? null;
 }
 

@@ -6,6 +6,7 @@
  * fit is described in words for the model, so that it can mend its answer; they are not for anyone else.
  */
 import type { z } from 'zod';
+import { readAs } from '../../engine/contract/validation.ts';
 import { isWithinJsonLimits, maxJsonValues } from './json-limits.ts';
 
 export type ReadAnswer<Value> =
@@ -26,7 +27,7 @@ export function readAnswer<Schema extends z.ZodType>(
   const json = parseAround(text);
   if (json === undefined) return { isAccepted: false, complaint: noObject };
   const { value } = key === null || key.length < leastKeyLength ? { value: json } : without(key, json);
-  const result = schema.safeParse(value);
+  const result = readAs(schema, value);
   return result.success
     ? { isAccepted: true, value: result.data }
     : { isAccepted: false, complaint: complaintOf(result.error) };

@@ -128,6 +128,7 @@ export const hostileValues: readonly unknown[] = [
   [null],
   {},
   { length: 3 },
+  { length: { toString: 1 } },
   { toString: 1, constructor: { prototype: {} } },
   Array.from({ length: 300 }, (_, index) => index),
   nested(40),

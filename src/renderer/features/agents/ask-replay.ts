@@ -4,6 +4,7 @@
  */
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { type AskInput, askInputSchema } from '../../../engine/contract/inference.ts';
+import { readAs } from '../../../engine/contract/validation.ts';
 import { renderAtom, renderBody } from '../../../engine/logic/print.ts';
 import { type SpaceSearch, searchOf } from '../../api/space.ts';
 
@@ -30,7 +31,7 @@ export function replayOf(call: AskedCall): Replay | null {
   if (call.tool !== 'ask') return null;
   if (call.argumentsCut)
     return { kind: 'none', reason: 'Its arguments were too long to be kept whole in the log.' };
-  const asked = askInputSchema.safeParse(withoutBlanks(call.arguments));
+  const asked = readAs(askInputSchema, withoutBlanks(call.arguments));
   if (!asked.success) return { kind: 'none', reason: 'Its arguments are no question that can be asked.' };
   const { scope, unscoped } = asked.data;
   const space = searchOf({

@@ -20,7 +20,15 @@ describe('a summary', () => {
   });
 
   it('is none where its metadata say something else', () => {
-    for (const consolidated of [true, 'yes', [], {}, null, { from: 1, count: 2, values: [] }])
+    for (const consolidated of [
+      true,
+      'yes',
+      [],
+      {},
+      null,
+      { from: 1, count: 2, values: [] },
+      { values: { length: { toString: 1 } } },
+    ])
       expect(originOf({ consolidated })).toBeNull();
     expect(originOf({})).toBeNull();
     for (const consolidated of [true, [], null, {}, { count: 'many' }])

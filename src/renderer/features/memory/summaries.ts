@@ -9,11 +9,12 @@ import {
   skipReasons,
   summarySuffix,
 } from '../../../engine/contract/memory.ts';
+import { readAs } from '../../../engine/contract/validation.ts';
 import { formatCount } from '../../ui/format.ts';
 
 /** What a fact was consolidated from, or null where it is no summary. Reads all that it stands for. */
 export function originOf(metadata: Metadata): Consolidation | null {
-  const read = consolidationSchema.safeParse(metadata['consolidated']);
+  const read = readAs(consolidationSchema, metadata['consolidated']);
   return read.success ? read.data : null;
 }
 
