@@ -14,10 +14,11 @@ export interface ThreadSettings {
   readonly defaults: { readonly host: string; readonly port: number };
 }
 
-/** From the thread: exactly one `ready` or `refused` first, then at most one `closed`. */
+/** From the thread: exactly one `ready` or `refused` first, an `agents` for every `count-agents`, then at most one `closed`. */
 export type ThreadMessage =
   | { readonly kind: 'ready'; readonly address: string; readonly port: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'agents'; readonly count: number }
   | { readonly kind: 'closed' };
 
 /** Why the service did not start; `message` is whole sentences for the person who started it. */
@@ -28,8 +29,11 @@ export interface Refusal {
   readonly owner: string | null;
 }
 
-/** To the thread: finish what runs, make it durable, and end. */
-export type ThreadCommand = { readonly kind: 'close' };
+/**
+ * To the thread. `close`: finish what runs, make it durable, and end. `count-agents`: say how many are connected, whoever
+ * may see them over HTTP.
+ */
+export type ThreadCommand = { readonly kind: 'close' | 'count-agents' };
 
 export function isThreadMessage(value: unknown): value is ThreadMessage {
   if (!isRecord(value)) return false;
@@ -38,6 +42,8 @@ export function isThreadMessage(value: unknown): value is ThreadMessage {
       return typeof value['address'] === 'string' && typeof value['port'] === 'number';
     case 'refused':
       return isRefusal(value['refusal']);
+    case 'agents':
+      return typeof value['count'] === 'number';
     case 'closed':
       return true;
     default:
@@ -46,7 +52,7 @@ export function isThreadMessage(value: unknown): value is ThreadMessage {
 }
 
 export function isThreadCommand(value: unknown): value is ThreadCommand {
-  return isRecord(value) && value['kind'] === 'close';
+  return isRecord(value) && (value['kind'] === 'close' || value['kind'] === 'count-agents');
 }
 
 export function isThreadSettings(value: unknown): value is ThreadSettings {

@@ -57,7 +57,8 @@ try {
   const service = await start();
   owner.on('message', (message: unknown) => {
     assert(isThreadCommand(message), 'the owner of the thread says only what it can');
-    void closeOn(service);
+    if (message.kind === 'count-agents') say({ kind: 'agents', count: service.connectedAgents });
+    else void closeOn(service);
   });
   say({ kind: 'ready', address: service.address, port: service.port });
 } catch (error) {
