@@ -82,7 +82,10 @@ async function standIn(
       heard: () => void;
       corollary: object;
     };
-    const channels = names.map((name) => [name, (argument: unknown) => page.askStandIn(name, argument)]);
+    // Nothing arrives here as null.
+    const ask = async (name: string, argument: unknown) =>
+      (await page.askStandIn(name, argument)) ?? undefined;
+    const channels = names.map((name) => [name, (argument: unknown) => ask(name, argument)]);
     page.heard = () => undefined;
     page.corollary = {
       ...Object.fromEntries(channels),
@@ -240,7 +243,10 @@ for (const theme of ['light', 'dark'] as const)
     await standIn(page, { settings: { needsRestart: true, secrets: 'session' } });
     await open(page, service, '/settings');
     await page.getByRole('heading', { name: 'Keys of language models' }).scrollIntoViewIfNeeded();
-    await info.attach('settings', { body: await page.screenshot({ path: `/tmp/settings-${theme}.png` }), contentType: 'image/png' });
+    await info.attach('settings', {
+      body: await page.screenshot({ path: `/tmp/settings-${theme}.png` }),
+      contentType: 'image/png',
+    });
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
   });

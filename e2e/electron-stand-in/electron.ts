@@ -58,6 +58,7 @@ type AppPart = Part<
   | 'getVersion'
   | 'getAppPath'
   | 'isPackaged'
+  | 'setAsDefaultProtocolClient'
   | 'whenReady'
   | 'quit'
   | 'exit'
@@ -100,6 +101,11 @@ class App extends EventEmitter implements AppPart {
 
   whenReady(): Promise<void> {
     return this.#ready;
+  }
+
+  setAsDefaultProtocolClient(protocol: string): boolean {
+    record('app.setAsDefaultProtocolClient', protocol);
+    return true;
   }
 
   getLoginItemSettings(): Electron.LoginItemSettings {

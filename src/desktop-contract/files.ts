@@ -1,6 +1,6 @@
 /** The files that the desktop application opens when it is given them: those that Import reads, told by their names. */
 
-const openedExtensions = [
+export const openedExtensions = [
   'dl',
   'datalog',
   'csv',

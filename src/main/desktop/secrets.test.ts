@@ -70,6 +70,12 @@ describe('secrets', () => {
     expect((await Secrets.open(file, store(false), warn)).get('one')).toBeNull();
   });
 
+  it('live in memory alone, with a warning, where the store cannot say whether it is there', async () => {
+    const failing = { ...store(), isAvailable: () => Promise.reject(new Error('no bus')) };
+    expect((await Secrets.open(file, failing, warn)).place).toBe('session');
+    expect(warnings.join()).toContain('no bus');
+  });
+
   it('that were kept are gone from the file when they are forgotten or changed without a store', async () => {
     const kept = await Secrets.open(file, store(), warn);
     for (const name of ['one', 'two', 'three']) await kept.put(name, 'sesame');

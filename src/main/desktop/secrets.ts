@@ -40,7 +40,10 @@ export class Secrets {
 
   /** Reads what is kept. `warn` is told, without a secret in it, of what cannot be read or decrypted. */
   static async open(file: string, vault: Vault, warn: (message: string) => void): Promise<Secrets> {
-    const isAvailable = await vault.isAvailable();
+    const isAvailable = await vault.isAvailable().catch((error: unknown) => {
+      warn(`the system's store for secrets cannot be used: ${String(error)}`);
+      return false;
+    });
     const secrets = new Secrets(file, vault, isAvailable ? 'kept' : 'session', readEncrypted(file, warn));
     if (isAvailable) await secrets.#decryptAll(warn);
     return secrets;

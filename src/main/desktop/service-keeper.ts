@@ -45,7 +45,7 @@ export class ServiceKeeper {
 
   constructor(parts: ServiceKeeperParts) {
     this.#parts = parts;
-    this.#folder = this.#chosenFolder();
+    this.#folder = this.#setting('STORAGE_DIR') ?? parts.settings().folder ?? parts.usualFolder;
   }
 
   /** The service's address; null before there is one. */
@@ -108,12 +108,15 @@ export class ServiceKeeper {
     }
   }
 
-  /** Ends the service of this program and starts it with what was changed; false: the user chose to quit. */
-  async restart(): Promise<boolean> {
+  /**
+   * Ends the service of this program and starts it with what was changed, in `folder` where that is another; false: the
+   * user chose to quit.
+   */
+  async restart(folder: string | null): Promise<boolean> {
     await this.close();
     this.#isEnding = false;
     this.#address = null;
-    this.#folder = this.#chosenFolder();
+    this.#folder = folder ?? this.#folder;
     return this.start();
   }
 
@@ -151,10 +154,6 @@ export class ServiceKeeper {
   /** The name under which the key of this service is kept. */
   get keySecret(): string {
     return `key of ${this.#folder}`;
-  }
-
-  #chosenFolder(): string {
-    return this.#setting('STORAGE_DIR') ?? this.#parts.settings().folder ?? this.#parts.usualFolder;
   }
 
   #adopt(service: RunningService): void {

@@ -35,6 +35,7 @@ export interface SettingsDeskParts {
 export class SettingsDesk {
   readonly #parts: SettingsDeskParts;
   #needsRestart = false;
+  #nextFolder: string | null = null;
   #release: Release | null = null;
   #releaseState: ReleaseState;
 
@@ -48,11 +49,16 @@ export class SettingsDesk {
     return this.#releaseState.kind === 'newer' ? this.#release : null;
   }
 
+  /** The data folder that was chosen for the next start of the service; null: the one it has. */
+  get nextFolder(): string | null {
+    return this.#nextFolder;
+  }
+
   read(): DesktopSettings {
     const { service, loginItem } = this.#parts;
-    const { folder, chosenPort, departure, asksForReleases } = this.#parts.settings();
+    const { chosenPort, departure, asksForReleases } = this.#parts.settings();
     return {
-      folder: this.#needsRestart && folder !== null ? folder : service.folder,
+      folder: this.#nextFolder ?? service.folder,
       isFolderFixed: service.isSet('STORAGE_DIR'),
       port: chosenPort,
       isPortFixed: service.isSet('PORT'),
@@ -102,8 +108,9 @@ export class SettingsDesk {
     const { service } = this.#parts;
     if (service.isSet('STORAGE_DIR')) throw new Error('The folder is set by STORAGE_DIR.');
     const folder = await askFolder(service.folder);
-    if (folder !== null && folder !== service.folder) {
+    if (folder !== null && folder !== this.read().folder) {
       this.#parts.change({ folder });
+      this.#nextFolder = folder;
       this.#needsRestart = true;
     }
     return this.read();
@@ -131,6 +138,7 @@ export class SettingsDesk {
   /** To be called when the service was started with what is set. */
   takenUp(): void {
     this.#needsRestart = false;
+    this.#nextFolder = null;
   }
 
   get #unasked(): 'off' | 'unknown' {

@@ -100,6 +100,8 @@ export class Shell {
     const currentAddress = () => this.#service.address;
     guardContents(app, currentAddress);
     this.#listen();
+    // Elsewhere the package registers what opens links; an installer of Windows does not.
+    if (process.platform === 'win32' && app.isPackaged) app.setAsDefaultProtocolClient('corollary');
     await app.whenReady();
     powerMonitor.on('shutdown', () => this.#quit());
     guardSession(session.defaultSession, currentAddress);
@@ -192,7 +194,7 @@ export class Shell {
   }
 
   async #restartService(): Promise<void> {
-    if (!(await this.#service.restart())) return this.#quit();
+    if (!(await this.#service.restart(this.#desk.nextFolder))) return this.#quit();
     this.#desk.takenUp();
     const { address } = this.#service;
     // Other knowledge may be behind the same address.
@@ -279,7 +281,10 @@ export class Shell {
   async #openFile(path: string | null): Promise<void> {
     if (path === null) return;
     try {
-      this.#requests.push({ kind: 'file', ...(await readOpened(path)) });
+      const file = await readOpened(path);
+      // One import at a time: of files that nobody has looked at yet, the last counts.
+      const others = this.#requests.filter(({ kind }) => kind !== 'file');
+      this.#requests = [...others, { kind: 'file', ...file }];
       this.#window?.webContents.send(waitingChannel);
     } catch (error) {
       tellTrouble('The file cannot be opened', error);

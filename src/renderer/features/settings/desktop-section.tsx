@@ -266,7 +266,7 @@ export function DesktopSection({ shell }: { shell: ShellApi }) {
       <section>
         <h2>Keys of language models</h2>
         <p className={styles.note}>
-          {secretNotes[settings.secrets]} With one, facts can be extracted from text.
+          {secretNotes[settings.secrets]} With a key, facts can be extracted from text.
         </p>
         {providerNames.map((provider) => (
           <ProviderKey key={provider} provider={provider} {...parts} />
