@@ -499,6 +499,18 @@ test('starting at login is switched on and off', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
+test('an installed application is what the bridge starts again, without a window and without its secrets', async () => {
+  const run = start({ environment: { ...anyPort, API_KEY: 'sesame' }, isPackaged: true });
+  await opened(run);
+  const text = readFileSync(join(run.userData, 'service.json'), 'utf8');
+  expect(JSON.parse(text)).toMatchObject({
+    command: process.execPath,
+    args: ['--hidden'],
+    needs: ['API_KEY'],
+  });
+  expect(text).not.toContain('sesame');
+});
+
 test('a port that was chosen in Settings and is taken is said, and can be given up', async () => {
   const port = await take(0);
   const userData = temporaryFolder();

@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly userData?: string;
   /** The system has no store for secrets. */
   readonly hasNoVault?: boolean;
+  /** The application is installed. */
+  readonly isPackaged?: boolean;
 }
 
 interface Waiting {
@@ -71,6 +73,7 @@ export class ShellRun {
         STAND_IN_USER_DATA: this.userData,
         STAND_IN_ANSWERS: JSON.stringify(answers),
         ...(isSecond ? { STAND_IN_SECOND: '1' } : {}),
+        ...(options.isPackaged === true ? { STAND_IN_PACKAGED: '1' } : {}),
         ...(hasNoVault ? { STAND_IN_NO_VAULT: '1' } : {}),
       },
     });

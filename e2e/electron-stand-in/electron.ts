@@ -8,7 +8,7 @@
  *
  * From the environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set when another instance is
  * running; STAND_IN_ANSWERS, a JSON array of the labels of the buttons to press in dialogs, in order, with a `+` at the end
- * where the box beside them is ticked too; STAND_IN_NO_VAULT, set where the system has no store for secrets.
+ * where the box beside them is ticked too; STAND_IN_NO_VAULT, set where the system has no store for secrets; STAND_IN_PACKAGED, set for an installed application.
  */
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -67,7 +67,7 @@ type AppPart = Part<
 >;
 
 class App extends EventEmitter implements AppPart {
-  readonly isPackaged = false;
+  readonly isPackaged = environment['STAND_IN_PACKAGED'] !== undefined;
   #isReady = false;
   #opensAtLogin = false;
   readonly #ready = new Promise<void>((resolve) => {

@@ -6,8 +6,17 @@
  */
 import { type RefusalKind, refusalExitCodes } from './start-refusal.ts';
 
+/** A program that starts this service again by itself, and the environment that it was started in. */
+export interface StartProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 /** What the thread is given when it is started. */
 export interface ThreadSettings {
+  /** How its owner is started again; null: as the program without a window. */
+  readonly program: StartProgram | null;
   /** The environment that the configuration is read from. */
   readonly environment: Readonly<Record<string, string>>;
   /** Used where the environment says nothing. */
@@ -58,7 +67,17 @@ export function isThreadCommand(value: unknown): value is ThreadCommand {
 export function isThreadSettings(value: unknown): value is ThreadSettings {
   if (!isRecord(value) || !isRecord(value['environment']) || !isRecord(value['defaults'])) return false;
   const { host, port } = value['defaults'];
-  return typeof host === 'string' && typeof port === 'number';
+  return typeof host === 'string' && typeof port === 'number' && isProgram(value['program']);
+}
+
+function isProgram(value: unknown): value is StartProgram | null {
+  if (value === null) return true;
+  return (
+    isRecord(value) &&
+    typeof value['command'] === 'string' &&
+    Array.isArray(value['args']) &&
+    isRecord(value['environment'])
+  );
 }
 
 function isRefusal(value: unknown): value is Refusal {

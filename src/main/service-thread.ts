@@ -31,7 +31,7 @@ async function start(): Promise<Service> {
   });
   const service = await startService(config, { log });
   try {
-    await recordStart(config, settings.environment, service.port);
+    await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {
     log.warn(
       { err: error },

@@ -12,6 +12,11 @@ import { autostartEntry } from './autostart-entry.ts';
 
 export const hiddenOption = '--hidden';
 
+/** What starts this application: an AppImage runs from a folder that is gone afterwards, while its own file stays. */
+export function applicationFile(environment: Readonly<Record<string, string>>): string {
+  return environment['APPIMAGE'] || process.execPath;
+}
+
 export interface LoginItem {
   isOn(): boolean;
   /** Fails with the system's error where it cannot be written. */
@@ -38,8 +43,7 @@ function autostart(environment: Readonly<Record<string, string>>): LoginItem {
     set: (isOn) => {
       if (!isOn) return rmSync(file, { force: true });
       mkdirSync(dirname(file), { recursive: true });
-      // An AppImage runs from a folder that is gone afterwards; the file itself stays.
-      const program = environment['APPIMAGE'] || process.execPath;
+      const program = applicationFile(environment);
       const command = app.isPackaged ? [program] : [program, app.getAppPath()];
       writeFileSync(file, autostartEntry([...command, hiddenOption]));
     },

@@ -24,7 +24,11 @@ const threads = {
 
 let folder: string;
 const file = (name: keyof typeof threads) => join(folder, `${name}.mjs`);
-const settings: ThreadSettings = { environment: {}, defaults: { host: '127.0.0.1', port: 9310 } };
+const settings: ThreadSettings = {
+  program: null,
+  environment: {},
+  defaults: { host: '127.0.0.1', port: 9310 },
+};
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'corollary-thread-'));

@@ -4,8 +4,10 @@
  * A start that is refused becomes a question with ways out. The key of the service and those of language models are
  * secrets of the user's, known here by the data folder: whoever listens at a port tomorrow may be somebody else.
  */
-import { shell as system } from 'electron';
+import { app, shell as system } from 'electron';
 import { providerKeys, type ProviderName, providerNames } from '../../desktop-contract/channels.ts';
+import type { StartProgram } from '../service-messages.ts';
+import { applicationFile, hiddenOption } from './login-item.ts';
 import { startOnFreePort } from './ports.ts';
 import { askFolder, askWayOut } from './questions.ts';
 import { lossQuestion, type RefusalQuestion, refusalQuestion } from './refusal.ts';
@@ -133,7 +135,15 @@ export class ServiceKeeper {
     return startServiceThread(this.#parts.serviceThread, {
       environment: { ...this.#providerEnvironment(), ...this.#parts.environment, STORAGE_DIR: this.#folder },
       defaults: { host: usualHost, port },
+      program: this.#program(),
     });
+  }
+
+  /** An installed application is started again by itself: it runs as no Node. */
+  #program(): StartProgram | null {
+    if (!app.isPackaged) return null;
+    const { environment } = this.#parts;
+    return { command: applicationFile(environment), args: [hiddenOption], environment };
   }
 
   /** The keys of language models that were given in Settings; with one of them, extraction is on unless it was set. */
