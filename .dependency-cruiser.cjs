@@ -2,7 +2,7 @@
  * Who may import whom (ARCHITECTURE.md), as rules. Type imports count, and cycles are forbidden.
  *
  * Kept: a folder of the engine imports only the folders named for it here; main and renderer meet the
- * engine only at its front door and its contract; every third party has one home, and one that is not
+ * engine only at its front door and its contract, and each other only in desktop-contract; every third party has one home, and one that is not
  * named here has none. Tests keep to the same rules, but may reach `testing`, the test libraries, Node,
  * and (in main) the whole service. scripts/check.mjs asserts that every file was seen.
  */
@@ -243,6 +243,21 @@ const thirdPartyRules = [
   ),
 ];
 
+const desktopRules = [
+  forbid(
+    'desktop-contract-is-a-leaf',
+    'what the page and the desktop shell say to each other knows nothing of either',
+    { path: '^src/desktop-contract/', pathNot: test },
+    { path: ['^src/', '(^|/)node_modules/'], pathNot: '^src/desktop-contract/' },
+  ),
+  forbid(
+    'desktop-contract-for-the-desktop',
+    'of the main process the shell and the preload alone speak to the page by it',
+    { path: '^src/(engine|main)/', pathNot: '^src/main/(desktop/|preload\\.ts$)' },
+    { path: '^src/desktop-contract/' },
+  ),
+];
+
 const clientRules = [
   forbid(
     'client-of-its-own',
@@ -271,7 +286,7 @@ const generalRules = [
     'end-to-end-from-outside',
     'end-to-end tests know the product from outside, and its contract',
     { path: '^e2e/' },
-    { path: '^src/', pathNot: '^src/engine/contract/' },
+    { path: '^src/', pathNot: '^src/(engine/contract|desktop-contract)/' },
   ),
 ];
 
@@ -281,6 +296,7 @@ module.exports = {
     ...mainRules,
     ...rendererRules,
     ...thirdPartyRules,
+    ...desktopRules,
     ...clientRules,
     ...generalRules,
   ],

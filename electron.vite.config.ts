@@ -13,6 +13,8 @@ import { defineConfig } from 'electron-vite';
  */
 export default defineConfig({
   main: {
+    // Where the desktop application asks for newer versions, once its user wants that. None here: it asks nowhere.
+    define: { builtReleasesAddress: JSON.stringify(process.env['RELEASES_ADDRESS'] ?? '') },
     build: {
       target: 'node20.19',
       rolldownOptions: {

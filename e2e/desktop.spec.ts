@@ -3,7 +3,9 @@
  * skipped and say so, and what can be seen without Electron is tested by the built bundles.
  */
 import { _electron as electron, type ElectronApplication, expect, test } from '@playwright/test';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,16 +38,61 @@ test.skip(missing !== null, missing ?? '');
 let folder: string;
 let app: ElectronApplication;
 
-test.beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'corollary-desktop-'));
+interface Launch {
+  readonly argv?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** What a start with the test's own folder for its data is made of. */
+function startOf({ argv = [], environment = {} }: Launch) {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  app = await electron.launch({
+  return {
     executablePath: binary ?? '',
-    args: [root, `--user-data-dir=${folder}`, ...(process.platform === 'linux' ? ['--no-sandbox'] : [])],
-    env: { ...inherited, PORT: '0', COROLLARY_ENDPOINT_FILE: join(folder, 'endpoint.json') },
-  });
+    args: [
+      root,
+      `--user-data-dir=${folder}`,
+      ...(process.platform === 'linux' ? ['--no-sandbox'] : []),
+      ...argv,
+    ],
+    env: {
+      ...inherited,
+      PORT: '0',
+      COROLLARY_ENDPOINT_FILE: join(folder, 'endpoint.json'),
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      ...environment,
+    },
+  };
+}
+
+function launch(options: Launch = {}): Promise<ElectronApplication> {
+  return electron.launch(startOf(options));
+}
+
+interface Asked {
+  readonly message: string;
+  readonly buttons: readonly string[];
+}
+
+/** Presses the button of that label in every dialog from now on; what was asked is noted. */
+async function answerDialogs(label: string): Promise<() => Promise<Asked[]>> {
+  await app.evaluate(({ dialog }, wanted) => {
+    const asked: Asked[] = [];
+    Object.assign(globalThis, { asked });
+    const answer = async (...args: unknown[]) => {
+      const { message, buttons = [] } = args.at(-1) as { message: string; buttons?: string[] };
+      asked.push({ message, buttons });
+      return { response: Math.max(0, buttons.indexOf(wanted)), checkboxChecked: false };
+    };
+    Object.assign(dialog, { showMessageBox: answer });
+  }, label);
+  return () => app.evaluate(() => (globalThis as unknown as { asked: Asked[] }).asked);
+}
+
+test.beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'corollary-desktop-'));
+  app = await launch();
 });
 
 test.afterEach(async () => {
@@ -80,4 +127,97 @@ test('the page can neither leave nor open another window', async () => {
   await page.waitForTimeout(500);
   expect(page.url()).toBe(own);
   expect(app.windows()).toHaveLength(1);
+});
+
+test('a first run leads from the sample to an answer and its proof', async () => {
+  const page = await app.firstWindow();
+  await page.getByRole('button', { name: 'Open the sample A family' }).click();
+  await expect(page.getByRole('heading', { name: 'A family is open' })).toBeVisible();
+  await page.evaluate(() => {
+    window.location.hash = '/proof?question=ancestor(agnes, ada)';
+  });
+  const proof = page.getByRole('tree', { name: 'Proof' });
+  await expect(proof.getByRole('treeitem').first()).toContainText('ancestor(agnes, ada)');
+});
+
+test('a fact that is told and a rule that is taught make a conclusion with a proof', async () => {
+  const page = await app.firstWindow();
+  await page.evaluate(async () => {
+    const post = (path: string, body: unknown) =>
+      fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-tenant-id': 'default' },
+        body: JSON.stringify(body),
+      });
+    await post('/tell', { predicate: 'parent', args: ['ada', 'ben'] });
+    await post('/teach', { text: 'elder(?x) :- parent(?x, ?y).' });
+    window.location.hash = '/proof?question=elder(ada)';
+  });
+  const proof = page.getByRole('tree', { name: 'Proof' });
+  await expect(proof.getByRole('treeitem').first()).toContainText('elder(ada)');
+  await expect(proof.getByRole('treeitem', { name: /parent\(ada, ben\)\s*asserted/ })).toBeVisible();
+});
+
+test('an item of the menu runs the command of the palette', async () => {
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  const isEnabled = () =>
+    app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('go.rules')?.enabled ?? false);
+  await expect.poll(isEnabled).toBe(true);
+  await app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('go.rules')?.click());
+  await expect(page).toHaveURL(/#\/rules/);
+});
+
+test('a second instance hands its place and its file over, and ends', async () => {
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  const file = join(folder, 'facts.dl');
+  writeFileSync(file, 'p(a).\n');
+  // Not by Playwright, which waits for what a second instance never has.
+  const { executablePath, args, env } = startOf({ argv: [file] });
+  const second = spawn(executablePath, args, { env, stdio: 'ignore' });
+  expect(await new Promise((resolve) => second.once('exit', resolve))).toBe(0);
+  await expect(page.getByRole('dialog')).toContainText('facts.dl');
+  expect(app.windows()).toHaveLength(1);
+});
+
+test('a port that is taken and was not set gives way to another', async () => {
+  await app.close();
+  const taken = createServer();
+  await new Promise<void>((resolve) => {
+    // Another program may have it already: taken in both cases.
+    taken.once('error', () => resolve());
+    taken.listen(9300, '127.0.0.1', () => resolve());
+  });
+  try {
+    // Not set: an empty variable counts as none.
+    app = await launch({ environment: { PORT: '' } });
+    const page = await app.firstWindow();
+    await expect(page).toHaveURL(/:93\d\d\/#\/agents\?part=connect/);
+  } finally {
+    taken.close();
+  }
+});
+
+test('quitting while an agent is connected asks, and stays where that is called off', async () => {
+  const page = await app.firstWindow();
+  await expect(page).toHaveURL(/^http/);
+  const { origin } = new URL(page.url());
+  const agent = await fetch(`${origin}/mcp/sse`, { headers: { accept: 'text/event-stream' } });
+  const reader = agent.body?.getReader();
+  await reader?.read();
+  const asked = await answerDialogs('Cancel');
+  await app.evaluate(({ app: electronApp }) => electronApp.quit());
+  await expect
+    .poll(async () => (await asked()).map(({ message }) => message))
+    .toEqual(['An agent is connected.']);
+  expect((await fetch(`${origin}/health`)).status).toBe(200);
+  await reader?.cancel();
+  // The application closes without a word once nobody is connected.
+  await expect
+    .poll(async () => {
+      const response = await fetch(`${origin}/mcp/clients`);
+      return ((await response.json()) as { clients: unknown[] }).clients.length;
+    })
+    .toBe(0);
 });

@@ -1,7 +1,9 @@
 /** Signing in to the workbench, and its keys: the bootstrap, what a key may not, and what happens when one is revoked. */
 import { expect } from '@playwright/test';
+import type { CommandState } from '../src/desktop-contract/commands.ts';
 import { expectNothingGrave } from './accessibility.ts';
 import { ServiceProcess, test as base } from './service.ts';
+import { lastOf, standInShell } from './shell-stand-in.ts';
 import { goTo, open, rowsOf } from './workbench.ts';
 
 const password = 'a password for this test';
@@ -218,4 +220,27 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   await dialog.getByRole('button', { name: 'Sign out' }).click();
   await expect(dialog).toHaveAccessibleName('Sign in');
   await expect(rowsOf(page, 'Facts')).toHaveCount(0);
+});
+
+test('a key that the desktop application keeps signs in without a word, and is forgotten with the sign-out', async ({
+  page,
+}) => {
+  const guarded = new ServiceProcess({ API_KEY: 'sesame' });
+  try {
+    await guarded.start();
+    const shell = await standInShell(page, { key: 'sesame' });
+    await open(page, guarded, '/settings');
+    await expect(page.getByText('Kept by the system’s store for secrets.', { exact: true })).toBeVisible();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    const told = () => (lastOf(shell, 'setCommands') as CommandState[]).map(({ id }) => id);
+    await expect.poll(told).toContain('sign-out');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await expect
+      .poll(() => shell.asked.filter(({ name }) => name === 'keepKey').map(({ argument }) => argument))
+      .toEqual([null]);
+    const stored = () => page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }));
+    expect(await stored()).not.toContain('sesame');
+  } finally {
+    await guarded.dispose();
+  }
 });

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { isOpenedFile } from '../src/desktop-contract/files.ts';
+import { isLink } from '../src/desktop-contract/places.ts';
 import { root } from './prepare.mjs';
 
 /** @param {string} path */
@@ -80,6 +82,8 @@ describe('the packages', () => {
     for (const icon of [builder.mac.icon, builder.win.icon, 'resources/icons/512x512.png'])
       expect(existsSync(join(root, icon)), icon).toBe(true);
     expect(builder.protocols[0].schemes).toEqual(['corollary']);
+    expect(isLink(`${builder.protocols[0].schemes[0]}://facts`)).toBe(true);
+    for (const { ext } of builder.fileAssociations) expect(isOpenedFile(`facts.${ext}`)).toBe(true);
     expect(builder.linux.mimeTypes).toEqual([
       'x-scheme-handler/corollary',
       builder.fileAssociations[0].mimeType,

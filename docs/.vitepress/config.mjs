@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const guides = [
   ['Connect an agent', '/agents'],
+  ['Use the desktop application', '/how-to/desktop'],
   ['Import from CSV and RDF', '/how-to/import'],
   ['Scopes, and merging them', '/how-to/scopes'],
   ['Why not, and what if', '/how-to/why-not'],

@@ -19,12 +19,16 @@ export interface Call {
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Labels of the buttons to press in dialogs, in order; a folder for a folder dialog. */
+  /** Labels of the buttons to press in dialogs, in order, with `+` where the box beside is ticked; a folder for a folder dialog. */
   readonly answers?: readonly string[];
   readonly argv?: readonly string[];
   /** Another instance is running. */
   readonly isSecond?: boolean;
   readonly userData?: string;
+  /** The system has no store for secrets. */
+  readonly hasNoVault?: boolean;
+  /** The application is installed. */
+  readonly isPackaged?: boolean;
 }
 
 interface Waiting {
@@ -45,20 +49,32 @@ export class ShellRun {
   #errors = '';
 
   constructor(standIns: StandIns, options: RunOptions = {}) {
-    const { environment = {}, answers = [], argv = [], isSecond = false, userData } = options;
+    const {
+      environment = {},
+      answers = [],
+      argv = [],
+      isSecond = false,
+      userData,
+      hasNoVault = false,
+    } = options;
     this.#ownsUserData = userData === undefined;
     this.userData = userData ?? mkdtempSync(join(tmpdir(), 'corollary-shell-'));
     const { PORT: _port, HOST: _host, STORAGE_DIR: _folder, ...inherited } = process.env;
     this.#process = fork(mainBundle, [...argv], {
       execArgv: ['--import', standIns.mainHook],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // Bytes of a file stay bytes, as they do between Electron's processes.
+      serialization: 'advanced',
       env: {
         ...inherited,
         COROLLARY_ENDPOINT_FILE: join(this.userData, 'endpoint.json'),
+        XDG_CONFIG_HOME: join(this.userData, 'config'),
         ...environment,
         STAND_IN_USER_DATA: this.userData,
         STAND_IN_ANSWERS: JSON.stringify(answers),
         ...(isSecond ? { STAND_IN_SECOND: '1' } : {}),
+        ...(options.isPackaged === true ? { STAND_IN_PACKAGED: '1' } : {}),
+        ...(hasNoVault ? { STAND_IN_NO_VAULT: '1' } : {}),
       },
     });
     this.#process.stderr?.on('data', (bytes: Buffer) => {

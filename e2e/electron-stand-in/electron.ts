@@ -3,16 +3,21 @@
  *
  * It records every call that the shell makes and sends it to the parent process; the parent drives it by
  * messages: events to emit, IPC calls to make, questions to ask of the guards. It behaves as Electron documents
- * where the shell depends on it (order of events, preventing them, answers of dialogs), and does nothing else.
+ * where the shell depends on it (order of events, preventing them, answers of dialogs), and does nothing else. What it
+ * offers is checked against electron.d.ts, so that it cannot be what Electron is not.
  *
  * From the environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set when another instance is
- * running; STAND_IN_ANSWERS, a JSON array of the labels of the buttons to press in dialogs, in order.
+ * running; STAND_IN_ANSWERS, a JSON array of the labels of the buttons to press in dialogs, in order, with a `+` at the end
+ * where the box beside them is ticked too; STAND_IN_NO_VAULT, set where the system has no store for secrets; STAND_IN_PACKAGED, set for an installed application.
  */
 import { EventEmitter } from 'node:events';
-import type { BrowserWindowConstructorOptions, MessageBoxOptions, OpenDialogOptions } from 'electron';
+import type * as Electron from 'electron';
 
 const environment = process.env;
 const answers = JSON.parse(environment['STAND_IN_ANSWERS'] ?? '[]') as string[];
+
+/** The methods of an interface by name, without `this` of Electron's in what they return. */
+type Part<Real, Names extends keyof Real> = { [Name in Names]: Real[Name] };
 
 function send(message: object, sent?: () => void): void {
   if (process.send === undefined) throw new Error('the stand-in is started by a parent that listens');
@@ -40,13 +45,31 @@ function preventable(fields: object = {}): Preventable {
 }
 
 /** Whether a listener prevented the event. */
-function prevents(emitter: EventEmitter, name: string, event: Preventable): boolean {
-  emitter.emit(name, event);
+function prevents(emitter: EventEmitter, name: string, event: Preventable, ...args: unknown[]): boolean {
+  emitter.emit(name, event, ...args);
   return event.defaultPrevented;
 }
 
-class App extends EventEmitter {
+type AppPart = Part<
+  Electron.App,
+  | 'enableSandbox'
+  | 'requestSingleInstanceLock'
+  | 'getPath'
+  | 'getVersion'
+  | 'getAppPath'
+  | 'isPackaged'
+  | 'setAsDefaultProtocolClient'
+  | 'whenReady'
+  | 'quit'
+  | 'exit'
+  | 'getLoginItemSettings'
+  | 'setLoginItemSettings'
+>;
+
+class App extends EventEmitter implements AppPart {
+  readonly isPackaged = environment['STAND_IN_PACKAGED'] !== undefined;
   #isReady = false;
+  #opensAtLogin = false;
   readonly #ready = new Promise<void>((resolve) => {
     setTimeout(() => {
       this.#isReady = true;
@@ -58,7 +81,7 @@ class App extends EventEmitter {
     record('app.enableSandbox', { isReady: this.#isReady });
   }
 
-  requestSingleInstanceLock(data: unknown): boolean {
+  requestSingleInstanceLock(data?: Record<string, unknown>): boolean {
     record('app.requestSingleInstanceLock', data);
     return environment['STAND_IN_SECOND'] === undefined;
   }
@@ -66,6 +89,10 @@ class App extends EventEmitter {
   getPath(name: string): string {
     if (name !== 'userData') throw new Error(`the stand-in has no path ${name}`);
     return environment['STAND_IN_USER_DATA'] ?? '';
+  }
+
+  getAppPath(): string {
+    return '/application';
   }
 
   getVersion(): string {
@@ -76,24 +103,52 @@ class App extends EventEmitter {
     return this.#ready;
   }
 
+  setAsDefaultProtocolClient(protocol: string): boolean {
+    record('app.setAsDefaultProtocolClient', protocol);
+    return true;
+  }
+
+  getLoginItemSettings(): Electron.LoginItemSettings {
+    return {
+      openAtLogin: this.#opensAtLogin,
+      wasOpenedAtLogin: false,
+      status: 'not-registered',
+      executableWillLaunchAtLogin: this.#opensAtLogin,
+      launchItems: [],
+    };
+  }
+
+  setLoginItemSettings(settings: Electron.Settings): void {
+    record('app.setLoginItemSettings', settings);
+    this.#opensAtLogin = settings.openAtLogin === true;
+  }
+
+  /** Windows are closed once nobody prevents it; a window that stays ends the quitting. */
   quit(): void {
     record('app.quit');
-    for (const window of BrowserWindow.all) window.close();
+    if (prevents(this, 'before-quit', preventable())) return;
+    for (const window of BrowserWindow.all) window.close(true);
+    if (BrowserWindow.all.size > 0) return;
     setImmediate(() => {
       if (!prevents(this, 'will-quit', preventable())) this.exit(0);
     });
   }
 
-  exit(code: number): void {
+  exit(code = 0): void {
     send({ call: 'app.exit', args: [code] }, () => process.exit(code));
   }
 }
 
 export const app = new App();
 
-type OpenHandler = (details: { url: string }) => { action: string };
+type OpenHandler = Parameters<Electron.WebContents['setWindowOpenHandler']>[0];
 
-class WebContents extends EventEmitter {
+type ContentsPart = Part<
+  Electron.WebContents,
+  'getURL' | 'setWindowOpenHandler' | 'send' | 'forcefullyCrashRenderer'
+>;
+
+class WebContents extends EventEmitter implements ContentsPart {
   url = '';
   openHandler: OpenHandler = () => ({ action: 'allow' });
 
@@ -104,15 +159,38 @@ class WebContents extends EventEmitter {
   setWindowOpenHandler(handler: OpenHandler): void {
     this.openHandler = handler;
   }
+
+  send(channel: string, ...args: unknown[]): void {
+    record('webContents.send', channel, ...args);
+  }
+
+  forcefullyCrashRenderer(): void {
+    record('webContents.forcefullyCrashRenderer');
+    setImmediate(() => this.emit('render-process-gone', {}, { reason: 'killed', exitCode: 9 }));
+  }
 }
 
-export class BrowserWindow extends EventEmitter {
+type WindowPart = Part<
+  Electron.BrowserWindow,
+  | 'loadURL'
+  | 'getNormalBounds'
+  | 'isMaximized'
+  | 'isMinimized'
+  | 'isDestroyed'
+  | 'maximize'
+  | 'restore'
+  | 'show'
+  | 'focus'
+  | 'reload'
+>;
+
+export class BrowserWindow extends EventEmitter implements WindowPart {
   static readonly all = new Set<BrowserWindow>();
   readonly webContents = new WebContents();
-  readonly #options: BrowserWindowConstructorOptions;
+  readonly #options: Electron.BrowserWindowConstructorOptions;
   #isDestroyed = false;
 
-  constructor(options: BrowserWindowConstructorOptions) {
+  constructor(options: Electron.BrowserWindowConstructorOptions) {
     super();
     this.#options = options;
     BrowserWindow.all.add(this);
@@ -123,11 +201,14 @@ export class BrowserWindow extends EventEmitter {
   async loadURL(url: string): Promise<void> {
     this.webContents.url = url;
     record('window.loadURL', url);
-    setImmediate(() => this.emit('ready-to-show'));
+    setImmediate(() => {
+      this.emit('ready-to-show');
+      this.webContents.emit('did-finish-load');
+    });
   }
 
-  getNormalBounds(): object {
-    const { x, y, width, height } = this.#options;
+  getNormalBounds(): Electron.Rectangle {
+    const { x = 0, y = 0, width = 0, height = 0 } = this.#options;
     return { x, y, width, height };
   }
 
@@ -163,34 +244,53 @@ export class BrowserWindow extends EventEmitter {
     record('window.reload');
   }
 
-  close(): void {
+  /** `isQuitting`: Electron says nothing of the last window then. */
+  close(isQuitting = false): void {
     if (this.#isDestroyed || prevents(this, 'close', preventable())) return;
     this.#isDestroyed = true;
     BrowserWindow.all.delete(this);
     this.emit('closed');
-    if (BrowserWindow.all.size === 0) app.emit('window-all-closed');
+    record('window.closed');
+    if (BrowserWindow.all.size === 0 && !isQuitting) app.emit('window-all-closed');
   }
 }
 
+/** A dialog that nobody answers stays open until its signal takes it back. */
+const unanswered = '(nobody answers)';
+
+async function showMessageBox(
+  ...args: [unknown, Electron.MessageBoxOptions] | [Electron.MessageBoxOptions]
+): Promise<Electron.MessageBoxReturnValue> {
+  // Electron takes the window first, or leaves it out.
+  const options = args.at(-1) as Electron.MessageBoxOptions;
+  const { signal, ...shown } = options;
+  record('dialog.showMessageBox', shown);
+  const answer = answers.shift() ?? '';
+  if (answer === unanswered)
+    await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+  const checkboxChecked = answer.endsWith('+');
+  const response = (options.buttons ?? []).indexOf(answer.replace(/\+$/, ''));
+  if (signal?.aborted === true) record('dialog.takenBack');
+  return { response: response === -1 ? (options.cancelId ?? 0) : response, checkboxChecked };
+}
+
+async function showOpenDialog(
+  ...args: [unknown, Electron.OpenDialogOptions] | [Electron.OpenDialogOptions]
+): Promise<Electron.OpenDialogReturnValue> {
+  record('dialog.showOpenDialog', args.at(-1));
+  const folder = answers.shift();
+  return { canceled: folder === undefined, filePaths: folder === undefined ? [] : [folder] };
+}
+
 export const dialog = {
-  /** Electron takes the window first, or leaves it out. */
-  async showMessageBox(...args: unknown[]): Promise<{ response: number }> {
-    const options = args.at(-1) as MessageBoxOptions;
-    record('dialog.showMessageBox', options);
-    const response = (options.buttons ?? []).indexOf(answers.shift() ?? '');
-    return { response: response === -1 ? (options.cancelId ?? 0) : response };
-  },
-  async showOpenDialog(options: OpenDialogOptions): Promise<{ canceled: boolean; filePaths: string[] }> {
-    record('dialog.showOpenDialog', options);
-    const folder = answers.shift();
-    return { canceled: folder === undefined, filePaths: folder === undefined ? [] : [folder] };
-  },
+  showMessageBox,
+  showOpenDialog,
   showErrorBox(...args: unknown[]): void {
     record('dialog.showErrorBox', ...args);
   },
-};
+} satisfies Partial<Electron.Dialog>;
 
-type IpcHandler = (event: { senderFrame: unknown }, ...args: unknown[]) => unknown;
+type IpcHandler = Parameters<Electron.IpcMain['handle']>[1];
 const ipcHandlers = new Map<string, IpcHandler>();
 
 export const ipcMain = {
@@ -198,15 +298,71 @@ export const ipcMain = {
     ipcHandlers.set(channel, handler);
     record('ipcMain.handle', channel);
   },
-};
+} satisfies Partial<Electron.IpcMain>;
+
+type Template = readonly Electron.MenuItemConstructorOptions[];
+
+interface BuiltMenu {
+  readonly template: Template;
+}
+
+/** The menus as they were set last: of the application and of the tray. */
+const menus: { application: Template; tray: Template } = { application: [], tray: [] };
 
 export const Menu = {
-  buildFromTemplate: (template: unknown) => ({ template }),
-  setApplicationMenu: (menu: unknown) => record('Menu.setApplicationMenu', menu),
+  buildFromTemplate: (template: Template): BuiltMenu => ({ template }),
+  setApplicationMenu: (menu: BuiltMenu) => {
+    menus.application = menu.template;
+    record('Menu.setApplicationMenu', menu);
+  },
 };
 
+type TrayPart = { [Name in 'setToolTip']: Electron.Tray[Name] } & { setContextMenu(menu: BuiltMenu): void };
+
+export class Tray extends EventEmitter implements TrayPart {
+  constructor(image: unknown) {
+    super();
+    record('Tray', image);
+  }
+
+  setToolTip(text: string): void {
+    record('tray.setToolTip', text);
+  }
+
+  setContextMenu(menu: BuiltMenu): void {
+    menus.tray = menu.template;
+    record('tray.setContextMenu', menu);
+  }
+}
+
+export const nativeImage = {
+  createFromPath: (path: string) => ({ path }),
+} satisfies { [Name in keyof typeof Electron.nativeImage & 'createFromPath']: (path: string) => object };
+
+export const clipboard = {
+  writeText: async (text: string) => record('clipboard.writeText', text),
+} satisfies Partial<Electron.Clipboard>;
+
+export const powerMonitor = new EventEmitter();
+
+/** Turns bytes round: what is in the file is not what was given. */
+function turned(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.map((byte) => byte ^ 0xa5));
+}
+
+export const safeStorage = {
+  isAsyncEncryptionAvailable: async () => environment['STAND_IN_NO_VAULT'] === undefined,
+  getSelectedStorageBackend: () =>
+    environment['STAND_IN_NO_VAULT'] === undefined ? 'gnome_libsecret' : 'basic_text',
+  encryptStringAsync: async (text: string) => turned(Buffer.from(text)),
+  decryptStringAsync: async (bytes: Buffer) => ({
+    result: turned(bytes).toString(),
+    shouldReEncrypt: false,
+  }),
+} satisfies Partial<Electron.SafeStorage>;
+
 export const nativeTheme = {
-  set themeSource(source: string) {
+  set themeSource(source: Electron.NativeTheme['themeSource']) {
     record('nativeTheme.themeSource', source);
   },
 };
@@ -219,8 +375,11 @@ export const shell = {
     record('shell.openPath', path);
     return '';
   },
+  async openExternal(url: string): Promise<void> {
+    record('shell.openExternal', url);
+  },
   showItemInFolder: (path: string) => record('shell.showItemInFolder', path),
-};
+} satisfies Partial<Electron.Shell>;
 
 type Guard = (...args: unknown[]) => unknown;
 const guards = new Map<string, Guard>();
@@ -234,7 +393,7 @@ export const session = {
     setPermissionCheckHandler: keep('check'),
     setDevicePermissionHandler: keep('device'),
     webRequest: { onBeforeRequest: keep('before') },
-  },
+  } satisfies { [Name in keyof Partial<Electron.Session>]: unknown },
 };
 
 function guard(name: string): Guard {
@@ -243,24 +402,44 @@ function guard(name: string): Guard {
   return found;
 }
 
-function contents(): WebContents {
+function onlyWindow(): BrowserWindow {
   const [window] = BrowserWindow.all;
   if (window === undefined) throw new Error('the shell has no window');
-  return window.webContents;
+  return window;
+}
+
+function contents(): WebContents {
+  return onlyWindow().webContents;
+}
+
+function itemsOf(template: Template): Electron.MenuItemConstructorOptions[] {
+  return template.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? itemsOf(item.submenu) : [])]);
+}
+
+/** Chooses the item of a menu, as a person does: one that is grey cannot be chosen. */
+function choose(menu: keyof typeof menus, label: string): void {
+  const item = itemsOf(menus[menu]).find((each) => each.label === label);
+  if (item === undefined) throw new Error(`there is no item ${label}`);
+  if (item.enabled === false || item.click === undefined) throw new Error(`${label} cannot be chosen`);
+  (item.click as () => void)();
 }
 
 const drivers: Readonly<Record<string, (...args: never[]) => unknown>> = {
-  emit: (name: string, ...args: unknown[]) => app.emit(name, preventable(), ...args),
-  closeWindow: () => [...BrowserWindow.all][0]?.close(),
+  emit: (name: string, ...args: unknown[]) => prevents(app, name, preventable(), ...args),
+  power: (name: string) => powerMonitor.emit(name),
+  emitOfWindow: (name: string) => onlyWindow().emit(name),
+  closeWindow: () => onlyWindow().close(),
+  quit: () => app.quit(),
+  choose,
   invoke: (channel: string, sender: unknown, ...args: unknown[]) =>
-    ipcHandlers.get(channel)?.({ senderFrame: sender }, ...args),
+    ipcHandlers.get(channel)?.({ senderFrame: sender } as Electron.IpcMainInvokeEvent, ...args),
   permission: async (name: string) => ({
     requested: await new Promise((resolve) => guard('request')(contents(), name, resolve, {})),
     checked: guard('check')(contents(), name, new URL(contents().url).origin, {}),
   }),
   device: () => guard('device')({}),
   requests: (url: string) => new Promise((resolve) => guard('before')({ url }, resolve)),
-  opensWindow: (url: string) => contents().openHandler({ url }),
+  opensWindow: (url: string) => contents().openHandler({ url } as Electron.HandlerDetails),
   navigates: (name: string, url: string) => !prevents(contents(), name, preventable({ url })),
   attachesWebview: () => !prevents(contents(), 'will-attach-webview', preventable()),
   crash: () => contents().emit('render-process-gone', {}, { reason: 'crashed' }),

@@ -1,21 +1,34 @@
 /**
  * A stand-in for the `electron` module of a sandboxed preload, under plain Node.
  *
- * It records what is exposed to the page, calls each function once, and prints all of it as one line of JSON.
+ * It records what is exposed to the page, calls each function once, says once that something waits, and prints all of it
+ * as one line of JSON.
  */
-const exposed: { world: string | null; functions: [string, string][]; invoked: unknown[][] } = {
-  world: null,
-  functions: [],
-  invoked: [],
-};
+import { EventEmitter } from 'node:events';
+
+const exposed: {
+  world: string | null;
+  functions: [string, string][];
+  invoked: unknown[][];
+  /** What a listener of the page was given when something waited, and after it had stopped listening. */
+  heard: unknown[][];
+} = { world: null, functions: [], invoked: [], heard: [] };
+
+const events = new EventEmitter();
+
+type Exposed = Readonly<Record<string, (argument: unknown) => unknown>>;
 
 export const contextBridge = {
-  exposeInMainWorld(world: string, api: Readonly<Record<string, (argument: unknown) => unknown>>): void {
+  exposeInMainWorld(world: string, api: Exposed): void {
     exposed.world = world;
     for (const [name, ask] of Object.entries(api)) {
       exposed.functions.push([name, typeof ask]);
-      ask('an argument');
+      if (name !== 'onWaiting') ask('an argument');
     }
+    const stop = api['onWaiting']?.((...args: unknown[]) => exposed.heard.push(args)) as () => void;
+    events.emit('corollary:waiting', { sender: 'an event of IPC' }, 'more');
+    stop();
+    events.emit('corollary:waiting', { sender: 'an event of IPC' });
   },
 };
 
@@ -23,6 +36,8 @@ export const ipcRenderer = {
   async invoke(...args: unknown[]): Promise<void> {
     exposed.invoked.push(args);
   },
+  on: (name: string, listener: () => void) => events.on(name, listener),
+  off: (name: string, listener: () => void) => events.off(name, listener),
 };
 
 process.on('exit', () => process.stdout.write(JSON.stringify(exposed)));

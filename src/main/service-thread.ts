@@ -31,7 +31,7 @@ async function start(): Promise<Service> {
   });
   const service = await startService(config, { log });
   try {
-    await recordStart(config, settings.environment, service.port);
+    await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {
     log.warn(
       { err: error },
@@ -57,7 +57,8 @@ try {
   const service = await start();
   owner.on('message', (message: unknown) => {
     assert(isThreadCommand(message), 'the owner of the thread says only what it can');
-    void closeOn(service);
+    if (message.kind === 'count-agents') say({ kind: 'agents', count: service.connectedAgents });
+    else void closeOn(service);
   });
   say({ kind: 'ready', address: service.address, port: service.port });
 } catch (error) {

@@ -51,6 +51,9 @@ export async function startServiceUnderTest(
     port: service.port,
     engine: service.engine,
     close: () => service.close(),
+    get connectedAgents() {
+      return service.connectedAgents;
+    },
     get isDiskStuck() {
       return service.isDiskStuck;
     },

@@ -60,6 +60,8 @@ export interface Service {
   readonly secureAddress: string | null;
   readonly port: number;
   readonly engine: Engine;
+  /** How many MCP clients are connected, the workbench's own aside, or were heard of in the last minutes. */
+  readonly connectedAgents: number;
   /** Ends it within ten seconds. May be called again. */
   close(): Promise<void>;
   /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
@@ -216,6 +218,10 @@ class RunningService implements Service, ServiceState {
   get #leaderUrl(): string | null {
     const { replicationMode, leaderUrl } = this.#config;
     return replicationMode === 'FOLLOWER' ? leaderUrl : null;
+  }
+
+  get connectedAgents(): number {
+    return this.agents.connectedCount;
   }
 
   uptimeMs(): number {

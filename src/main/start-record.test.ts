@@ -2,8 +2,14 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { dataFolder, repeatableSettings, variableNames } from './config.ts';
-import { readStartRecord, type StartRecord, startRecordOf, writeStartRecord } from './start-record.ts';
+import { dataFolder, parseConfig, repeatableSettings, variableNames } from './config.ts';
+import {
+  readStartRecord,
+  recordStart,
+  type StartRecord,
+  startRecordOf,
+  writeStartRecord,
+} from './start-record.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'corollary-record-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -40,6 +46,26 @@ describe('the start record', () => {
       chmodSync(file, mode);
       expect(await readStartRecord(file), mode.toString(8)).toBeNull();
     }
+  });
+});
+
+describe('a service that an application has started', () => {
+  it('is started again by that application, in the environment it had, without its secrets', async () => {
+    const endpointFile = join(folder, 'application', 'endpoint.json');
+    const config = { ...parseConfig({}, { host: '127.0.0.1', port: 0 }), endpointFile };
+    const environment = { LOG_LEVEL: 'WARN', API_KEY: 'hidden' };
+    await recordStart(config, { ...environment, STORAGE_DIR: '/chosen' }, 9301, {
+      command: '/opt/Corollary/corollary',
+      args: ['--hidden'],
+      environment,
+    });
+    expect(await readStartRecord(startRecordOf(endpointFile))).toEqual({
+      command: '/opt/Corollary/corollary',
+      args: ['--hidden'],
+      environment: { LOG_LEVEL: 'WARN' },
+      needs: ['API_KEY'],
+      lacks: [],
+    });
   });
 });
 

@@ -10,6 +10,7 @@ import { open, mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Config, type Environment, repeatableSettings } from './config.ts';
 import { findInstallation } from './installation.ts';
+import type { StartProgram } from './service-messages.ts';
 
 export interface StartRecord {
   readonly command: string;
@@ -23,12 +24,22 @@ export interface StartRecord {
 }
 
 /**
- * Records how to start this very service again, by the program without a window, which a process of Electron runs as Node
- * does. Where that is not built there is nothing to record. Rejects with the system's error where the folder cannot be
- * written.
+ * Records how to start this very service again: by `owner`, an application that knows its own folder and port, or by the
+ * program without a window, which a process of Electron runs as Node does. Where that is not built there is nothing to
+ * record. Rejects with the system's error where the folder cannot be written.
  */
-export async function recordStart(config: Config, environment: Environment, port: number): Promise<void> {
+export async function recordStart(
+  config: Config,
+  environment: Environment,
+  port: number,
+  owner: StartProgram | null = null,
+): Promise<void> {
   const { endpointFile, storageDir } = config;
+  if (owner !== null && endpointFile !== null) {
+    const { command, args } = owner;
+    const record = { command, args, ...repeatableSettings(owner.environment) };
+    return writeStartRecord(startRecordOf(endpointFile), record);
+  }
   const program = join(dirname(findInstallation().workbenchFolder), 'main', 'headless.js');
   if (endpointFile === null || storageDir === null || !existsSync(program)) return;
   const { environment: settings, needs, lacks } = repeatableSettings(environment);

@@ -27,6 +27,7 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { commandEntry, named } from '../desktop-contract/commands.ts';
 import { askToSignIn, useCredential } from './api/credential.ts';
 import { failureOf } from './api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from './api/queries.ts';
@@ -58,16 +59,12 @@ function useRuleCommands(): Command[] {
   return useMemo(
     () => [
       {
-        id: 'rules.graph',
-        title: 'Graph of rules by strata',
-        group: 'Workbench',
+        ...named('rules.graph'),
         icon: <IconRoute2 {...small} />,
         run: () => void navigate({ to: '/rules', search: { view: 'graph' } }),
       },
       {
-        id: 'rules.rename',
-        title: 'Rename a predicate in rules and facts…',
-        group: 'Workbench',
+        ...named('rules.rename'),
         icon: <IconRoute2 {...small} />,
         run: () => void navigate({ to: '/rules', search: { rename: '-' } }),
       },
@@ -83,42 +80,28 @@ function useToolCommands(): Command[] {
       void navigate({ to });
     return [
       {
-        id: 'go.facts',
-        title: 'Facts',
-        group: 'Go to',
-        keys: 'Alt+1',
+        ...named('go.facts'),
         icon: <IconTable {...small} />,
         run: go('/facts'),
       },
       {
-        id: 'go.rules',
-        title: 'Rules',
-        group: 'Go to',
-        keys: 'Alt+2',
+        ...named('go.rules'),
         icon: <IconRoute2 {...small} />,
         run: go('/rules'),
       },
       {
-        id: 'go.ask',
-        title: 'Ask',
-        group: 'Go to',
-        keys: 'Alt+3',
+        ...named('go.ask'),
         icon: <IconListSearch {...small} />,
         run: go('/ask'),
       },
-      { id: 'go.start', title: 'Samples', group: 'Go to', icon: <IconBook2 {...small} />, run: go('/start') },
+      { ...named('go.start'), icon: <IconBook2 {...small} />, run: go('/start') },
       {
-        id: 'go.admin',
-        title: 'Admin: dashboard and storage',
-        group: 'Go to',
-        keys: 'Alt+8',
+        ...named('go.admin'),
         icon: <IconDatabaseCog {...small} />,
         run: go('/admin'),
       },
       {
-        id: 'go.settings',
-        title: 'Settings',
-        group: 'Go to',
+        ...named('go.settings'),
         icon: <IconSettings {...small} />,
         run: go('/settings'),
       },
@@ -132,23 +115,18 @@ function useLookCommands(): Command[] {
   return useMemo(
     () => [
       {
-        id: 'theme',
-        title: 'Switch between light and dark',
-        group: 'Workbench',
+        ...named('theme'),
         icon: <IconSunMoon {...small} />,
         run: () => setTheme(shown === 'light' ? 'dark' : 'light'),
       },
       {
-        id: 'theme.contrast',
+        ...named('theme.contrast'),
         title: shown === 'contrast' ? 'Leave high contrast' : 'High contrast',
-        group: 'Workbench',
         icon: <IconContrast {...small} />,
         run: () => setTheme(shown === 'contrast' ? 'system' : 'contrast'),
       },
       {
-        id: 'density',
-        title: 'Switch between normal and compact density',
-        group: 'Workbench',
+        ...named('density'),
         icon: <IconSunMoon {...small} />,
         run: () => setDensity(useDensity.getState().density === 'compact' ? 'normal' : 'compact'),
       },
@@ -214,17 +192,12 @@ function useScopeToolCommands(): Command[] {
     const search = scopesSearchOf(JSON.parse(compared) as Record<string, unknown>);
     return [
       {
-        id: 'go.scopes',
-        title: 'Scopes: compare and merge',
-        group: 'Go to',
-        keys: 'Alt+5',
+        ...named('go.scopes'),
         icon: <IconStack2 {...small} />,
         run: () => void navigate({ to: '/scopes', search }),
       },
       {
-        id: 'scopes.fork',
-        title: 'Fork a scope…',
-        group: 'Workbench',
+        ...named('scopes.fork'),
         icon: <IconGitFork {...small} />,
         run: () => void navigate({ to: '/scopes', search: { ...search, fork: '' } }),
       },
@@ -240,31 +213,22 @@ function useMemoryCommands(): Command[] {
     const search = memorySearchOf(JSON.parse(last) as Record<string, unknown>);
     return [
       {
-        id: 'go.memory',
-        title: 'Memory: what is present and what fades',
-        group: 'Go to',
-        keys: 'Alt+6',
+        ...named('go.memory'),
         icon: <IconBrain {...small} />,
         run: () => void navigate({ to: '/memory', search }),
       },
       {
-        id: 'memory.evict',
-        title: 'List what would be evicted…',
-        group: 'Memory',
+        ...named('memory.evict'),
         icon: <IconBrain {...small} />,
         run: () => void navigate({ to: '/memory', search: { ...search, part: 'evict' } }),
       },
       {
-        id: 'memory.consolidate',
-        title: 'Consolidate episodes…',
-        group: 'Memory',
+        ...named('memory.consolidate'),
         icon: <IconBrain {...small} />,
         run: () => void navigate({ to: '/memory', search: { ...search, part: 'consolidate' } }),
       },
       {
-        id: 'memory.summaries',
-        title: 'Restore a summary…',
-        group: 'Memory',
+        ...named('memory.summaries'),
         icon: <IconBrain {...small} />,
         run: () => void navigate({ to: '/memory', search: { ...search, part: 'summaries' } }),
       },
@@ -280,24 +244,17 @@ function useAgentCommands(): Command[] {
     const search = agentsSearchOf(JSON.parse(last) as Record<string, unknown>);
     return [
       {
-        id: 'go.agents',
-        title: 'Agents: who is connected and what they call',
-        group: 'Go to',
-        keys: 'Alt+7',
+        ...named('go.agents'),
         icon: <IconPlugConnected {...small} />,
         run: () => void navigate({ to: '/agents', search }),
       },
       {
-        id: 'agents.connect',
-        title: 'Connect an agent…',
-        group: 'Agents',
+        ...named('agents.connect'),
         icon: <IconPlugConnected {...small} />,
         run: () => void navigate({ to: '/agents', search: { ...search, part: 'connect' } }),
       },
       {
-        id: 'agents.try',
-        title: 'Try a tool of agents…',
-        group: 'Agents',
+        ...named('agents.try'),
         icon: <IconTool {...small} />,
         run: () => void navigate({ to: '/agents', search: { ...search, part: 'try' } }),
       },
@@ -313,32 +270,22 @@ function useExplainingCommands(): Command[] {
     const search = typeof asked === 'string' ? { question: asked } : {};
     return [
       {
-        id: 'ask.new',
-        title: 'Ask in a new tab',
-        group: 'Workbench',
+        ...named('ask.new'),
         icon: <IconListSearch {...small} />,
         run: () => void navigate({ to: '/ask', search: { tab: newTab } }),
       },
       {
-        id: 'go.what-if',
-        title: 'What if: try changes without storing them',
-        group: 'Explain',
-        keys: 'Alt+9',
+        ...named('go.what-if'),
         icon: <IconFlask {...small} />,
         run: () => void navigate({ to: '/what-if' }),
       },
       {
-        id: 'go.why-not',
-        title: 'Why not: what is missing for a statement',
-        group: 'Explain',
-        keys: 'Alt+0',
+        ...named('go.why-not'),
         icon: <IconHelpCircle {...small} />,
         run: () => void navigate({ to: '/why-not', search }),
       },
       {
-        id: 'go.trace',
-        title: 'Trace: what inference does for a question',
-        group: 'Explain',
+        ...named('go.trace'),
         icon: <IconTimeline {...small} />,
         run: () => void navigate({ to: '/trace', search }),
       },
@@ -354,16 +301,12 @@ function useTransferCommands(): Command[] {
     const search = factsSearchOf(JSON.parse(shown) as Record<string, unknown>);
     return [
       {
-        id: 'facts.import',
-        title: 'Import a file…',
-        group: 'Facts',
+        ...named('facts.import'),
         icon: <IconFileImport {...small} />,
         run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
       },
       {
-        id: 'facts.export',
-        title: 'Export to a file…',
-        group: 'Facts',
+        ...named('facts.export'),
         icon: <IconFileExport {...small} />,
         run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
       },
@@ -379,10 +322,7 @@ function useContextCommands(): Command[] {
     const search = contextSearchOf(JSON.parse(chosen) as Record<string, unknown>);
     return [
       {
-        id: 'go.context',
-        title: 'Context: what an agent would be given',
-        group: 'Go to',
-        keys: 'Alt+4',
+        ...named('go.context'),
         icon: <IconFrame {...small} />,
         run: () => void navigate({ to: '/context', search }),
       },
@@ -396,47 +336,31 @@ function useKeyCommands(): Command[] {
   const signOut = useSignOut();
   const hasKey = useCredential(({ key }) => key !== null);
   const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
-  return useMemo(
-    () => [
+  return useMemo(() => {
+    const isMet = { authentication: isAsked, key: isAsked && hasKey };
+    return [
       {
-        id: 'go.keys',
-        title: 'Keys: who may what',
-        group: 'Go to',
+        ...named('go.keys'),
         icon: <IconKey {...small} />,
         run: () => void navigate({ to: '/admin/keys' }),
       },
       {
-        id: 'keys.make',
-        title: 'Make a key…',
-        group: 'Workbench',
+        ...named('keys.make'),
         icon: <IconKey {...small} />,
         run: () => void navigate({ to: '/admin/keys', search: { make: 'true' } }),
       },
-      ...(isAsked
-        ? [
-            {
-              id: 'sign-in',
-              title: hasKey ? 'Sign in with another key…' : 'Sign in…',
-              group: 'Workbench',
-              icon: <IconLogin2 {...small} />,
-              run: askToSignIn,
-            },
-          ]
-        : []),
-      ...(isAsked && hasKey
-        ? [
-            {
-              id: 'sign-out',
-              title: 'Sign out',
-              group: 'Workbench',
-              icon: <IconLogout2 {...small} />,
-              run: signOut,
-            },
-          ]
-        : []),
-    ],
-    [navigate, signOut, hasKey, isAsked],
-  );
+      {
+        ...named('sign-in'),
+        ...(hasKey ? { title: 'Sign in with another key…' } : {}),
+        icon: <IconLogin2 {...small} />,
+        run: askToSignIn,
+      },
+      { ...named('sign-out'), icon: <IconLogout2 {...small} />, run: signOut },
+    ].filter(({ id }) => {
+      const { needs } = commandEntry(id);
+      return needs === undefined || isMet[needs];
+    });
+  }, [navigate, signOut, hasKey, isAsked]);
 }
 
 /** The tour: begun, or taken up where it was left. */
@@ -446,9 +370,8 @@ function useTourCommands(): Command[] {
   return useMemo(
     () => [
       {
-        id: 'tour',
+        ...named('tour'),
         title: isOpen ? 'Leave the tour' : 'Take the tour',
-        group: 'Workbench',
         icon: <IconRoute {...small} />,
         run: () => {
           if (isOpen) leaveTour();
@@ -468,16 +391,12 @@ function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
   return useMemo(
     () => [
       {
-        id: 'go.databases',
-        title: 'Admin: databases, tenants, scopes',
-        group: 'Go to',
+        ...named('go.databases'),
         icon: <IconDatabaseCog {...small} />,
         run: () => void navigate({ to: '/admin/databases' }),
       },
       {
-        id: 'admin.replication',
-        title: 'Look at replication: the leader, the followers and their lag',
-        group: 'Administration',
+        ...named('admin.replication'),
         run: () => void navigate({ to: '/admin/replication' }),
       },
       ...(databases ?? [])

@@ -9,10 +9,13 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { restoreKey } from './api/credential.ts';
+import { desktopShell } from './api/desktop.ts';
 import { createQueryClient } from './api/queries.ts';
 import { lastAddressKey, router } from './routes.tsx';
 import { readStored, readString } from './ui/stored-state.ts';
-import { startTheme } from './ui/theme-choice.ts';
+import { notifyTrouble } from './ui/notify.tsx';
+import { startTheme, type ThemeChoice, useTheme } from './ui/theme-choice.ts';
 import { Themed } from './ui/themed.tsx';
 import { applyDensity } from './ui/use-row-height.ts';
 
@@ -26,9 +29,18 @@ function restoreAddress(): void {
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 
+/** Menus and frames of the desktop application follow the theme. */
+function tellTheme({ choice }: { choice: ThemeChoice }): void {
+  const told = desktopShell()?.setTheme(choice === 'contrast' ? 'dark' : choice);
+  told?.catch((error: unknown) => notifyTrouble('The theme of the menus was not changed', error));
+}
+
 startTheme();
 applyDensity();
 restoreAddress();
+tellTheme(useTheme.getState());
+useTheme.subscribe(tellTheme);
+await restoreKey().catch((error: unknown) => notifyTrouble('The key could not be read', error));
 createRoot(root).render(
   <StrictMode>
     <Themed>

@@ -43,9 +43,10 @@ import { TourOffer } from './features/tour/tour-offer.tsx';
 import { useTour } from './features/tour/tour-store.ts';
 import { DropArea } from './features/transfer/drop-area.tsx';
 import { ImportNotice } from './features/transfer/import-notice.tsx';
+import { dropFile } from './features/transfer/transfer-store.ts';
 import { whatIfSearchOf } from './features/what-if/what-if-search.ts';
 import { EmptyState } from './ui/notices.tsx';
-import { noteSearch } from './ui/last-searches.ts';
+import { noteSearch, useLastSearch } from './ui/last-searches.ts';
 import { writeStored } from './ui/stored-state.ts';
 
 const AdminView = lazy(async () => ({
@@ -163,16 +164,34 @@ function Tour() {
   );
 }
 
+/** The way to the import dialog with a file in it; what the Facts view shows stays as it is. */
+function useImportDialog(): (file: File) => void {
+  const navigate = useNavigate();
+  const shown = useLastSearch('/facts');
+  return (file) => {
+    dropFile(file);
+    void navigate({ to: '/facts', search: { ...factsSearchOf(shown), transfer: 'import' } });
+  };
+}
+
+/** A place that a link from outside has named. */
+function onPlace(place: string): void {
+  router.history.push(place);
+}
+
 function Framed() {
   const { database, tenant } = useSession().space;
   const goTo = useGoTo();
   const commands = useCommands(goTo);
+  const onImport = useImportDialog();
   return (
-    <Shell commands={commands} goTo={goTo} aside={<Tour />}>
-      {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
-      <Suspense fallback={null} key={`${database} ${tenant}`}>
-        <Outlet />
-      </Suspense>
+    <Shell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
+      <DropArea onFile={onImport}>
+        {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
+        <Suspense fallback={null} key={`${database} ${tenant}`}>
+          <Outlet />
+        </Suspense>
+      </DropArea>
       <ImportUnderWay />
     </Shell>
   );
@@ -224,7 +243,7 @@ const factsRoute = createRoute({
     );
     const close = () => onSearch({ ...search, transfer: undefined });
     return (
-      <DropArea onFile={() => onSearch({ ...search, transfer: 'import' })}>
+      <>
         <FactsView search={search} onSearch={onSearch} />
         <Suspense fallback={null}>
           {search.transfer === 'import' && <ImportDialog onClose={close} />}
@@ -238,7 +257,7 @@ const factsRoute = createRoute({
             />
           )}
         </Suspense>
-      </DropArea>
+      </>
     );
   },
 });

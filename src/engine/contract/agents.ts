@@ -9,6 +9,9 @@ import {
   timeSchema,
 } from './fields.ts';
 
+/** How the workbench names itself as a client of MCP, in the log of calls too. */
+export const workbenchClientName = 'Corollary workbench';
+
 /** Calls that are remembered, in memory alone. */
 export const rememberedCalls = 10_000;
 

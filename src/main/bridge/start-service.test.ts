@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -85,6 +85,23 @@ describe('starting the service', () => {
       args: ['serve', 'as-before'],
       env: { STORAGE_DIR: '/elsewhere', PORT: '9399', HOST: '127.0.0.1' },
     });
+  });
+
+  it('starts an application that ran last by its options alone', async () => {
+    const application = join(folder, 'application');
+    writeFileSync(application, `#!/bin/sh\necho "$@" > ${join(folder, 'started')}\n`, { mode: 0o700 });
+    await writeStartRecord(startRecordOf(join(folder, 'endpoint.json')), {
+      command: application,
+      args: ['--hidden'],
+      environment: {},
+      needs: [],
+      lacks: [],
+    });
+    if (process.platform === 'win32') return;
+    await starter(program('service.cjs', '')).start();
+    await eventually(() => existsSync(join(folder, 'started'))).toBe(true);
+    await eventually(() => readFileSync(join(folder, 'started'), 'utf8').trim()).toBe('--hidden');
+    expect(notes()).toEqual([]);
   });
 
   it('starts none that would be open without a secret that it had, and one whose secret is there as it was', async () => {

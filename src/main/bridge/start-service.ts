@@ -118,7 +118,10 @@ export class ServiceStarter {
     const { endpointFile, program, environment } = this.#parts;
     const record = await readStartRecord(startRecordOf(endpointFile)).catch(() => null);
     const isThere = (file: string | undefined): boolean => file !== undefined && existsSync(file);
-    if (record !== null && isThere(record.command) && isThere(record.args[0])) return record;
+    // An application is started by options alone, Node by the file of a program.
+    const [first] = record?.args ?? [];
+    const isProgramThere = first?.startsWith('-') === true || isThere(first);
+    if (record !== null && isThere(record.command) && isProgramThere) return record;
     if (program === null || !existsSync(program)) return null;
     const runsAsNode = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
     return {

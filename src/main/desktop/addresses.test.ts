@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isForBrowser,
   isOwnAddress,
   isOwnRequest,
   isTrustedSender,
-  routeOfArguments,
+  placeOfArguments,
   workbenchAddress,
 } from './addresses.ts';
 
@@ -62,17 +63,44 @@ describe('senders of messages', () => {
   });
 });
 
-describe('routes', () => {
+describe('windows that a page wants', () => {
+  it.each([
+    `${service}/docs`,
+    'http://localhost:9301/',
+    'https://127.0.0.1:9443/',
+    'http://[::1]:9302/#/facts',
+  ])('open in the browser where they are of a service of this machine: %j', (url) => {
+    expect(isForBrowser(url, service)).toBe(true);
+  });
+
+  it.each([
+    'https://example.com/',
+    'http://127.0.0.1.example.com/',
+    'http://127.0.0.1@example.com/',
+    'http://me:secret@127.0.0.1:9301/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'corollary://facts',
+    'ms-settings:',
+    '',
+  ])('open nowhere else: %j', (url) => {
+    expect(isForBrowser(url, service)).toBe(false);
+  });
+});
+
+describe('places', () => {
   it('are taken from --open= and corollary: links, the last one counting', () => {
-    expect(routeOfArguments(['electron', '.', '--open=/facts'])).toBe('/facts');
-    expect(routeOfArguments(['--open=/facts', 'corollary://ask?q=p(%3Fx)'])).toBe('/ask?q=p(%3Fx)');
-    expect(routeOfArguments(['electron', '.', '--flag', 'file.txt'])).toBeNull();
+    expect(placeOfArguments(['electron', '.', '--open=/facts'])).toBe('/facts');
+    expect(placeOfArguments(['--open=/facts', 'corollary://ask?question=p(%3Fx)'])).toBe(
+      '/ask?question=p%28%3Fx%29',
+    );
+    expect(placeOfArguments(['electron', '.', '--flag', 'file.txt'])).toBeNull();
   });
 
   it('lead nowhere but into the workbench', () => {
-    expect(routeOfArguments(['--open=https://example.com/'])).toBeNull();
-    expect(routeOfArguments([`--open=/${'x'.repeat(3000)}`])).toBeNull();
-    expect(routeOfArguments(['--open=/a\nb'])).toBeNull();
+    expect(placeOfArguments(['--open=https://example.com/'])).toBeNull();
+    expect(placeOfArguments(['--open=/nowhere'])).toBeNull();
+    expect(placeOfArguments(['--open=/facts', 'corollary://admin/keys?make=true'])).toBeNull();
     const address = workbenchAddress(service, '//example.com/');
     expect(isOwnAddress(address, service)).toBe(true);
     expect(address).toBe('http://127.0.0.1:9300/#//example.com/');

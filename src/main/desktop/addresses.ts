@@ -3,6 +3,7 @@
  *
  * Compared as origins (scheme, host, port), never as prefixes of text: `http://127.0.0.1:9300.example` is not ours.
  */
+import { isLink, placeOfLink, readPlace } from '../../desktop-contract/places.ts';
 
 /** Whether `url` is of the service's own origin. Text that is no address is not. */
 export function isOwnAddress(url: string, serviceAddress: string): boolean {
@@ -18,6 +19,20 @@ export function isOwnRequest(url: string, serviceAddress: string): boolean {
   return isWebProtocol && host === new URL(serviceAddress).host;
 }
 
+/**
+ * Whether a page that wants a window of its own may have it in the system's browser: the service's documentation, and the
+ * workbench of another service on this machine. Whatever else there is stays closed.
+ */
+export function isForBrowser(url: string, serviceAddress: string): boolean {
+  if (isOwnAddress(url, serviceAddress)) return true;
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, username, password } = new URL(url);
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  return isWeb && username === '' && password === '' && loopbackHosts.has(hostname);
+}
+
+const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
 /** Who sent a message: Electron's frame, as far as it matters here. */
 export interface Sender {
   readonly url: string;
@@ -29,33 +44,21 @@ export function isTrustedSender(sender: Sender | null, serviceAddress: string): 
   return sender !== null && sender.isMainFrame && isOwnAddress(sender.url, serviceAddress);
 }
 
-/** The address to load: the workbench, at `route` where one is given. */
-export function workbenchAddress(serviceAddress: string, route: string | null): string {
+/** The address to load: the workbench, at `place` where one is given. */
+export function workbenchAddress(serviceAddress: string, place: string | null): string {
   const url = new URL('/', serviceAddress);
-  if (route !== null) url.hash = route;
+  if (place !== null) url.hash = place;
   return url.href;
 }
 
 /**
- * The place in the workbench that the arguments of a start name: `--open=/ask?q=…` or `corollary://ask?q=…`; the
- * last one counts. null where they name none. A route is a path of the workbench and can lead nowhere else.
+ * The place in the workbench that the arguments of a start name: `--open=/ask?question=…` or `corollary://ask?question=…`;
+ * the last one counts. null where they name none, or none that a link may open.
  */
-export function routeOfArguments(argv: readonly string[]): string | null {
-  let route: string | null = null;
-  for (const argument of argv) {
-    const given = argument.startsWith(openOption)
-      ? argument.slice(openOption.length)
-      : argument.startsWith(linkScheme)
-        ? `/${argument.slice(linkScheme.length).replace(/^\/+/, '')}`
-        : null;
-    if (given !== null && isRoute(given)) route = given;
-  }
-  return route;
+export function placeOfArguments(argv: readonly string[]): string | null {
+  const given = argv.filter((argument) => argument.startsWith(openOption) || isLink(argument)).at(-1);
+  if (given === undefined) return null;
+  return isLink(given) ? placeOfLink(given) : readPlace(given.slice(openOption.length));
 }
 
 const openOption = '--open=';
-const linkScheme = 'corollary://';
-
-function isRoute(text: string): boolean {
-  return text.startsWith('/') && text.length <= 2048 && !/\p{Cc}/u.test(text);
-}

@@ -5,8 +5,9 @@
  * The decisions are `addresses.ts`; here they are tied to Electron's events. `serviceAddress` is read at each
  * event, since the service may be started again elsewhere; before there is one, nothing is allowed.
  */
-import type { App, Session, WebContents } from 'electron';
-import { isOwnAddress, isOwnRequest } from './addresses.ts';
+import { type App, type Session, shell as system, type WebContents } from 'electron';
+import { isForBrowser, isOwnAddress, isOwnRequest } from './addresses.ts';
+import { tellTrouble } from './questions.ts';
 
 type CurrentAddress = () => string | null;
 
@@ -35,10 +36,18 @@ export function guardSession(session: Session, serviceAddress: CurrentAddress): 
   });
 }
 
-/** Denies navigation away from the service, new windows and webviews, for every page there will ever be. */
+/**
+ * Denies navigation away from the service, new windows and webviews, for every page there will ever be. What belongs to
+ * the services of this machine opens in the system's browser.
+ */
 export function guardContents(app: App, serviceAddress: CurrentAddress): void {
   app.on('web-contents-created', (_event, contents) => {
-    contents.setWindowOpenHandler(() => ({ action: 'deny' }));
+    contents.setWindowOpenHandler(({ url }) => {
+      const address = serviceAddress();
+      if (address !== null && isForBrowser(url, address))
+        system.openExternal(url).catch((error: unknown) => tellTrouble('The browser was not opened', error));
+      return { action: 'deny' };
+    });
     contents.on('will-attach-webview', (event) => event.preventDefault());
     keepInside(contents, serviceAddress);
   });

@@ -1,7 +1,8 @@
 /** Ties the channels' table to Electron's IPC: who sends is checked first, then what is sent. */
 import { ipcMain } from 'electron';
+import { type ChannelHandlers, channelNames, wireName } from '../../desktop-contract/channels.ts';
 import { isTrustedSender, type Sender } from './addresses.ts';
-import { answerChannel, type ChannelHandlers, channelNames, wireName } from './channels.ts';
+import { answerChannel } from './answer-channel.ts';
 
 /** Registers every channel of the table. `serviceAddress` is read at each call. */
 export function registerChannels(handlers: ChannelHandlers, serviceAddress: () => string | null): void {

@@ -1,21 +1,86 @@
-/** The application menu: what the system's own shortcuts need (editing, zoom, windows), on every platform. */
+/**
+ * The application menu: the palette's commands by their table, and what the system's own shortcuts need (editing, zoom,
+ * windows).
+ *
+ * A command is grey until the page says that it can be run. Its keys are shown and not registered: the page hears them
+ * first, where they may mean something else in a field or an editor.
+ */
 import type { MenuItemConstructorOptions } from 'electron';
+import {
+  commandEntry,
+  type CommandId,
+  commandIds,
+  type CommandState,
+  type MenuName,
+  menuTitles,
+} from '../../desktop-contract/commands.ts';
 
-export function menuTemplate(platform: NodeJS.Platform): MenuItemConstructorOptions[] {
-  const first: MenuItemConstructorOptions =
-    platform === 'darwin' ? { role: 'appMenu' } : { label: '&File', submenu: [{ role: 'quit' }] };
-  const view: MenuItemConstructorOptions = {
-    label: '&View',
-    submenu: [
+export interface MenuParts {
+  readonly platform: NodeJS.Platform;
+  /** The commands that can be run. */
+  readonly commands: readonly CommandState[];
+  readonly run: (id: CommandId) => void;
+  readonly showDataFolder: () => void;
+}
+
+const separator: MenuItemConstructorOptions = { type: 'separator' };
+
+export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
+  const isMac = parts.platform === 'darwin';
+  const menu = (name: MenuName, ...more: MenuItemConstructorOptions[]): MenuItemConstructorOptions => ({
+    label: menuTitles[name],
+    submenu: [...commandItems(name, parts), ...more],
+  });
+  return [
+    ...(isMac ? [{ role: 'appMenu' } as const] : []),
+    menu(
+      'file',
+      separator,
+      { label: 'Show the Data Folder', click: parts.showDataFolder },
+      separator,
+      isMac ? { role: 'close' } : { role: 'quit' },
+    ),
+    { role: 'editMenu' },
+    menu('go'),
+    menu('knowledge'),
+    menu('agents'),
+    menu(
+      'view',
+      separator,
       { role: 'reload' },
-      { type: 'separator' },
+      separator,
       { role: 'resetZoom' },
       { role: 'zoomIn' },
       { role: 'zoomOut' },
-      { type: 'separator' },
+      separator,
       { role: 'togglefullscreen' },
       { role: 'toggleDevTools' },
-    ],
-  };
-  return [first, { role: 'editMenu' }, view, { role: 'windowMenu' }];
+    ),
+    { role: 'windowMenu' },
+    menu('help'),
+  ];
+}
+
+function commandItems(name: MenuName, { commands, run }: MenuParts): MenuItemConstructorOptions[] {
+  const titles = new Map(commands.map(({ id, title }) => [id, title]));
+  return commandIds
+    .filter((id) => commandEntry(id).menu === name)
+    .map((id) => ({
+      id,
+      label: menuLabel(titles.get(id) ?? commandEntry(id).title),
+      enabled: titles.has(id),
+      ...accelerator(commandEntry(id).keys),
+      click: () => run(id),
+    }));
+}
+
+/** In a menu a single `&` would underline what follows. */
+function menuLabel(title: string): string {
+  return title.replaceAll('&', '&&');
+}
+
+/** A single character is no accelerator: it would be taken from whoever types it. */
+function accelerator(keys: string | undefined): MenuItemConstructorOptions {
+  if (keys === undefined || !keys.includes('+')) return {};
+  return { accelerator: keys.replace('Mod', 'CmdOrCtrl'), registerAccelerator: false };
 }

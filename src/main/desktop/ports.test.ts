@@ -36,6 +36,7 @@ function starter(tried: number[]): (port: number) => Promise<ServiceStart> {
       address: `http://${host}:${taken}`,
       port: taken,
       lost: new Promise<string>(() => {}),
+      agents: async () => 0,
       close: async () => {},
     };
     return { outcome: 'running', service };

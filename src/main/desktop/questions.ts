@@ -1,5 +1,6 @@
-/** Puts the questions of `refusal.ts` to the user, as dialogs of the system. */
-import { dialog } from 'electron';
+/** Puts questions to the user, as dialogs of the system. */
+import { type BrowserWindow, dialog, type MessageBoxOptions } from 'electron';
+import { type LeavingChoice, leavingLabels, type LeavingQuestion } from './departure.ts';
 import { type RefusalQuestion, type WayOut, wayOutLabels } from './refusal.ts';
 
 /** The way out that the user chose; closing the dialog means quit. */
@@ -26,4 +27,77 @@ export async function askFolder(current: string): Promise<string | null> {
     properties: ['openDirectory', 'createDirectory'],
   });
   return canceled ? null : (filePaths[0] ?? null);
+}
+
+/** What to do with the agents; closing the dialog means to stay. `isRemembered`: it is to be done so from now on. */
+export async function askLeaving(
+  { message, detail, choices, rememberLabel }: LeavingQuestion,
+  window: BrowserWindow | null,
+): Promise<{ choice: LeavingChoice; isRemembered: boolean }> {
+  const { response, checkboxChecked } = await ask(window, {
+    type: 'question',
+    title: 'Corollary',
+    message,
+    detail,
+    buttons: choices.map((choice) => leavingLabels[choice]),
+    defaultId: 0,
+    cancelId: choices.indexOf('stay'),
+    noLink: true,
+    ...(rememberLabel === null ? {} : { checkboxLabel: rememberLabel }),
+  });
+  const choice = choices[response] ?? 'stay';
+  return { choice, isRemembered: rememberLabel !== null && checkboxChecked && choice !== 'stay' };
+}
+
+/** What the user chose when a page has ended. */
+export type AfterCrash = 'reload' | 'close' | 'browser';
+
+/** `isLoop`: it has ended again and again, and is not loaded once more by default. */
+export async function askAfterCrash(
+  window: BrowserWindow,
+  { reason, isLoop }: { reason: string; isLoop: boolean },
+): Promise<AfterCrash> {
+  const choices: readonly AfterCrash[] = isLoop ? ['close', 'browser', 'reload'] : ['reload', 'close'];
+  const labels = { reload: 'Reload', close: 'Close', browser: 'Open in the Browser' } as const;
+  const { response } = await ask(window, {
+    type: 'error',
+    title: 'The workbench has stopped',
+    message: isLoop ? 'The workbench has stopped three times in a minute.' : 'The workbench has stopped.',
+    detail: `Its page has ended (${reason}). The service goes on running, and drafts are kept.`,
+    buttons: choices.map((choice) => labels[choice]),
+    defaultId: 0,
+    cancelId: choices.indexOf('close'),
+    noLink: true,
+  });
+  return choices[response] ?? 'close';
+}
+
+/** Whether a page that does not answer is to be loaded anew. `signal` takes the question back when it answers again. */
+export async function askUnresponsive(
+  window: BrowserWindow,
+  signal: AbortSignal,
+): Promise<'wait' | 'reload'> {
+  const { response } = await ask(window, {
+    type: 'warning',
+    title: 'The workbench does not answer',
+    message: 'The workbench does not answer.',
+    detail: 'Wait for it, or load it anew. The service goes on running, and drafts are kept.',
+    buttons: ['Wait', 'Reload'],
+    defaultId: 0,
+    cancelId: 0,
+    noLink: true,
+    signal,
+  });
+  return response === 1 ? 'reload' : 'wait';
+}
+
+/** Says what went wrong where nothing is to be decided. */
+export function tellTrouble(title: string, error: unknown): void {
+  dialog.showErrorBox(title, error instanceof Error ? error.message : String(error));
+}
+
+function ask(window: BrowserWindow | null, options: MessageBoxOptions) {
+  return window === null || window.isDestroyed()
+    ? dialog.showMessageBox(options)
+    : dialog.showMessageBox(window, options);
 }

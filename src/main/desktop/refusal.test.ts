@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { refusalExitCodes, type RefusalKind } from '../start-refusal.ts';
 import { lossQuestion, refusalQuestion, wayOutLabels } from './refusal.ts';
 
+const tried = { folder: '/data/here', isPortChosen: false };
 const reasons = Object.keys(refusalExitCodes) as RefusalKind[];
 
 describe('a refused start', () => {
   it.each(reasons)('because of %s says the reason and offers to quit, whatever else there is', (reason) => {
-    const question = refusalQuestion({ reason, message: 'The very reason.', owner: null }, '/data/here');
+    const question = refusalQuestion({ reason, message: 'The very reason.', owner: null }, tried);
     expect(question.detail).toContain('The very reason.');
     expect(question.waysOut).toContain('quit');
     expect(new Set(question.waysOut).size).toBe(question.waysOut.length);
@@ -15,7 +16,7 @@ describe('a refused start', () => {
 
   it('names the folder where the folder is the trouble', () => {
     for (const reason of ['folder-locked', 'damaged', 'failed'] as const)
-      expect(refusalQuestion({ reason, message: 'Trouble.', owner: null }, '/data/here').detail).toContain(
+      expect(refusalQuestion({ reason, message: 'Trouble.', owner: null }, tried).detail).toContain(
         '/data/here',
       );
   });
@@ -26,17 +27,24 @@ describe('a refused start', () => {
       message: 'Held by 17.',
       owner: 'http://127.0.0.1:9300',
     } as const;
-    expect(refusalQuestion(refusal, '/data').waysOut[0]).toBe('attach');
-    expect(refusalQuestion({ ...refusal, owner: null }, '/data').waysOut).not.toContain('attach');
+    expect(refusalQuestion(refusal, tried).waysOut[0]).toBe('attach');
+    expect(refusalQuestion({ ...refusal, owner: null }, tried).waysOut).not.toContain('attach');
   });
 
   it('does not offer another port in place of one that the user set', () => {
-    const question = refusalQuestion({ reason: 'port-taken', message: 'Taken.', owner: null }, '/data');
+    const question = refusalQuestion({ reason: 'port-taken', message: 'Taken.', owner: null }, tried);
     expect(question.waysOut).toEqual(['retry', 'quit']);
   });
 
+  it('offers another port in place of one that was chosen in Settings, where PORT is not to blame', () => {
+    const chosen = { ...tried, isPortChosen: true };
+    const question = refusalQuestion({ reason: 'port-taken', message: 'Taken.', owner: null }, chosen);
+    expect(question.waysOut).toEqual(['retry', 'any-port', 'quit']);
+    expect(question.detail).not.toMatch(/\bPORT\b/);
+  });
+
   it('names TLS_PORT where the port for HTTPS is taken, and PORT is not to blame', () => {
-    const question = refusalQuestion({ reason: 'tls-port-taken', message: 'Taken.', owner: null }, '/data');
+    const question = refusalQuestion({ reason: 'tls-port-taken', message: 'Taken.', owner: null }, tried);
     expect(question.detail).toMatch(/^Taken\..*set TLS_PORT/s);
     expect(question.detail).not.toMatch(/\bPORT\b/);
     expect(question.waysOut).toEqual(['retry', 'quit']);

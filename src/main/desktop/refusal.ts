@@ -6,7 +6,7 @@
 import type { Refusal } from '../service-messages.ts';
 
 /** What the user can choose; `quit` is always among them and is what closing the dialog means. */
-export type WayOut = 'retry' | 'attach' | 'choose-folder' | 'show-folder' | 'quit';
+export type WayOut = 'retry' | 'attach' | 'any-port' | 'choose-folder' | 'show-folder' | 'quit';
 
 export interface RefusalQuestion {
   readonly title: string;
@@ -19,13 +19,20 @@ export interface RefusalQuestion {
 export const wayOutLabels: Readonly<Record<WayOut, string>> = {
   retry: 'Try Again',
   attach: 'Open the Running One',
+  'any-port': 'Use Another Port',
   'choose-folder': 'Choose Another Folder…',
   'show-folder': 'Show the Folder',
   quit: 'Quit',
 };
 
-/** The question for a refusal; `folder` is the data folder that was tried. */
-export function refusalQuestion(refusal: Refusal, folder: string): RefusalQuestion {
+/** What was tried: the data folder, and whether its port was chosen in Settings rather than by PORT. */
+export interface Tried {
+  readonly folder: string;
+  readonly isPortChosen: boolean;
+}
+
+/** The question for a refusal. */
+export function refusalQuestion(refusal: Refusal, { folder, isPortChosen }: Tried): RefusalQuestion {
   const title = 'Corollary could not start';
   switch (refusal.reason) {
     case 'configuration':
@@ -36,6 +43,13 @@ export function refusalQuestion(refusal: Refusal, folder: string): RefusalQuesti
         waysOut: ['quit'],
       };
     case 'port-taken':
+      if (isPortChosen)
+        return {
+          title,
+          message: 'The port is taken by another program.',
+          detail: `${refusal.message}\n\nThe port was chosen in Settings. Another one is chosen by Corollary itself, and agents are to be told of it.`,
+          waysOut: ['retry', 'any-port', 'quit'],
+        };
       return {
         title,
         message: 'The port is taken by another program.',

@@ -8,8 +8,11 @@ import { startServiceThread } from './service-host.ts';
 /** Threads that say what a service's thread says, and end as one can end. The real one is tested as built. */
 const threads = {
   ready: `
-    port.on('message', ({ kind }) => { if (kind === 'close') { port.postMessage({ kind: 'closed' }); port.close(); } });
+    port.on('message', ({ kind }) => { if (kind === 'count-agents') port.postMessage({ kind: 'agents', count: 3 }); if (kind === 'close') { port.postMessage({ kind: 'closed' }); port.close(); } });
     port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:' + workerData.defaults.port, port: workerData.defaults.port });`,
+  silent: `
+    port.on('message', ({ kind }) => { if (kind === 'close') port.close(); });
+    port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:1', port: 1 });`,
   refused: `port.postMessage({ kind: 'refused', refusal: { reason: 'damaged', message: 'Damaged.', owner: null } });`,
   throws: `throw new Error('a bug in the thread');`,
   ends: `process.exit(3);`,
@@ -21,7 +24,11 @@ const threads = {
 
 let folder: string;
 const file = (name: keyof typeof threads) => join(folder, `${name}.mjs`);
-const settings: ThreadSettings = { environment: {}, defaults: { host: '127.0.0.1', port: 9310 } };
+const settings: ThreadSettings = {
+  program: null,
+  environment: {},
+  defaults: { host: '127.0.0.1', port: 9310 },
+};
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'corollary-thread-'));
@@ -45,6 +52,21 @@ describe('the thread of the service', () => {
     await start.service.close();
     await start.service.close();
     expect(isLost).toBe(false);
+  });
+
+  it('says how many agents are connected, and none once it has ended', async () => {
+    const start = await startServiceThread(file('ready'), settings);
+    if (start.outcome !== 'running') throw new Error('expected it to run');
+    expect(await start.service.agents()).toBe(3);
+    await start.service.close();
+    expect(await start.service.agents()).toBe(0);
+  });
+
+  it('keeps nobody who wants to leave where it says nothing of agents', async () => {
+    const start = await startServiceThread(file('silent'), settings);
+    if (start.outcome !== 'running') throw new Error('expected it to run');
+    expect(await start.service.agents()).toBe(0);
+    await start.service.close();
   });
 
   it('passes on why the service refused to start, once it has ended', async () => {

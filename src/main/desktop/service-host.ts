@@ -4,6 +4,7 @@
  * The thread ends when the service has closed; one that ends by itself after it was ready is reported as lost.
  * Knows nothing of Electron: it is the same under plain Node, where it is tested.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import {
   isThreadMessage,
@@ -15,11 +16,16 @@ import {
 /** How long a service may take to finish before its thread is ended by force; its own limit is 10 s. */
 const closeLimitMs = 15_000;
 
+/** How long whoever wants to leave waits to hear of agents: a service that says nothing keeps nobody. */
+const answerLimitMs = 2_000;
+
 export interface RunningService {
   readonly address: string;
   readonly port: number;
   /** Resolves when the thread has ended without `close` having been called, with what is known of why. */
   readonly lost: Promise<string>;
+  /** How many agents are connected to it; 0 once it has ended, and where it does not answer within two seconds. */
+  agents(): Promise<number>;
   /** Closes the service and ends its thread. Resolves also when it has ended before. */
   close(): Promise<void>;
 }
@@ -75,5 +81,18 @@ function running(
     await ended;
     clearTimeout(limit);
   };
-  return { address, port, lost, close: () => (closing ??= close()) };
+  const agents = async () => {
+    let hear: (message: unknown) => void = () => undefined;
+    const answer = new Promise<number>((resolve) => {
+      hear = (message) => {
+        if (isThreadMessage(message) && message.kind === 'agents') resolve(message.count);
+      };
+    });
+    worker.on('message', hear);
+    worker.postMessage({ kind: 'count-agents' } satisfies ThreadCommand);
+    const count = await Promise.race([answer, ended.then(() => 0), pause(answerLimitMs, 0, { ref: false })]);
+    worker.off('message', hear);
+    return count;
+  };
+  return { address, port, lost, agents, close: () => (closing ??= close()) };
 }

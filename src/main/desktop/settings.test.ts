@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noSettings, readSettings, type Settings, writeSettings } from './settings.ts';
 
@@ -19,6 +19,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const settings: Settings = {
   window: { bounds: { x: 1, y: 2, width: 900, height: 700 }, maximized: true },
   port: 9304,
+  chosenPort: 9400,
+  folder: resolve('/knowledge/mine'),
+  departure: 'keep',
+  asksForReleases: true,
 };
 
 describe('the shell’s settings', () => {
@@ -45,7 +49,12 @@ describe('the shell’s settings', () => {
   it('keep the entries that make sense', () => {
     const file = join(folder, 'shell.json');
     writeFileSync(file, '{"window": 3, "port": 9305}');
-    expect(readSettings(file, warn)).toEqual({ window: null, port: 9305 });
+    expect(readSettings(file, warn)).toEqual({ ...noSettings, port: 9305 });
+    writeFileSync(
+      file,
+      '{"folder": "relative", "departure": "never", "chosenPort": "9300", "asksForReleases": 1}',
+    );
+    expect(readSettings(file, warn)).toEqual(noSettings);
     writeFileSync(file, '{"port": 70000}');
     expect(readSettings(file, warn)).toEqual(noSettings);
   });

@@ -1,22 +1,28 @@
 /**
- * The desktop shell: a service on its thread, a window on its address, and their lives tied together.
+ * The desktop shell: a service on its thread, a window on its address, a menu, a tray, and their lives tied together.
  *
- * The window shows what a browser would show at the same address. A start that is refused becomes a question
- * with ways out; the program never ends without a word. It ends only after the service has closed, so that what
- * was answered is durable.
+ * The window shows what a browser would show at the same address. The program never ends without a word, and ends only
+ * after the service has closed, so that what was answered is durable.
  */
-import { app, type BrowserWindow, Menu, nativeTheme, session, shell as system } from 'electron';
+import { app, type BrowserWindow, Menu, nativeTheme, powerMonitor, session, shell as system } from 'electron';
 import { join } from 'node:path';
-import { isOwnAddress, routeOfArguments, workbenchAddress } from './addresses.ts';
-import type { ChannelHandlers } from './channels.ts';
+import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
+import type { CommandState } from '../../desktop-contract/commands.ts';
+import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
+import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
 import { guardContents, guardSession } from './guard.ts';
 import { registerChannels } from './ipc.ts';
+import { hiddenOption, loginItem } from './login-item.ts';
 import { menuTemplate } from './menu.ts';
-import { startOnFreePort } from './ports.ts';
-import { askFolder, askWayOut } from './questions.ts';
-import { lossQuestion, type RefusalQuestion, refusalQuestion } from './refusal.ts';
-import { type RunningService, startServiceThread } from './service-host.ts';
+import { fileOfArguments, readOpened } from './opened-files.ts';
+import { askLeaving, tellTrouble } from './questions.ts';
+import { Secrets } from './secrets.ts';
+import { ServiceKeeper } from './service-keeper.ts';
+import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
+import type { TrayStatus } from './tray-menu.ts';
+import { StatusTray } from './tray.ts';
+import { systemVault } from './vault.ts';
 import { bringToFront, load, openWindow } from './window.ts';
 
 export interface ShellParts {
@@ -24,184 +30,330 @@ export interface ShellParts {
   readonly serviceThread: string;
   /** The built preload script. */
   readonly preload: string;
+  /** The folder of the icons. */
+  readonly icons: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Arguments of this start. */
+  /** Arguments of this start, and the folder it was made in. */
   readonly argv: readonly string[];
+  readonly directory: string;
+  /** Where newer versions are asked for; null: nowhere. */
+  readonly releasesAddress: string | null;
 }
 
-const usualPort = 9300;
-const usualHost = '127.0.0.1';
+/** Between two looks for a newer version. */
+const releasesPeriodMs = 24 * 3_600_000;
+/** Where agents are told of a service that is elsewhere than it was. */
+const connectPlace = '/agents?part=connect';
 
 export class Shell {
   readonly #parts: ShellParts;
   readonly #settingsFile: string;
+  readonly #service: ServiceKeeper;
+  readonly #desk: SettingsDesk;
   #settings: Settings;
-  #folder: string;
-  #address: string | null = null;
-  #service: RunningService | null = null;
+  #secrets: Secrets | null = null;
+  #tray: StatusTray | null = null;
+  #status: TrayStatus = { kind: 'starting' };
   #window: BrowserWindow | null = null;
-  #quitting = false;
+  /** What waits for the page. */
+  #requests: ShellRequest[] = [];
+  #commands: readonly CommandState[] = [];
+  /** The window was asked for before there was a service to show. */
+  #isWanted = false;
+  /** The user, or the system, has said that the program ends. */
+  #isLeaving = false;
+  /** The last window closes, and the service stays. */
+  #isKept = false;
+  #isAsking = false;
+  #isClosing = false;
 
   constructor(parts: ShellParts) {
     this.#parts = parts;
     const userData = app.getPath('userData');
     this.#settingsFile = join(userData, 'shell.json');
     this.#settings = readSettings(this.#settingsFile, warn);
-    this.#folder = setting(parts.environment, 'STORAGE_DIR') ?? join(userData, 'data');
+    const shared = {
+      settings: () => this.#settings,
+      change: (settings: Partial<Settings>) => this.#change(settings),
+      secrets: () => this.#openedSecrets(),
+    };
+    this.#service = new ServiceKeeper({
+      ...shared,
+      serviceThread: parts.serviceThread,
+      environment: parts.environment,
+      usualFolder: join(userData, 'data'),
+      onStatus: (status) => this.#showStatus(status),
+      onRestarted: () => this.#show(null),
+      onGivenUp: () => this.#quit(),
+    });
+    this.#desk = new SettingsDesk({
+      ...shared,
+      service: this.#service,
+      loginItem: loginItem(process.platform, parts.environment),
+      releasesAddress: parts.releasesAddress,
+      onRelease: () => this.#showStatus(this.#status),
+    });
   }
 
   /** Starts all of it. Resolves when the window is open, or when the user has chosen to quit. */
   async run(): Promise<void> {
-    const currentAddress = () => this.#address;
+    const currentAddress = () => this.#service.address;
     guardContents(app, currentAddress);
-    app.on('second-instance', (_event, argv, _directory, data) => this.#showAgain(forwarded(data) ?? argv));
-    app.on('activate', () => this.#showAgain([]));
-    app.on('window-all-closed', () => {
-      if (process.platform !== 'darwin') app.quit();
-    });
-    app.on('will-quit', (event) => this.#finish(event));
+    this.#listen();
+    // Elsewhere the package registers what opens links; an installer of Windows does not.
+    if (process.platform === 'win32' && app.isPackaged) app.setAsDefaultProtocolClient('corollary');
     await app.whenReady();
+    powerMonitor.on('shutdown', () => this.#quit());
     guardSession(session.defaultSession, currentAddress);
     registerChannels(this.#channels(), currentAddress);
-    Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate(process.platform)));
-    if (await this.#start()) this.#open(routeOfArguments(this.#parts.argv));
-    else app.quit();
+    this.#showMenu();
+    this.#secrets = await Secrets.open(
+      join(app.getPath('userData'), 'secrets.json'),
+      systemVault(process.platform),
+      warn,
+    );
+    this.#tray = new StatusTray(this.#parts.icons, process.platform, () => this.#trayParts());
+    if (!(await this.#service.start())) return this.#quit();
+    const { argv, directory } = this.#parts;
+    await this.#openFile(fileOfArguments(argv, directory));
+    if (this.#isWanted || !argv.includes(hiddenOption)) this.#show(placeOfArguments(argv));
+    this.#watchReleases();
+  }
+
+  /** What the system says, from before the program is ready: a Mac hands links and files over as events. */
+  #listen(): void {
+    app.on('second-instance', (_event, argv, directory, data) => {
+      const { argv: given, directory: place } = forwarded(data) ?? { argv, directory };
+      void this.#openFile(fileOfArguments(given, place)).then(() => this.#show(placeOfArguments(given)));
+    });
+    app.on('open-url', (event, url) => {
+      event.preventDefault();
+      this.#show(placeOfArguments([url]));
+    });
+    app.on('open-file', (event, path) => {
+      event.preventDefault();
+      void this.#openFile(path).then(() => this.#show(null));
+    });
+    app.on('activate', () => this.#show(null));
+    app.on('window-all-closed', () => {
+      if (process.platform !== 'darwin' && !this.#isKept && !this.#isLeaving) this.#quit();
+    });
+    app.on('before-quit', (event) => {
+      if (this.#isLeaving) return;
+      event.preventDefault();
+      void this.#leave('quit');
+    });
+    app.on('will-quit', (event) => this.#finish(event));
   }
 
   #channels(): ChannelHandlers {
+    const service = this.#service;
+    const desk = this.#desk;
     return {
       info: () => ({
         version: app.getVersion(),
         platform: process.platform,
-        address: this.#address ?? '',
-        dataFolder: this.#folder,
+        address: service.address ?? '',
+        dataFolder: service.folder,
       }),
-      showDataFolder: async () => {
-        const complaint = await system.openPath(this.#folder);
-        if (complaint !== '') throw new Error(complaint);
-      },
+      showDataFolder: () => this.#showDataFolder(),
       setTheme: (theme) => {
         nativeTheme.themeSource = theme;
       },
+      setCommands: (commands) => {
+        this.#commands = commands;
+        this.#showMenu();
+      },
+      takeRequests: () => this.#requests.splice(0),
+      readKey: () => {
+        const secrets = this.#openedSecrets();
+        return { key: secrets.get(service.keySecret), place: secrets.place };
+      },
+      keepKey: async (key) => {
+        const secrets = this.#openedSecrets();
+        await secrets.put(service.keySecret, key);
+        return secrets.place;
+      },
+      readSettings: () => desk.read(),
+      changeSettings: (change) => desk.change(change),
+      chooseFolder: () => desk.chooseFolder(),
+      checkReleases: () => desk.checkReleases(),
+      showRelease: () => desk.showRelease(),
+      restartService: () => this.#restartService(),
     };
   }
 
-  /** Starts the service, or attaches to one; false: the user chose to quit. */
-  async #start(): Promise<boolean> {
-    const isPortFixed = setting(this.#parts.environment, 'PORT') !== null;
-    const host = setting(this.#parts.environment, 'HOST') ?? usualHost;
-    for (;;) {
-      const start = await startOnFreePort(
-        (port) =>
-          startServiceThread(this.#parts.serviceThread, {
-            environment: { ...this.#parts.environment, STORAGE_DIR: this.#folder },
-            defaults: { host: usualHost, port },
-          }),
-        { usual: this.#settings.port ?? usualPort, isFixed: isPortFixed, host },
-      );
-      if (start.outcome === 'running') {
-        this.#adopt(start.service, isPortFixed);
-        return true;
-      }
-      const choice = await this.#ask(refusalQuestion(start.refusal, this.#folder));
-      if (choice === 'quit') return false;
-      if (choice === 'attach' && start.refusal.owner !== null) {
-        this.#address = start.refusal.owner;
-        return true;
-      }
-    }
+  #openedSecrets(): Secrets {
+    if (this.#secrets === null) throw new Error('the secrets are not open yet');
+    return this.#secrets;
   }
 
-  /** Asks until the answer is one to act on outside: looking at folders and choosing them happens here. */
-  async #ask(question: RefusalQuestion): Promise<'retry' | 'attach' | 'quit'> {
-    for (;;) {
-      const way = await askWayOut(question);
-      switch (way) {
-        case 'retry':
-        case 'attach':
-        case 'quit':
-          return way;
-        case 'show-folder':
-          system.showItemInFolder(this.#folder);
-          break;
-        case 'choose-folder': {
-          const folder = await askFolder(this.#folder);
-          if (folder === null) break;
-          this.#folder = folder;
-          return 'retry';
-        }
-      }
-    }
+  async #showDataFolder(): Promise<void> {
+    const complaint = await system.openPath(this.#service.folder);
+    if (complaint !== '') throw new Error(complaint);
   }
 
-  #adopt(service: RunningService, isPortFixed: boolean): void {
-    this.#service = service;
-    this.#address = service.address;
-    if (!isPortFixed) this.#remember({ ...this.#settings, port: service.port });
-    void service.lost.then((reason) => this.#restart(reason));
+  async #restartService(): Promise<void> {
+    if (!(await this.#service.restart(this.#desk.nextFolder))) return this.#quit();
+    this.#desk.takenUp();
+    const { address } = this.#service;
+    // Other knowledge may be behind the same address.
+    if (this.#window !== null && address !== null) load(this.#window, workbenchAddress(address, null));
+    this.#show(null);
   }
 
-  async #restart(reason: string): Promise<void> {
-    if (this.#quitting) return;
-    this.#service = null;
-    const choice = await this.#ask(lossQuestion(reason));
-    if (choice === 'quit' || !(await this.#start())) app.quit();
-    else this.#showAgain([]);
-  }
-
-  #open(route: string | null): void {
-    if (this.#address === null) return;
-    const window = openWindow(workbenchAddress(this.#address, route), {
-      preload: this.#parts.preload,
-      saved: this.#settings.window,
-      remember: (state) => this.#remember({ ...this.#settings, window: state }),
+  #showMenu(): void {
+    const template = menuTemplate({
+      platform: process.platform,
+      commands: this.#commands,
+      run: (id) => this.#ask({ kind: 'command', id }),
+      showDataFolder: () => {
+        this.#showDataFolder().catch((error: unknown) => tellTrouble('The folder cannot be shown', error));
+      },
     });
-    window.on('closed', () => {
-      this.#window = null;
-    });
-    this.#window = window;
+    Menu.setApplicationMenu(Menu.buildFromTemplate(template));
   }
 
-  /** Another start, or a click on the dock: the window comes to the front, at the place the arguments name. */
-  #showAgain(argv: readonly string[]): void {
-    const route = routeOfArguments(argv);
-    if (this.#window === null) {
-      this.#open(route);
+  #showStatus(status: TrayStatus): void {
+    this.#status = status;
+    this.#tray?.show(status);
+  }
+
+  #trayParts() {
+    const { newer } = this.#desk;
+    return {
+      open: () => this.#show(null),
+      quit: () => app.quit(),
+      release:
+        newer === null ? null : { version: newer.version, show: () => inBrowser(this.#desk.showRelease()) },
+    };
+  }
+
+  /** Shows the window, in front, at `place` where one is named. */
+  #show(place: string | null): void {
+    const { address } = this.#service;
+    if (address === null || this.#isLeaving) {
+      this.#isWanted = true;
+      if (place !== null) this.#requests.push({ kind: 'place', place });
       return;
     }
-    if (
-      this.#address !== null &&
-      (route !== null || !isOwnAddress(this.#window.webContents.getURL(), this.#address))
-    )
-      load(this.#window, workbenchAddress(this.#address, route));
+    const moved = this.#service.takeMove();
+    if (moved !== null)
+      this.#requests.push({
+        kind: 'notice',
+        text: `The usual port was taken by another program: Corollary is at port ${moved} now. Programs that were configured with the address need this one.`,
+      });
+    const first = place ?? (moved === null ? null : connectPlace);
+    if (this.#window === null) {
+      this.#window = this.#open(workbenchAddress(address, first));
+      return;
+    }
+    if (!isOwnAddress(this.#window.webContents.getURL(), address))
+      load(this.#window, workbenchAddress(address, first));
+    else if (first !== null) this.#ask({ kind: 'place', place: first });
     bringToFront(this.#window);
   }
 
-  #remember(settings: Settings): void {
-    this.#settings = settings;
-    writeSettings(this.#settingsFile, settings, warn);
+  #open(address: string): BrowserWindow {
+    this.#isKept = false;
+    const window = openWindow(address, {
+      preload: this.#parts.preload,
+      saved: this.#settings.window,
+      remember: (state) => this.#change({ window: state }),
+      mayClose: () => this.#mayClose(),
+      openInBrowser: () => inBrowser(system.openExternal(address)),
+    });
+    window.on('closed', () => {
+      this.#window = null;
+      this.#commands = [];
+      this.#showMenu();
+    });
+    return window;
   }
 
+  /** Puts something before the page; one that is not there yet finds it when it is. */
+  #ask(request: ShellRequest): void {
+    this.#requests.push(request);
+    if (this.#window === null) this.#show(null);
+    else this.#window.webContents.send(waitingChannel);
+  }
+
+  async #openFile(path: string | null): Promise<void> {
+    if (path === null) return;
+    try {
+      const file = await readOpened(path);
+      // One import at a time: of files that nobody has looked at yet, the last counts.
+      const others = this.#requests.filter(({ kind }) => kind !== 'file');
+      this.#requests = [...others, { kind: 'file', ...file }];
+      this.#window?.webContents.send(waitingChannel);
+    } catch (error) {
+      tellTrouble('The file cannot be opened', error);
+    }
+  }
+
+  /** A Mac's program stays when its last window closes; elsewhere it ends, unless agents are connected. */
+  #mayClose(): boolean {
+    if (this.#isLeaving || this.#isKept || process.platform === 'darwin') return true;
+    void this.#leave('close');
+    return false;
+  }
+
+  /** Ends the program, or closes its window alone, as the user decides where agents are connected. */
+  async #leave(leaving: Leaving): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      const agents = await this.#service.agents();
+      let choice = decideLeaving(leaving, agents, this.#settings.departure);
+      if (choice === 'ask') {
+        const answer = await askLeaving(leavingQuestion(leaving, agents), this.#window);
+        choice = answer.choice;
+        if (answer.isRemembered && choice !== 'stay') this.#change({ departure: choice });
+      }
+      if (choice === 'quit') this.#quit();
+      if (choice === 'keep') {
+        this.#isKept = true;
+        this.#window?.close();
+      }
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  #quit(): void {
+    this.#isLeaving = true;
+    app.quit();
+  }
+
+  /** The program ends by `app.exit`, once the service has closed, and not before. */
   #finish(event: { preventDefault(): void }): void {
-    this.#quitting = true;
-    const service = this.#service;
-    if (service === null) return;
     event.preventDefault();
-    this.#service = null;
-    void service.close().finally(() => app.exit(0));
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    void this.#service.close().finally(() => app.exit(0));
   }
-}
 
-/** A variable of the environment; an empty one counts as not set. */
-function setting(environment: Readonly<Record<string, string>>, name: string): string | null {
-  return environment[name] || null;
+  #watchReleases(): void {
+    void this.#desk.checkReleases();
+    setInterval(() => void this.#desk.checkReleases(), releasesPeriodMs).unref();
+  }
+
+  #change(settings: Partial<Settings>): void {
+    this.#settings = { ...this.#settings, ...settings };
+    writeSettings(this.#settingsFile, this.#settings, warn);
+  }
 }
 
 /** The arguments that the other start handed over, where it did. */
-function forwarded(data: unknown): string[] | null {
-  if (typeof data !== 'object' || data === null || !('argv' in data) || !Array.isArray(data.argv))
-    return null;
-  return data.argv.filter((argument) => typeof argument === 'string');
+function forwarded(data: unknown): { argv: string[]; directory: string } | null {
+  if (typeof data !== 'object' || data === null) return null;
+  const { argv, directory } = data as { argv?: unknown; directory?: unknown };
+  if (!Array.isArray(argv) || typeof directory !== 'string') return null;
+  return { argv: argv.filter((argument) => typeof argument === 'string'), directory };
+}
+
+function inBrowser(opened: Promise<void>): void {
+  opened.catch((error: unknown) => tellTrouble('The browser was not opened', error));
 }
 
 function warn(message: string): void {

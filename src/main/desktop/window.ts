@@ -1,13 +1,19 @@
-/** The window: its options, its place on screen, and what happens when its page dies. */
+/** The window: its options, its place on screen, and what happens when its page dies or hangs. */
 import { BrowserWindow, type BrowserWindowConstructorOptions, dialog, screen } from 'electron';
+import { CrashLoop } from './crash-loop.ts';
+import { askAfterCrash, askUnresponsive } from './questions.ts';
 import { restoreWindow, smallestWindow, type WindowState } from './window-state.ts';
 
 export interface WindowParts {
   /** The preload script, a CommonJS file. */
   readonly preload: string;
   readonly saved: WindowState | null;
-  /** Called with the window's place when it closes. */
+  /** Called with the window's place when it is about to close. */
   readonly remember: (state: WindowState) => void;
+  /** Whether the window may close now; where not, whoever is asked closes it later. */
+  readonly mayClose: () => boolean;
+  /** Shows the workbench in the browser instead. */
+  readonly openInBrowser: () => void;
 }
 
 /** The options of the window. A page in it has no more power than in a browser, but for the channels' table. */
@@ -35,20 +41,21 @@ export function windowOptions(preload: string, { bounds }: WindowState): Browser
 }
 
 /** Opens the window on `address`; it shows itself when its first frame is there. */
-export function openWindow(address: string, { preload, saved, remember }: WindowParts): BrowserWindow {
+export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   const primary = screen.getPrimaryDisplay();
   const others = screen.getAllDisplays().filter((display) => display.id !== primary.id);
   const state = restoreWindow(
-    saved,
+    parts.saved,
     [primary, ...others].map((display) => display.workArea),
   );
-  const window = new BrowserWindow(windowOptions(preload, state));
+  const window = new BrowserWindow(windowOptions(parts.preload, state));
   if (state.maximized) window.maximize();
   window.once('ready-to-show', () => window.show());
-  window.on('close', () => remember({ bounds: window.getNormalBounds(), maximized: window.isMaximized() }));
-  window.webContents.on('render-process-gone', (_event, { reason }) => {
-    if (reason !== 'clean-exit') void offerReload(window, reason);
+  window.on('close', (event) => {
+    parts.remember({ bounds: window.getNormalBounds(), maximized: window.isMaximized() });
+    if (!parts.mayClose()) event.preventDefault();
   });
+  recover(window, parts);
   load(window, address);
   return window;
 }
@@ -67,17 +74,36 @@ export function bringToFront(window: BrowserWindow): void {
   window.focus();
 }
 
-async function offerReload(window: BrowserWindow, reason: string): Promise<void> {
-  const { response } = await dialog.showMessageBox(window, {
-    type: 'error',
-    title: 'The workbench has stopped',
-    message: 'The workbench has stopped.',
-    detail: `Its page has ended (${reason}). The service goes on running, and drafts are kept.`,
-    buttons: ['Reload', 'Close'],
-    defaultId: 0,
-    cancelId: 1,
+/** Offers a way on when the page has ended or hangs. One question at a time. */
+function recover(window: BrowserWindow, { openInBrowser }: WindowParts): void {
+  const ends = new CrashLoop();
+  let unanswered: AbortController | null = null;
+  let isReplaced = false;
+  window.webContents.on('render-process-gone', (_event, { reason }) => {
+    unanswered?.abort();
+    if (isReplaced || reason === 'clean-exit') return;
+    void askAfterCrash(window, { reason, isLoop: ends.note(performance.now()) }).then((choice) => {
+      if (window.isDestroyed()) return;
+      if (choice === 'reload') return window.reload();
+      if (choice === 'browser') openInBrowser();
+      window.close();
+    });
   });
-  if (window.isDestroyed()) return;
-  if (response === 0) window.reload();
-  else window.close();
+  window.on('responsive', () => unanswered?.abort());
+  window.on('unresponsive', () => {
+    if (unanswered !== null) return;
+    const asking = new AbortController();
+    unanswered = asking;
+    void askUnresponsive(window, asking.signal).then((choice) => {
+      unanswered = null;
+      if (choice === 'wait' || asking.signal.aborted || window.isDestroyed()) return;
+      // A page that hangs hears of no reload. That it is ended is said sooner or later, and is no crash then.
+      isReplaced = true;
+      window.webContents.once('did-finish-load', () => {
+        isReplaced = false;
+      });
+      window.webContents.forcefullyCrashRenderer();
+      window.reload();
+    });
+  });
 }

@@ -5,14 +5,15 @@
  * How a client is connected is its transport's business, which lists those it has; how the bridge is tried is another's.
  */
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import type {
-  AgentClient,
-  AgentSetup,
-  BridgeTested,
-  CallList,
-  ClientList,
-  ListCallsQuery,
-  TestBridgeInput,
+import {
+  type AgentClient,
+  type AgentSetup,
+  type BridgeTested,
+  type CallList,
+  type ClientList,
+  type ListCallsQuery,
+  type TestBridgeInput,
+  workbenchClientName,
 } from '../../engine/contract/agents.ts';
 import { type Caller, invalid } from '../../engine/index.ts';
 import type { Binding, ToolCall } from '../mcp-host.ts';
@@ -62,6 +63,11 @@ export class KnownAgents implements Agents {
     const than = before === null ? null : numberOf(before);
     const most = limit ?? Number.POSITIVE_INFINITY;
     return { calls: await this.#log.list((place) => isCovered(caller, place), most, than) };
+  }
+
+  /** How many are connected, whoever they are, the workbench's own tries aside. */
+  get connectedCount(): number {
+    return this.#connected().filter(({ name }) => name !== workbenchClientName).length;
   }
 
   clients(caller: Caller): ClientList {

@@ -5,6 +5,7 @@ import {
   currentKey,
   dismissSignIn,
   noteRefused,
+  restoreKey,
   signIn,
   signOut,
   useCredential,
@@ -30,6 +31,7 @@ afterEach(() => {
   useCredential.setState(before, true);
   stored.clear();
   Reflect.deleteProperty(globalThis, 'sessionStorage');
+  Reflect.deleteProperty(globalThis, 'corollary');
 });
 
 function refusal(detail = 'the key has expired'): ApiError {
@@ -142,4 +144,43 @@ test('signing out forgets the key, and begins with somebody else', () => {
   expect(useCredential.getState()).toMatchObject({ key: null, turn: turn + 1, person: person + 1 });
   signIn('second');
   expect(useCredential.getState()).toMatchObject({ person: person + 1 });
+});
+
+describe('in the desktop application', () => {
+  /** An application that keeps `key`, and what it was given to keep. */
+  function application(key: string | null): (string | null)[] {
+    const given: (string | null)[] = [];
+    Object.assign(globalThis, {
+      corollary: {
+        readKey: async () => ({ key, place: 'kept' }),
+        keepKey: async (next: string | null) => {
+          given.push(next);
+          return 'kept';
+        },
+      },
+    });
+    return given;
+  }
+
+  test('the key that it keeps is taken up, and how it is kept is known', async () => {
+    application('kept-key');
+    await restoreKey();
+    expect(useCredential.getState()).toMatchObject({ key: 'kept-key', place: 'kept' });
+  });
+
+  test('a key is given to it to keep and to forget, and to the browser’s storage never', async () => {
+    const given = application(null);
+    await restoreKey();
+    signIn('first');
+    await expect.poll(() => useCredential.getState().place).toBe('kept');
+    signOut();
+    expect(given).toEqual(['first', null]);
+    expect(stored.size).toBe(0);
+  });
+});
+
+test('in a browser there is nothing to restore', async () => {
+  signIn('first');
+  await restoreKey();
+  expect(useCredential.getState()).toMatchObject({ key: 'first', place: 'tab' });
 });

@@ -1,18 +1,23 @@
 /**
- * The key of this tab: kept for the tab alone, never written to disk by the workbench, and given up for another one
- * when the service refuses it.
+ * The key of this tab: kept for the tab alone, and by the system's store for secrets on the desktop; never written to disk
+ * by the workbench, and given up for another one when the service refuses it.
  *
  * A call that is refused waits here for another key and is then made again, so that whoever signs in goes on where
  * they were. Each sign-in and sign-out begins a new turn; what is refused of an earlier one says nothing of this one.
  * Who closes the sign-in is not asked again by calls that go on failing, only when asking for it.
  */
 import { create } from 'zustand';
+import type { SecretPlace } from '../../desktop-contract/channels.ts';
+import { notifyTrouble } from '../ui/notify.tsx';
+import { desktopShell } from './desktop.ts';
 import { ApiError, type Failure } from './problem.ts';
 
 const keyStorage = 'corollary.key';
 
 interface Credential {
   readonly key: string | null;
+  /** How long a key lasts: with the tab, with the desktop application, or kept by the system's store. */
+  readonly place: 'tab' | SecretPlace;
   /** Counts sign-ins and sign-outs. */
   readonly turn: number;
   /** Counts sign-outs alone: what was on screen is not for whoever comes next. */
@@ -24,7 +29,8 @@ interface Credential {
 }
 
 export const useCredential = create<Credential>()(() => ({
-  key: globalThis.sessionStorage?.getItem(keyStorage) ?? null,
+  key: desktopShell() === null ? (globalThis.sessionStorage?.getItem(keyStorage) ?? null) : null,
+  place: 'tab',
   turn: 0,
   person: 0,
   refusal: null,
@@ -35,15 +41,35 @@ export function currentKey(): string | null {
   return useCredential.getState().key;
 }
 
+/** Takes up the key that the desktop application keeps, before anything is asked of the service. In a browser, nothing. */
+export async function restoreKey(): Promise<void> {
+  const shell = desktopShell();
+  if (shell !== null) useCredential.setState(await shell.readKey());
+}
+
+function keepKey(key: string | null): void {
+  const shell = desktopShell();
+  if (shell === null) {
+    if (key === null) sessionStorage.removeItem(keyStorage);
+    else sessionStorage.setItem(keyStorage, key);
+    return;
+  }
+  shell.keepKey(key).then(
+    (place) => useCredential.setState({ place }),
+    (error: unknown) =>
+      notifyTrouble(key === null ? 'The key was not forgotten' : 'The key was not kept', error),
+  );
+}
+
 /** Signs in with a key. */
 export function signIn(key: string): void {
-  sessionStorage.setItem(keyStorage, key);
+  keepKey(key);
   useCredential.setState(({ turn }) => ({ key, turn: turn + 1, refusal: null, isAsking: false }));
 }
 
 /** Forgets the key, and whose it was. */
 export function signOut(): void {
-  sessionStorage.removeItem(keyStorage);
+  keepKey(null);
   useCredential.setState(({ turn, person }) => ({
     key: null,
     turn: turn + 1,

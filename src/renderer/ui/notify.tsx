@@ -22,3 +22,13 @@ export function notifyFailure(failure: ShownFailure): void {
     autoClose: 10_000,
   });
 }
+
+/** Says what went wrong where no service was asked. */
+export function notifyTrouble(title: string, error: unknown): void {
+  notifyFailure({
+    title,
+    detail: error instanceof Error ? error.message : String(error),
+    requestId: '',
+    errors: [],
+  });
+}

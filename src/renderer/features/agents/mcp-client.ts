@@ -13,9 +13,9 @@ import {
   StreamableHTTPClientTransport,
   type Tool,
 } from '@modelcontextprotocol/client';
+import { workbenchClientName } from '../../../engine/contract/agents.ts';
 import { newRequestId } from '../../api/client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
-import { clientName } from './client-name.ts';
 
 /** Whom to speak to, with what: `headers` are sent as they are. */
 export interface McpTarget {
@@ -85,7 +85,7 @@ async function connected<Result>(
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const watch = watchedFetch();
-  const client = new Client({ name: clientName, version: '1' }, { versionNegotiation: { mode } });
+  const client = new Client({ name: workbenchClientName, version: '1' }, { versionNegotiation: { mode } });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: watch.fetch,
     requestInit: { headers: { ...headers }, cache: 'no-store' },

@@ -8,7 +8,7 @@ import { Button, Group, Modal, SegmentedControl, Tabs, Textarea } from '@mantine
 import { IconEraser, IconPlayerPlay } from '@tabler/icons-react';
 import type { Tool } from '@modelcontextprotocol/client';
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
-import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
+import { type ToolCallRecord, workbenchClientName } from '../../../engine/contract/agents.ts';
 import { type OperationName, operations } from '../../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../../engine/contract/operation-spec.ts';
 import { Answered } from '../../api/answered.tsx';
@@ -28,7 +28,6 @@ import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import { replayOf } from './ask-replay.ts';
 import { argumentsLine } from './call-log.ts';
-import { clientName } from './client-name.ts';
 import type { ToolRun } from './mcp-client.ts';
 import { ToolFields } from './tool-fields.tsx';
 import {
@@ -333,7 +332,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
         >
           Run
         </Button>
-        <span className="dim">Called as “{clientName}”, as an agent would.</span>
+        <span className="dim">Called as “{workbenchClientName}”, as an agent would.</span>
       </div>
     </form>
   );

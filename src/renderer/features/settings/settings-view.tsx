@@ -1,27 +1,17 @@
-/** Preferences of this browser, and where the service can be reached by others. */
+/** Preferences of this browser, those of the desktop application around it, and where the service can be reached by others. */
 import { Button, SegmentedControl, Switch } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { useHealth } from '../../api/queries.ts';
 import { useCredential } from '../../api/credential.ts';
+import { desktopShell } from '../../api/desktop.ts';
 import { useSession } from '../../api/session.tsx';
 import { useSignOut } from '../../api/use-sign-out.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { setSingleKeys, usePreferences } from '../../ui/preferences.ts';
 import { readChoice, setTheme, useTheme } from '../../ui/theme-choice.ts';
 import { setDensity, useDensity } from '../../ui/use-row-height.ts';
+import { DesktopSection } from './desktop-section.tsx';
+import { Setting } from './setting.tsx';
 import styles from './settings.module.css';
-
-function Setting({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
-  return (
-    <div className={styles.setting}>
-      <div>
-        <h3>{title}</h3>
-        <p>{hint}</p>
-      </div>
-      <div className={styles.control}>{children}</div>
-    </div>
-  );
-}
 
 interface AddressProps {
   title: string;
@@ -98,8 +88,15 @@ function Keyboard() {
   );
 }
 
+const keyPlaces = {
+  tab: 'Kept in this tab only.',
+  session: 'Kept until the application ends: this system has no store for secrets that it can use.',
+  kept: 'Kept by the system’s store for secrets.',
+} as const;
+
 function Service() {
   const key = useCredential((credential) => credential.key);
+  const place = useCredential((credential) => credential.place);
   const signOut = useSignOut();
   const { origin } = useSession().endpoint;
   const health = useHealth().data;
@@ -120,7 +117,7 @@ function Service() {
         isLink
       />
       {key !== null && (
-        <Setting title="Key" hint="Kept in this tab only.">
+        <Setting title="Key" hint={keyPlaces[place]}>
           <Button variant="default" onClick={signOut}>
             Sign out
           </Button>
@@ -131,6 +128,7 @@ function Service() {
 }
 
 export function SettingsView() {
+  const shell = desktopShell();
   return (
     <div className={styles.page}>
       <div className={styles.column}>
@@ -138,6 +136,7 @@ export function SettingsView() {
         <Appearance />
         <Keyboard />
         <Service />
+        {shell !== null && <DesktopSection shell={shell} />}
       </div>
     </div>
   );

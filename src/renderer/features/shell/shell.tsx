@@ -8,6 +8,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
+import { named } from '../../../desktop-contract/commands.ts';
 import type { EventStream, StreamState } from '../../api/event-stream.ts';
 import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
 import { useCredential } from '../../api/credential.ts';
@@ -27,6 +28,7 @@ import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { useCommandKeys } from './use-command-keys.ts';
+import { type DesktopWishes, useDesktop } from './use-desktop.ts';
 import { WhoMenu } from './who-menu.tsx';
 
 function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
@@ -110,37 +112,29 @@ const none: readonly Command[] = [];
 interface ShellProps {
   commands: readonly Command[];
   goTo: GoTo;
+  /** What the desktop application around the page may ask for, beside commands. */
+  desktop: DesktopWishes;
   /** Beside whatever view is shown. */
   aside: ReactNode;
   children: ReactNode;
 }
 
-export function Shell({ commands, goTo, aside, children }: ShellProps) {
+export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) {
   const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
   const all = useMemo<Command[]>(
     () => [
-      {
-        id: 'help.shortcuts',
-        title: 'Show keyboard shortcuts',
-        group: 'Workbench',
-        keys: '?',
-        run: () => setHelpIsOpen(true),
-      },
-      {
-        id: 'palette',
-        title: 'Search everything',
-        group: 'Workbench',
-        keys: 'Mod+K',
-        run: () => setPaletteIsOpen((isOpen) => !isOpen),
-      },
+      { ...named('help.shortcuts'), run: () => setHelpIsOpen(true) },
+      { ...named('palette'), run: () => setPaletteIsOpen((isOpen) => !isOpen) },
       ...commands,
     ],
     [commands],
   );
   const isAsking = useCredential((credential) => credential.isAsking);
-  useCommandKeys(isAsking ? none : all);
+  const runnable = isAsking ? none : all;
+  useCommandKeys(runnable);
+  useDesktop(runnable, desktop);
 
   return (
     <div className={styles.shell}>

@@ -3,6 +3,7 @@ import { Button, PasswordInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { signIn } from '../../api/credential.ts';
+import { desktopShell } from '../../api/desktop.ts';
 import { typedKey } from '../../api/key-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
@@ -10,6 +11,10 @@ import { ProblemNotice } from '../../ui/notices.tsx';
 import { useFirstFocus } from '../../ui/use-first-focus.ts';
 import styles from './sign-in.module.css';
 import { useNextTry } from './use-next-try.ts';
+
+function keptFor(): string {
+  return desktopShell() === null ? 'Kept for this tab alone' : 'Kept by this application alone';
+}
 
 /** `other`: another way in, beside the button. */
 export function KeyForm({ other }: { other: ReactNode }) {
@@ -54,7 +59,7 @@ export function KeyForm({ other }: { other: ReactNode }) {
         autoComplete="current-password"
         spellCheck={false}
         visibilityToggleButtonProps={{ 'aria-label': 'Show the key', tabIndex: 0 }}
-        description={`Kept for this tab alone, and sent to ${window.location.host} alone.`}
+        description={`${keptFor()}, and sent to ${window.location.host} alone.`}
         value={text}
         error={typed.kind === 'problem' ? typed.problem : null}
         onChange={(event) => {

@@ -1,13 +1,11 @@
-/** A view onto which a file can be dropped to import it. */
+/** A part of the page onto which a file can be dropped to import it. */
 import { IconFileImport } from '@tabler/icons-react';
 import { type DragEvent, type ReactNode, useState } from 'react';
 import { hasFiles } from './choose-file.tsx';
-import { dropFile } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 interface DropAreaProps {
-  /** A file lies ready to be imported. */
-  onFile: () => void;
+  onFile: (file: File) => void;
   children: ReactNode;
 }
 
@@ -25,9 +23,7 @@ export function DropArea({ onFile, children }: DropAreaProps) {
     event.preventDefault();
     setIsOver(false);
     const file = event.dataTransfer.files[0];
-    if (file === undefined) return;
-    dropFile(file);
-    onFile();
+    if (file !== undefined) onFile(file);
   }
 
   return (

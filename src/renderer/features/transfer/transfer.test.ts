@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { openedExtensions } from '../../../desktop-contract/files.ts';
 import type { ImportDone } from '../../../engine/contract/transfer.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { failureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
-import { formatOf } from './formats.ts';
+import { formatOf, importFormats } from './formats.ts';
 import { importUrl, outcomeOf, type ImportState } from './import-run.ts';
 import { failuresText, leftWords, outcomeParts } from './outcome-words.ts';
 import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
@@ -29,6 +30,13 @@ describe('the format of a file', () => {
       'turtle',
       'ntriples',
     ]);
+  });
+
+  test('is known for every file that the desktop application opens', () => {
+    for (const extension of openedExtensions) {
+      const owners = Object.values(importFormats).filter(({ extensions }) => extensions.includes(extension));
+      expect(owners, extension).toHaveLength(1);
+    }
   });
 
   test('is what it begins with, where the name says nothing', () => {

@@ -1,0 +1,142 @@
+/**
+ * The workbench inside the desktop application, whose side of the channels' table is a stand-in of the page: what it says
+ * to the application, and what it does for it.
+ */
+import { expect } from '@playwright/test';
+import { commandEntry, commandIds, type CommandState } from '../src/desktop-contract/commands.ts';
+import { linkedRoutes } from '../src/desktop-contract/places.ts';
+import { expectNothingGraveIn } from './accessibility.ts';
+import { firstSettings, lastOf, standInShell } from './shell-stand-in.ts';
+import { goTo, open, openSample, test } from './workbench.ts';
+
+test('every command of the table is in the palette under its name, and told to the menu', async ({
+  page,
+  service,
+}) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/facts');
+  const always = commandIds.filter((id) => commandEntry(id).needs === undefined);
+  await expect
+    .poll(() => (lastOf(shell, 'setCommands') as CommandState[] | undefined)?.map(({ id }) => id).toSorted())
+    .toEqual(always.toSorted());
+  const told = lastOf(shell, 'setCommands') as CommandState[];
+  for (const { id, title } of told) expect(title).toBe(commandEntry(id).title);
+  await page.keyboard.press('ControlOrMeta+k');
+  for (const { title } of told.filter(({ id }) => id !== 'palette')) {
+    await page.getByRole('combobox').fill(title);
+    await expect(page.getByRole('option').filter({ hasText: title }).first()).toBeVisible();
+  }
+});
+
+test('a command, a place and a notice that wait are done, also those from before the page was there', async ({
+  page,
+  service,
+}) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/facts');
+  await expect(page).toHaveURL(/#\/facts/);
+  await shell.wait({ kind: 'command', id: 'go.rules' });
+  await expect(page).toHaveURL(/#\/rules/);
+  await shell.wait({ kind: 'place', place: '/why-not?question=p(a)' }, { kind: 'notice', text: 'It moved.' });
+  await expect(page).toHaveURL(/#\/why-not\?question=p/);
+  await expect(page.getByText('It moved.')).toBeVisible();
+});
+
+test('a file opens the import dialog with what is in it, and stores nothing by itself', async ({
+  page,
+  service,
+}) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/rules');
+  await expect(page).toHaveURL(/#\/rules/);
+  await shell.wait({ kind: 'file', name: 'family.dl', text: 'parent(ada, ben).\nparent(ben, cleo).\n' });
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('family.dl');
+  await expect(dialog).toContainText('parent(ada, ben)');
+  const stored = await fetch(`${service.url}/predicates`, { headers: { 'x-tenant-id': 'default' } });
+  expect(await stored.json()).toEqual({ predicates: [] });
+});
+
+test('a file can be dropped onto any view', async ({ page, service }) => {
+  await openSample(page, service);
+  await goTo(page, 'Memory');
+  const data = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['p(a).\n'], 'dropped.dl'));
+    return transfer;
+  });
+  await page.getByRole('main').locator('> *').first().dispatchEvent('drop', { dataTransfer: data });
+  await expect(page.getByRole('dialog')).toContainText('dropped.dl');
+});
+
+test('every place that a link may open is a view', async ({ page, service }) => {
+  await openSample(page, service);
+  for (const route of linkedRoutes) {
+    await open(page, service, route);
+    await expect(page.getByRole('main')).not.toBeEmpty();
+    await expect(page.getByText('There is no such view')).toHaveCount(0);
+  }
+});
+
+test('menus and frames follow the theme', async ({ page, service }) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/settings');
+  await page.getByRole('radiogroup', { name: 'Theme' }).getByText('Dark', { exact: true }).click();
+  await expect.poll(() => lastOf(shell, 'setTheme')).toBe('dark');
+  await page.getByRole('radiogroup', { name: 'Theme' }).getByText('High contrast').click();
+  await expect.poll(() => lastOf(shell, 'setTheme')).toBe('dark');
+  await page.getByRole('radiogroup', { name: 'Theme' }).getByText('System').click();
+  await expect.poll(() => lastOf(shell, 'setTheme')).toBe('system');
+});
+
+test('a browser has no settings of a desktop', async ({ page, service }) => {
+  await open(page, service, '/settings');
+  await expect(page.getByRole('heading', { name: 'Service' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Application' })).toHaveCount(0);
+});
+
+test('the settings of the application are shown and changed, and a key is never shown again', async ({
+  page,
+  service,
+}) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/settings');
+  await expect(page.getByText(firstSettings.folder)).toBeVisible();
+  await page.getByRole('switch', { name: 'Start at login' }).press('Space');
+  await expect.poll(() => lastOf(shell, 'changeSettings')).toEqual({ kind: 'opensAtLogin', value: true });
+  await expect(page.getByRole('switch', { name: 'Start at login' })).toBeChecked();
+
+  await page.getByRole('switch', { name: 'Tell of new versions' }).press('Space');
+  await expect(page.getByText('Version 9.0.0 is there.')).toBeVisible();
+
+  await page.getByRole('textbox', { name: 'Port' }).fill('9400');
+  await page.getByRole('button', { name: 'Set', exact: true }).click();
+  await expect.poll(() => lastOf(shell, 'changeSettings')).toEqual({ kind: 'port', port: 9400 });
+  await expect(page.getByRole('button', { name: 'Start the service again' })).toBeVisible();
+
+  await page.getByLabel('Key of Anthropic', { exact: true }).fill('sk-secret');
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => lastOf(shell, 'changeSettings'))
+    .toEqual({ kind: 'provider', provider: 'anthropic', key: 'sk-secret' });
+  await expect(page.getByLabel('Key of Anthropic', { exact: true })).toHaveValue('');
+  await expect(page.getByLabel('Key of Google', { exact: true })).toBeDisabled();
+  await page.getByRole('button', { name: 'Forget the key of OpenAI' }).click();
+  await expect
+    .poll(() => lastOf(shell, 'changeSettings'))
+    .toEqual({ kind: 'provider', provider: 'openai', key: null });
+
+  await page.getByRole('button', { name: 'Choose…' }).click();
+  await expect(page.getByText('/elsewhere')).toBeVisible();
+  await page.getByRole('button', { name: 'Start the service again' }).click();
+  await expect.poll(() => shell.asked.map(({ name }) => name)).toContain('restartService');
+});
+
+test('the settings of the application are accessible in light and dark', async ({ page, service }) => {
+  await standInShell(page, {
+    settings: { needsRestart: true, secrets: 'session', release: { kind: 'newer', version: '9.0.0' } },
+  });
+  await open(page, service, '/settings');
+  await page.getByRole('heading', { name: 'Keys of language models' }).scrollIntoViewIfNeeded();
+  await expectNothingGraveIn(page, 'the settings of the application', ['dark']);
+});

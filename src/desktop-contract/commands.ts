@@ -1,0 +1,134 @@
+/**
+ * The commands that have a name of their own: one table for the palette, its keys and the native menu.
+ *
+ * What a command does is the workbench's to say (`renderer/commands.tsx`); under which menu it stands is said here, so
+ * that neither side can have a command the other does not know. Predicates, rules, questions, scopes and databases are
+ * commands of the palette alone: a menu is no place for a thousand entries.
+ */
+
+/** The menus that commands stand in, in the order in which they stand. */
+export const menuTitles = {
+  file: 'File',
+  go: 'Go',
+  knowledge: 'Knowledge',
+  agents: 'Agents',
+  view: 'View',
+  help: 'Help',
+} as const;
+
+export type MenuName = keyof typeof menuTitles;
+
+/**
+ * What has to be so for a command to be there: `authentication`, that the service asks for keys; `key`, that somebody has
+ * signed in to it besides. Nothing: it is always there.
+ */
+export type Need = 'authentication' | 'key';
+
+interface CommandEntry {
+  readonly title: string;
+  /** What the palette lists it under. */
+  readonly group: string;
+  /** As `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
+  readonly keys?: string;
+  readonly menu: MenuName;
+  readonly needs?: Need;
+}
+
+export const commandTable = {
+  'go.facts': { title: 'Facts', group: 'Go to', keys: 'Alt+1', menu: 'go' },
+  'go.rules': { title: 'Rules', group: 'Go to', keys: 'Alt+2', menu: 'go' },
+  'go.ask': { title: 'Ask', group: 'Go to', keys: 'Alt+3', menu: 'go' },
+  'go.start': { title: 'Samples', group: 'Go to', menu: 'file' },
+  'go.admin': { title: 'Admin: dashboard and storage', group: 'Go to', keys: 'Alt+8', menu: 'go' },
+  'go.settings': { title: 'Settings', group: 'Go to', menu: 'file' },
+  'rules.graph': { title: 'Graph of rules by strata', group: 'Workbench', menu: 'knowledge' },
+  'rules.rename': {
+    title: 'Rename a predicate in rules and facts…',
+    group: 'Workbench',
+    menu: 'knowledge',
+  },
+  theme: { title: 'Switch between light and dark', group: 'Workbench', menu: 'view' },
+  'theme.contrast': { title: 'High contrast', group: 'Workbench', menu: 'view' },
+  density: { title: 'Switch between normal and compact density', group: 'Workbench', menu: 'view' },
+  'go.context': {
+    title: 'Context: what an agent would be given',
+    group: 'Go to',
+    keys: 'Alt+4',
+    menu: 'go',
+  },
+  'facts.import': { title: 'Import a file…', group: 'Facts', menu: 'file' },
+  'facts.export': { title: 'Export to a file…', group: 'Facts', menu: 'file' },
+  'go.scopes': { title: 'Scopes: compare and merge', group: 'Go to', keys: 'Alt+5', menu: 'go' },
+  'scopes.fork': { title: 'Fork a scope…', group: 'Workbench', menu: 'knowledge' },
+  'go.memory': {
+    title: 'Memory: what is present and what fades',
+    group: 'Go to',
+    keys: 'Alt+6',
+    menu: 'go',
+  },
+  'memory.evict': { title: 'List what would be evicted…', group: 'Memory', menu: 'knowledge' },
+  'memory.consolidate': { title: 'Consolidate episodes…', group: 'Memory', menu: 'knowledge' },
+  'memory.summaries': { title: 'Restore a summary…', group: 'Memory', menu: 'knowledge' },
+  'go.agents': {
+    title: 'Agents: who is connected and what they call',
+    group: 'Go to',
+    keys: 'Alt+7',
+    menu: 'go',
+  },
+  'agents.connect': { title: 'Connect an agent…', group: 'Agents', menu: 'agents' },
+  'agents.try': { title: 'Try a tool of agents…', group: 'Agents', menu: 'agents' },
+  'go.keys': { title: 'Keys: who may what', group: 'Go to', menu: 'agents' },
+  'keys.make': { title: 'Make a key…', group: 'Workbench', menu: 'agents' },
+  'sign-in': { title: 'Sign in…', group: 'Workbench', menu: 'file', needs: 'authentication' },
+  'sign-out': { title: 'Sign out', group: 'Workbench', menu: 'file', needs: 'key' },
+  tour: { title: 'Take the tour', group: 'Workbench', menu: 'help' },
+  'ask.new': { title: 'Ask in a new tab', group: 'Workbench', menu: 'knowledge' },
+  'go.what-if': {
+    title: 'What if: try changes without storing them',
+    group: 'Explain',
+    keys: 'Alt+9',
+    menu: 'knowledge',
+  },
+  'go.why-not': {
+    title: 'Why not: what is missing for a statement',
+    group: 'Explain',
+    keys: 'Alt+0',
+    menu: 'knowledge',
+  },
+  'go.trace': { title: 'Trace: what inference does for a question', group: 'Explain', menu: 'knowledge' },
+  'go.databases': { title: 'Admin: databases, tenants, scopes', group: 'Go to', menu: 'go' },
+  'admin.replication': {
+    title: 'Look at replication: the leader, the followers and their lag',
+    group: 'Administration',
+    menu: 'go',
+  },
+  'help.shortcuts': { title: 'Show keyboard shortcuts', group: 'Workbench', keys: '?', menu: 'help' },
+  palette: { title: 'Search everything', group: 'Workbench', keys: 'Mod+K', menu: 'view' },
+} as const satisfies Readonly<Record<string, CommandEntry>>;
+
+export type CommandId = keyof typeof commandTable;
+
+export const commandIds = Object.keys(commandTable) as CommandId[];
+
+export function isCommandId(value: unknown): value is CommandId {
+  return typeof value === 'string' && Object.hasOwn(commandTable, value);
+}
+
+/** The entry of the table, with what only some have. */
+export function commandEntry(id: CommandId): CommandEntry {
+  return commandTable[id];
+}
+
+/** What the palette shows of it. */
+export function named(
+  id: CommandId,
+): Pick<CommandEntry, 'title' | 'group' | 'keys'> & { readonly id: CommandId } {
+  const { title, group, keys } = commandEntry(id);
+  return { id, title, group, ...(keys === undefined ? {} : { keys }) };
+}
+
+/** A command that can be run at the moment, as the page tells the shell. Another title than the table's counts. */
+export interface CommandState {
+  readonly id: CommandId;
+  readonly title: string;
+}

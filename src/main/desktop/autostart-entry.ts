@@ -1,0 +1,20 @@
+/** An entry of the autostart folder of a Linux desktop. */
+
+/** The entry that runs `command`, as the Desktop Entry Specification writes it. */
+export function autostartEntry(command: readonly string[]): string {
+  const entry = {
+    Type: 'Application',
+    Name: 'Corollary',
+    Comment: 'The service of Corollary, behind its tray',
+    Exec: command.map(quoted).join(' '),
+    Terminal: 'false',
+  };
+  const lines = Object.entries(entry).map(([key, value]) => `${key}=${value}`);
+  return `[Desktop Entry]\n${lines.join('\n')}\n`;
+}
+
+/** Quoted for a command line, whose backslashes are then escaped once more as in every value of the file. */
+function quoted(argument: string): string {
+  const escaped = argument.replace(/["`$\\]/g, (character) => `\\${character}`).replaceAll('%', '%%');
+  return `"${escaped}"`.replaceAll('\\', '\\\\');
+}

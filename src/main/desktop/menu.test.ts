@@ -1,0 +1,80 @@
+import type { MenuItemConstructorOptions } from 'electron';
+import { describe, expect, it } from 'vitest';
+import {
+  commandEntry,
+  type CommandId,
+  commandIds,
+  menuTitles,
+  named,
+} from '../../desktop-contract/commands.ts';
+import { menuTemplate } from './menu.ts';
+
+function build(
+  commands: readonly { id: CommandId; title: string }[] = commandIds.map(named),
+  platform: NodeJS.Platform = 'linux',
+) {
+  const ran: CommandId[] = [];
+  const template = menuTemplate({
+    platform,
+    commands,
+    run: (id) => ran.push(id),
+    showDataFolder: () => undefined,
+  });
+  return { template, items: itemsOf(template), ran };
+}
+
+function itemsOf(template: readonly MenuItemConstructorOptions[]): MenuItemConstructorOptions[] {
+  return template.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? itemsOf(item.submenu) : [])]);
+}
+
+function click(item: MenuItemConstructorOptions | undefined): void {
+  (item?.click as (() => void) | undefined)?.();
+}
+
+describe('the menu', () => {
+  it.each(['linux', 'win32', 'darwin'] as const)('has every command of the table once, on %s', (platform) => {
+    const { items, template } = build(undefined, platform);
+    const ids = items.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    expect(ids.toSorted()).toEqual(commandIds.toSorted());
+    const labels = template.flatMap(({ label }) => (label === undefined ? [] : [label]));
+    expect(labels).toEqual(Object.values(menuTitles));
+  });
+
+  it('calls a command as the palette does, shows its keys, and leaves them to the page', () => {
+    const { items } = build();
+    for (const id of commandIds) {
+      const { title, keys } = commandEntry(id);
+      const item = items.find((each) => each.id === id);
+      expect(item).toMatchObject({ label: title.replaceAll('&', '&&'), enabled: true });
+      if (keys?.includes('+') !== true) expect(item).not.toHaveProperty('accelerator');
+      else
+        expect(item).toMatchObject({
+          accelerator: keys.replace('Mod', 'CmdOrCtrl'),
+          registerAccelerator: false,
+        });
+    }
+  });
+
+  it('has no two commands of the same keys', () => {
+    const keys = commandIds.flatMap((id) => commandEntry(id).keys ?? []);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('runs the command of the item that is chosen', () => {
+    const { items, ran } = build();
+    for (const id of commandIds) click(items.find((each) => each.id === id));
+    expect(ran).toEqual(commandIds);
+  });
+
+  it('greys what the page does not offer, and calls the rest as the page does', () => {
+    const { items } = build([{ id: 'tour', title: 'Leave the tour & rest' }]);
+    const enabled = items.filter((item) => item.enabled === true);
+    expect(enabled).toEqual([expect.objectContaining({ id: 'tour', label: 'Leave the tour && rest' })]);
+    expect(items.filter((item) => item.enabled === false)).toHaveLength(commandIds.length - 1);
+  });
+
+  it('has the ways out that a system expects', () => {
+    expect(build(undefined, 'linux').items.some(({ role }) => role === 'quit')).toBe(true);
+    expect(build(undefined, 'darwin').template[0]).toEqual({ role: 'appMenu' });
+  });
+});

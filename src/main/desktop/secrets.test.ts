@@ -1,0 +1,124 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Secrets, type Vault } from './secrets.ts';
+
+let folder: string;
+let file: string;
+let warnings: string[];
+const warn = (message: string) => {
+  warnings.push(message);
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'corollary-secrets-'));
+  file = join(folder, 'secrets.json');
+  warnings = [];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+interface Store extends Vault {
+  isLocked: boolean;
+  isStale: boolean;
+  encrypted: number;
+}
+
+/** A system's store that turns every byte round. */
+function store(isThere = true): Store {
+  const turn = (bytes: Buffer) => Buffer.from(bytes.map((byte) => byte ^ 0x5a));
+  const vault: Store = {
+    isLocked: false,
+    isStale: false,
+    encrypted: 0,
+    isAvailable: async () => isThere,
+    encrypt: async (text) => {
+      if (vault.isLocked) throw new Error('locked');
+      vault.encrypted++;
+      return turn(Buffer.from(text));
+    },
+    decrypt: async (bytes) => {
+      if (vault.isLocked) throw new Error('locked');
+      return { text: turn(bytes).toString(), isStale: vault.isStale };
+    },
+  };
+  return vault;
+}
+
+describe('secrets', () => {
+  it('are there again after a restart, and in the file only as the store encrypts them', async () => {
+    const secrets = await Secrets.open(file, store(), warn);
+    expect(secrets.place).toBe('kept');
+    await secrets.put('one', 'sesame');
+    await secrets.put('two', 'open');
+    await secrets.put('two', null);
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toContain('sesame');
+    expect(text).not.toContain(Buffer.from('sesame').toString('base64'));
+    if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await Secrets.open(file, store(), warn);
+    expect([again.get('one'), again.get('two'), again.get('three')]).toEqual(['sesame', null, null]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('live in memory alone where the system has no store, and end with the program', async () => {
+    const secrets = await Secrets.open(file, store(false), warn);
+    expect(secrets.place).toBe('session');
+    await secrets.put('one', 'sesame');
+    expect(secrets.get('one')).toBe('sesame');
+    expect(() => readFileSync(file)).toThrow('ENOENT');
+    expect((await Secrets.open(file, store(false), warn)).get('one')).toBeNull();
+  });
+
+  it('live in memory alone, with a warning, where the store cannot say whether it is there', async () => {
+    const failing = { ...store(), isAvailable: () => Promise.reject(new Error('no bus')) };
+    expect((await Secrets.open(file, failing, warn)).place).toBe('session');
+    expect(warnings.join()).toContain('no bus');
+  });
+
+  it('that were kept are gone from the file when they are forgotten or changed without a store', async () => {
+    const kept = await Secrets.open(file, store(), warn);
+    for (const name of ['one', 'two', 'three']) await kept.put(name, 'sesame');
+    const without = await Secrets.open(file, store(false), warn);
+    await without.put('one', null);
+    await without.put('two', 'another');
+    const again = await Secrets.open(file, store(), warn);
+    expect([again.get('one'), again.get('two'), again.get('three')]).toEqual([null, null, 'sesame']);
+  });
+
+  it('that a locked store does not give are absent, said without the secret, and not lost', async () => {
+    const vault = store();
+    await (await Secrets.open(file, vault, warn)).put('one', 'sesame');
+    vault.isLocked = true;
+    const locked = await Secrets.open(file, vault, warn);
+    expect(locked.get('one')).toBeNull();
+    expect(warnings.join()).toMatch(/one.*locked/);
+    expect(warnings.join()).not.toContain('sesame');
+    await expect(locked.put('two', 'open')).rejects.toThrow('locked');
+    expect(locked.get('two')).toBeNull();
+    vault.isLocked = false;
+    await locked.put('two', 'open');
+    const again = await Secrets.open(file, vault, warn);
+    expect([again.get('one'), again.get('two')]).toEqual(['sesame', 'open']);
+  });
+
+  it('are encrypted anew when the store has another key', async () => {
+    const vault = store();
+    await (await Secrets.open(file, vault, warn)).put('one', 'sesame');
+    vault.isStale = true;
+    await Secrets.open(file, vault, warn);
+    expect(vault.encrypted).toBe(2);
+  });
+
+  it('that are asked to be kept at once are kept in order', async () => {
+    const secrets = await Secrets.open(file, store(), warn);
+    await Promise.all(['a', 'b', 'c'].map((value) => secrets.put('one', value)));
+    expect((await Secrets.open(file, store(), warn)).get('one')).toBe('c');
+  });
+
+  it('count as none, with a warning, where the file is none', async () => {
+    writeFileSync(file, '{"one":');
+    expect((await Secrets.open(file, store(), warn)).get('one')).toBeNull();
+    expect(warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,108 @@
+/**
+ * Secrets of the desktop application, encrypted by the system's own store: `secrets.json` in the user-data folder, mode
+ * 0600.
+ *
+ * Where the system has no store they are kept in memory until the program ends, and never written in the clear. What
+ * cannot be decrypted counts as absent and stays in the file: a store that is locked today may be open tomorrow.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { SecretPlace } from '../../desktop-contract/channels.ts';
+
+/** The system's store, as far as it matters here. */
+export interface Vault {
+  isAvailable(): Promise<boolean>;
+  encrypt(text: string): Promise<Buffer>;
+  /** `isStale`: the store has another key now, and the text is to be encrypted anew. */
+  decrypt(bytes: Buffer): Promise<{ text: string; isStale: boolean }>;
+}
+
+export class Secrets {
+  readonly place: SecretPlace;
+  readonly #file: string;
+  readonly #vault: Vault;
+  readonly #plain = new Map<string, string>();
+  #encrypted: ReadonlyMap<string, string>;
+  /** Writes go one after another: the last to be asked for is the last in the file. */
+  #lastWrite: Promise<void> = Promise.resolve();
+
+  private constructor(
+    file: string,
+    vault: Vault,
+    place: SecretPlace,
+    encrypted: ReadonlyMap<string, string>,
+  ) {
+    this.#file = file;
+    this.#vault = vault;
+    this.place = place;
+    this.#encrypted = encrypted;
+  }
+
+  /** Reads what is kept. `warn` is told, without a secret in it, of what cannot be read or decrypted. */
+  static async open(file: string, vault: Vault, warn: (message: string) => void): Promise<Secrets> {
+    const isAvailable = await vault.isAvailable().catch((error: unknown) => {
+      warn(`the system's store for secrets cannot be used: ${String(error)}`);
+      return false;
+    });
+    const secrets = new Secrets(file, vault, isAvailable ? 'kept' : 'session', readEncrypted(file, warn));
+    if (isAvailable) await secrets.#decryptAll(warn);
+    return secrets;
+  }
+
+  get(name: string): string | null {
+    return this.#plain.get(name) ?? null;
+  }
+
+  /** Keeps a secret, or forgets it. Rejects where the system's store or its file refuses it; it is not kept then. */
+  put(name: string, secret: string | null): Promise<void> {
+    const write = this.#lastWrite.then(() => this.#put(name, secret));
+    // Whoever comes next waits for this one, and is not to blame for its failure, which its own caller is told.
+    this.#lastWrite = write.catch(() => undefined);
+    return write;
+  }
+
+  async #put(name: string, secret: string | null): Promise<void> {
+    const next = new Map(this.#encrypted);
+    // Without a store, what is in the file is no longer the secret: it goes.
+    if (secret === null || this.place === 'session') next.delete(name);
+    else next.set(name, (await this.#vault.encrypt(secret)).toString('base64'));
+    if (next.get(name) !== this.#encrypted.get(name)) writeEncrypted(this.#file, next);
+    this.#encrypted = next;
+    if (secret === null) this.#plain.delete(name);
+    else this.#plain.set(name, secret);
+  }
+
+  async #decryptAll(warn: (message: string) => void): Promise<void> {
+    const found = this.#encrypted;
+    for (const [name, encrypted] of found)
+      try {
+        const { text, isStale } = await this.#vault.decrypt(Buffer.from(encrypted, 'base64'));
+        this.#plain.set(name, text);
+        if (isStale) await this.put(name, text);
+      } catch (error) {
+        warn(`the secret “${name}” cannot be read from the system's store: ${String(error)}`);
+      }
+  }
+}
+
+function readEncrypted(file: string, warn: (message: string) => void): Map<string, string> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof value !== 'object' || value === null) throw new Error('it holds no object');
+    const entries = Object.entries(value).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+    return new Map(entries);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
+      warn(`${file} cannot be read: ${String(error)}`);
+    return new Map();
+  }
+}
+
+function writeEncrypted(file: string, entries: ReadonlyMap<string, string>): void {
+  const draft = `${file}.new`;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(draft, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, file);
+}

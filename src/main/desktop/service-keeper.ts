@@ -1,0 +1,219 @@
+/**
+ * The service that the window shows: started on its thread, or another program's that has the same data folder.
+ *
+ * A start that is refused becomes a question with ways out. The key of the service and those of language models are
+ * secrets of the user's, known here by the data folder: whoever listens at a port tomorrow may be somebody else.
+ */
+import { app, shell as system } from 'electron';
+import { providerKeys, type ProviderName, providerNames } from '../../desktop-contract/channels.ts';
+import type { StartProgram } from '../service-messages.ts';
+import { applicationFile, hiddenOption } from './login-item.ts';
+import { startOnFreePort } from './ports.ts';
+import { askFolder, askWayOut } from './questions.ts';
+import { lossQuestion, type RefusalQuestion, refusalQuestion } from './refusal.ts';
+import type { Secrets } from './secrets.ts';
+import { type RunningService, startServiceThread } from './service-host.ts';
+import type { Settings } from './settings.ts';
+import type { TrayStatus } from './tray-menu.ts';
+
+export interface ServiceKeeperParts {
+  /** The built module of the service's thread. */
+  readonly serviceThread: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The data folder where neither STORAGE_DIR nor the user says another. */
+  readonly usualFolder: string;
+  readonly settings: () => Settings;
+  readonly change: (settings: Partial<Settings>) => void;
+  readonly secrets: () => Secrets;
+  /** Called whenever another status is to be shown. */
+  readonly onStatus: (status: TrayStatus) => void;
+  /** Called when the service has ended by itself and was started again. */
+  readonly onRestarted: () => void;
+  /** Called when the user wants to quit rather than go on without it. */
+  readonly onGivenUp: () => void;
+}
+
+const usualPort = 9300;
+const usualHost = '127.0.0.1';
+
+export class ServiceKeeper {
+  readonly #parts: ServiceKeeperParts;
+  #folder: string;
+  #address: string | null = null;
+  #service: RunningService | null = null;
+  #isEnding = false;
+  /** A port that was looked for, since the one before was taken; null once it was told. */
+  #movedTo: number | null = null;
+
+  constructor(parts: ServiceKeeperParts) {
+    this.#parts = parts;
+    this.#folder = this.#setting('STORAGE_DIR') ?? parts.settings().folder ?? parts.usualFolder;
+  }
+
+  /** The service's address; null before there is one. */
+  get address(): string | null {
+    return this.#address;
+  }
+
+  /** The data folder of the service, or the one that is tried. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** Whether the service is another program's. */
+  get isAttached(): boolean {
+    return this.#address !== null && this.#service === null;
+  }
+
+  isSet(variable: string): boolean {
+    return this.#setting(variable) !== null;
+  }
+
+  /** The port that agents are to be told of, where it is another than before; once. */
+  takeMove(): number | null {
+    const moved = this.#movedTo;
+    this.#movedTo = null;
+    return moved;
+  }
+
+  /** How many agents would lose their service with this program. */
+  async agents(): Promise<number> {
+    return this.#service === null ? 0 : this.#service.agents();
+  }
+
+  /** Starts the service, or attaches to one; false: the user chose to quit. */
+  async start(): Promise<boolean> {
+    this.#parts.onStatus({ kind: 'starting' });
+    for (;;) {
+      const { chosenPort, port } = this.#parts.settings();
+      const isPortFixed = this.isSet('PORT') || chosenPort !== null;
+      const usual = chosenPort ?? port ?? usualPort;
+      const start = await startOnFreePort((candidate) => this.#startOn(candidate), {
+        usual,
+        isFixed: isPortFixed,
+        host: this.#setting('HOST') ?? usualHost,
+      });
+      if (start.outcome === 'running') {
+        this.#adopt(start.service);
+        if (!isPortFixed && start.service.port !== usual) this.#movedTo = start.service.port;
+        if (!isPortFixed) this.#parts.change({ port: start.service.port });
+        return true;
+      }
+      const isPortChosen = !this.isSet('PORT') && chosenPort !== null;
+      const choice = await this.#ask(refusalQuestion(start.refusal, { folder: this.#folder, isPortChosen }));
+      if (choice === 'quit') return false;
+      if (choice === 'attach' && start.refusal.owner !== null) {
+        this.#address = start.refusal.owner;
+        this.#parts.onStatus({ kind: 'attached', address: this.#address });
+        return true;
+      }
+    }
+  }
+
+  /**
+   * Ends the service of this program and starts it with what was changed, in `folder` where that is another; false: the
+   * user chose to quit.
+   */
+  async restart(folder: string | null): Promise<boolean> {
+    await this.close();
+    this.#isEnding = false;
+    this.#address = null;
+    this.#folder = folder ?? this.#folder;
+    return this.start();
+  }
+
+  /** Ends the service where it is this program's. */
+  async close(): Promise<void> {
+    this.#isEnding = true;
+    const service = this.#service;
+    this.#service = null;
+    await service?.close();
+    this.#parts.onStatus({ kind: 'stopped' });
+  }
+
+  #startOn(port: number) {
+    return startServiceThread(this.#parts.serviceThread, {
+      environment: { ...this.#providerEnvironment(), ...this.#parts.environment, STORAGE_DIR: this.#folder },
+      defaults: { host: usualHost, port },
+      program: this.#program(),
+    });
+  }
+
+  /** An installed application is started again by itself: it runs as no Node. */
+  #program(): StartProgram | null {
+    if (!app.isPackaged) return null;
+    const { environment } = this.#parts;
+    return { command: applicationFile(environment), args: [hiddenOption], environment };
+  }
+
+  /** The keys of language models that were given in Settings; with one of them, extraction is on unless it was set. */
+  #providerEnvironment(): Record<string, string> {
+    const secrets = this.#parts.secrets();
+    const given = providerNames
+      .filter((provider) => !this.hasProviderInEnvironment(provider))
+      .map((provider) => [providerKeys[provider].variable, secrets.get(providerSecret(provider))] as const)
+      .filter((entry): entry is readonly [(typeof entry)[0], string] => entry[1] !== null);
+    return given.length === 0 ? {} : { EXTRACTION_ENABLED: 'true', ...Object.fromEntries(given) };
+  }
+
+  hasProviderInEnvironment(provider: ProviderName): boolean {
+    const { variable, alias } = providerKeys[provider];
+    return this.isSet(variable) || this.isSet(alias);
+  }
+
+  /** The name under which the key of this service is kept. */
+  get keySecret(): string {
+    return `key of ${this.#folder}`;
+  }
+
+  #adopt(service: RunningService): void {
+    this.#service = service;
+    this.#address = service.address;
+    this.#parts.onStatus({ kind: 'running', address: service.address });
+    void service.lost.then((reason) => this.#onLost(service, reason));
+  }
+
+  async #onLost(service: RunningService, reason: string): Promise<void> {
+    if (this.#isEnding || this.#service !== service) return;
+    this.#service = null;
+    this.#parts.onStatus({ kind: 'stopped' });
+    const choice = await this.#ask(lossQuestion(reason));
+    if (choice === 'quit' || !(await this.start())) this.#parts.onGivenUp();
+    else this.#parts.onRestarted();
+  }
+
+  /** Asks until the answer is one to act on outside: looking at folders and choosing them happens here. */
+  async #ask(question: RefusalQuestion): Promise<'retry' | 'attach' | 'quit'> {
+    for (;;) {
+      const way = await askWayOut(question);
+      switch (way) {
+        case 'retry':
+        case 'attach':
+        case 'quit':
+          return way;
+        case 'any-port':
+          this.#parts.change({ chosenPort: null });
+          return 'retry';
+        case 'show-folder':
+          system.showItemInFolder(this.#folder);
+          break;
+        case 'choose-folder': {
+          const folder = await askFolder(this.#folder);
+          if (folder === null) break;
+          this.#folder = folder;
+          return 'retry';
+        }
+      }
+    }
+  }
+
+  /** A variable of the environment; an empty one counts as not set. */
+  #setting(name: string): string | null {
+    return this.#parts.environment[name] || null;
+  }
+}
+
+/** The name under which a provider's key is kept. */
+export function providerSecret(provider: ProviderName): string {
+  return `provider ${provider}`;
+}

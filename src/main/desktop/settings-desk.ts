@@ -1,0 +1,159 @@
+/**
+ * The settings that only a desktop has, as the page reads and changes them.
+ *
+ * What the environment sets is shown and not changed. The service takes up its folder, port and keys when it is started
+ * again, which the user says; secrets go in and are never read out.
+ */
+import { app, shell as system } from 'electron';
+import {
+  type DesktopSettings,
+  type ProviderKeyState,
+  type ProviderName,
+  providerNames,
+  type ReleaseState,
+  type SettingsChange,
+} from '../../desktop-contract/channels.ts';
+import type { LoginItem } from './login-item.ts';
+import { askFolder } from './questions.ts';
+import { fetchRelease, type Release, releaseState } from './releases.ts';
+import type { Secrets } from './secrets.ts';
+import { providerSecret, type ServiceKeeper } from './service-keeper.ts';
+import type { Settings } from './settings.ts';
+
+export interface SettingsDeskParts {
+  readonly settings: () => Settings;
+  readonly change: (settings: Partial<Settings>) => void;
+  readonly secrets: () => Secrets;
+  readonly service: ServiceKeeper;
+  readonly loginItem: LoginItem;
+  /** Where newer versions are asked for; null: nowhere. */
+  readonly releasesAddress: string | null;
+  /** Called when a newer version is known of, or none any more. */
+  readonly onRelease: () => void;
+}
+
+export class SettingsDesk {
+  readonly #parts: SettingsDeskParts;
+  #needsRestart = false;
+  #nextFolder: string | null = null;
+  #release: Release | null = null;
+  #releaseState: ReleaseState;
+
+  constructor(parts: SettingsDeskParts) {
+    this.#parts = parts;
+    this.#releaseState = { kind: parts.releasesAddress === null ? 'off' : 'unknown' };
+  }
+
+  /** A newer version that is known of. */
+  get newer(): Release | null {
+    return this.#releaseState.kind === 'newer' ? this.#release : null;
+  }
+
+  /** The data folder that was chosen for the next start of the service; null: the one it has. */
+  get nextFolder(): string | null {
+    return this.#nextFolder;
+  }
+
+  read(): DesktopSettings {
+    const { service, loginItem } = this.#parts;
+    const { chosenPort, departure, asksForReleases } = this.#parts.settings();
+    return {
+      folder: this.#nextFolder ?? service.folder,
+      isFolderFixed: service.isSet('STORAGE_DIR'),
+      port: chosenPort,
+      isPortFixed: service.isSet('PORT'),
+      isAttached: service.isAttached,
+      opensAtLogin: loginItem.isOn(),
+      departure,
+      asksForReleases,
+      release: this.#releaseState,
+      secrets: this.#parts.secrets().place,
+      providers: Object.fromEntries(
+        providerNames.map((provider) => [provider, this.#providerState(provider)]),
+      ) as Record<ProviderName, ProviderKeyState>,
+      needsRestart: this.#needsRestart,
+    };
+  }
+
+  /** Makes the change. Rejects, in words for the user, where it cannot be made; nothing is changed then. */
+  async change(change: SettingsChange): Promise<DesktopSettings> {
+    const { service } = this.#parts;
+    switch (change.kind) {
+      case 'port':
+        if (service.isSet('PORT')) throw new Error('The port is set by PORT.');
+        this.#parts.change({ chosenPort: change.port });
+        this.#needsRestart = true;
+        break;
+      case 'opensAtLogin':
+        this.#parts.loginItem.set(change.value);
+        break;
+      case 'departure':
+        this.#parts.change({ departure: change.value });
+        break;
+      case 'asksForReleases':
+        this.#parts.change({ asksForReleases: change.value });
+        if (!change.value) this.#setRelease(null, { kind: this.#unasked });
+        break;
+      case 'provider':
+        if (service.hasProviderInEnvironment(change.provider))
+          throw new Error('The key is set by the environment.');
+        await this.#parts.secrets().put(providerSecret(change.provider), change.key);
+        this.#needsRestart = true;
+        break;
+    }
+    return this.read();
+  }
+
+  async chooseFolder(): Promise<DesktopSettings> {
+    const { service } = this.#parts;
+    if (service.isSet('STORAGE_DIR')) throw new Error('The folder is set by STORAGE_DIR.');
+    const folder = await askFolder(service.folder);
+    if (folder !== null && folder !== this.read().folder) {
+      this.#parts.change({ folder });
+      this.#nextFolder = folder;
+      this.#needsRestart = true;
+    }
+    return this.read();
+  }
+
+  /** Asks for a newer version, where the user has switched that on and there is somebody to ask. */
+  async checkReleases(): Promise<DesktopSettings> {
+    const { releasesAddress } = this.#parts;
+    if (releasesAddress === null || !this.#parts.settings().asksForReleases) return this.read();
+    try {
+      const release = await fetchRelease(releasesAddress, fetch);
+      this.#setRelease(release, releaseState(app.getVersion(), release));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#setRelease(null, { kind: 'failed', reason });
+    }
+    return this.read();
+  }
+
+  async showRelease(): Promise<void> {
+    if (this.newer === null) throw new Error('No newer version is known of.');
+    await system.openExternal(this.newer.page);
+  }
+
+  /** To be called when the service was started with what is set. */
+  takenUp(): void {
+    this.#needsRestart = false;
+    this.#nextFolder = null;
+  }
+
+  get #unasked(): 'off' | 'unknown' {
+    return this.#parts.releasesAddress === null ? 'off' : 'unknown';
+  }
+
+  #setRelease(release: Release | null, state: ReleaseState): void {
+    this.#release = release;
+    this.#releaseState = state;
+    this.#parts.onRelease();
+  }
+
+  #providerState(provider: ProviderName): ProviderKeyState {
+    if (this.#parts.service.hasProviderInEnvironment(provider)) return 'environment';
+    const secrets = this.#parts.secrets();
+    return secrets.get(providerSecret(provider)) === null ? 'none' : secrets.place;
+  }
+}

@@ -1,0 +1,23 @@
+/** The system's store for secrets: Keychain, DPAPI, or the secret service of a Linux desktop. */
+import { safeStorage } from 'electron';
+import type { Vault } from './secrets.ts';
+
+export function systemVault(platform: NodeJS.Platform): Vault {
+  return {
+    isAvailable: async () => {
+      // Without a secret service Electron would encrypt by a password that everybody knows: that is no store.
+      if (platform === 'linux' && !hasSecretService()) return false;
+      return safeStorage.isAsyncEncryptionAvailable();
+    },
+    encrypt: (text) => safeStorage.encryptStringAsync(text),
+    decrypt: async (bytes) => {
+      const { result, shouldReEncrypt } = await safeStorage.decryptStringAsync(bytes);
+      return { text: result, isStale: shouldReEncrypt };
+    },
+  };
+}
+
+function hasSecretService(): boolean {
+  const backend = safeStorage.getSelectedStorageBackend();
+  return backend !== 'basic_text' && backend !== 'unknown';
+}

@@ -1,0 +1,21 @@
+/** A line of the settings: what it is, a word about it, and what changes it. */
+import type { ReactNode } from 'react';
+import styles from './settings.module.css';
+
+interface SettingProps {
+  title: string;
+  hint: string;
+  children: ReactNode;
+}
+
+export function Setting({ title, hint, children }: SettingProps) {
+  return (
+    <div className={styles.setting}>
+      <div>
+        <h3>{title}</h3>
+        <p>{hint}</p>
+      </div>
+      <div className={styles.control}>{children}</div>
+    </div>
+  );
+}
