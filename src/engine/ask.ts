@@ -46,7 +46,7 @@ export async function ask(
     count: results.length,
     truncated: page.isTruncated,
     generation: reader.generation,
-    elapsedMs: Math.round(pacer.elapsedMs * 1000) / 1000,
+    elapsedMs: pacer.elapsedRounded,
     ...(page.proof === null ? {} : { proof: page.proof.proof }),
   };
   return { answer, used: new Set(used.values()) };

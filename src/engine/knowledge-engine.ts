@@ -81,6 +81,7 @@ import { beginImport, supposeImport, undoImport } from './importing.ts';
 import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.ts';
 import { learn, learnedOf, ruleRefusals } from './learn.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
+import { askedKey } from './kept-answers.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnosis } from './logic/diagnose.ts';
@@ -376,10 +377,14 @@ export class KnowledgeEngine implements Engine {
   }
 
   async ask(caller: Caller, input: AskInput): Promise<Answer> {
+    const key = askedKey(input);
+    const again = caller.transaction === null ? this.#live.answerAgain(caller, key) : null;
+    if (again !== null) return again;
     const body = bodyOf(input);
     const answered = async (context: BrowseContext, plain = context): Promise<Answer> => {
       const { answer, used } = await ask(context, input, body);
       await this.#live.noteUses(plain, used);
+      this.#live.keepAnswer(context, key, answer, used);
       return answer;
     };
     if (caller.transaction !== null) return this.#transactions.reading(caller, input, answered);

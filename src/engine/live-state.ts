@@ -5,10 +5,12 @@ import { type Caller, signalOf } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { BrowseContext } from './browse.ts';
+import type { Answer } from './contract/inference.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Change, EngineCounters, EngineFigures } from './engine.ts';
 import type { FactRow, FactStore } from './facts/fact-store.ts';
 import type { Dependents, Known } from './forget.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import { KeptListings } from './kept-listings.ts';
 import { relationOf } from './logic/terms.ts';
 import { countsAlike } from './prepare-rules.ts';
@@ -73,14 +75,16 @@ type LiveCounters = Exclude<
   'records' | 'commits' | 'logBytes' | 'snapshots' | 'backups'
 >;
 
-/** Of the memory for what is derived, the part that listings may take. */
+/** Of the memory for what is derived, the parts that listings and answers may take. */
 const partOfListings = 8;
+const partOfAnswers = 64;
 
 export class LiveState implements LaneWatcher {
   readonly #parts: LiveParts;
   readonly #feed = new ChangeFeed();
   readonly #memory: MemoryBudget;
   readonly #listings: KeptListings;
+  readonly #answers: KeptAnswers;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #upkeep = new Map<TenantState, BackgroundUpkeep>();
   /** Upkeep of tenants that have gone, until it has ended. */
@@ -108,6 +112,7 @@ export class LiveState implements LaneWatcher {
     this.#tallies = new Map(parts.tallies);
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
+    this.#answers = new KeptAnswers(parts.memoryBytes / partOfAnswers);
     // What ended or began before the start is told to nobody.
     const start = this.showTime();
     for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
@@ -167,6 +172,30 @@ export class LiveState implements LaneWatcher {
     if (found === null) return null;
     for (const fact of found.facts) this.noteUse(context, fact);
     return found.result;
+  }
+
+  /** In this turn: the answer to a question with this key that was given before and still holds; null: there is none. */
+  answerAgain(caller: Caller, key: string): Answer | null {
+    this.refuseClosed();
+    const context = this.pin(caller, defaultLimits);
+    const { reasoner, reader, pacer } = context;
+    const kept = this.#answers.find(reasoner, reader, key);
+    if (kept === null) return null;
+    for (const fact of kept.used) this.noteUse(context, fact);
+    const { proof, ...answer } = kept.answer;
+    const { generation } = reader;
+    return {
+      ...answer,
+      generation,
+      elapsedMs: pacer.elapsedRounded,
+      ...(proof === undefined ? {} : { proof }),
+    };
+  }
+
+  /** Keeps what was answered, and which stored facts it used, for `answerAgain`. */
+  keepAnswer({ reasoner, reader }: BrowseContext, key: string, answer: Answer, used: Set<FactRow>): void {
+    const { generation: _now, elapsedMs: _then, ...written } = answer;
+    this.#answers.keep(reasoner, reader, key, written, used);
   }
 
   /**

@@ -218,6 +218,8 @@ export function checkParams(name: OperationName, params: unknown): unknown {
 /** Query string and body, checked; the errors of both are named together. */
 export function checkInput(name: OperationName, raw: RawInput): CheckedInput {
   const spec: OperationSpec = operations[name];
+  const usual = spec.quick?.(raw.body) ?? null;
+  if (usual !== null) return checkedInput(spec, raw, { ok: true, value: usual });
   const body =
     spec.body === undefined ? nothing(raw.body, 'unknown field') : validate(spec.body, raw.body ?? {});
   return checkedInput(spec, raw, body);

@@ -23,8 +23,8 @@ export interface Caller {
    */
   readonly ifMatch?: readonly string[] | '*';
   readonly requestId: string;
-  /** Address of the other end of the connection; absent: none is known. */
-  readonly peer?: string;
+  /** Address of the other end of the connection; absent or undefined: none is known. */
+  readonly peer?: string | undefined;
   /** Aborts when the client has gone: its question is cancelled, its writes are not. */
   readonly signal: AbortSignal | Cancellation;
 }

@@ -24,6 +24,7 @@ import {
   predicateSchema,
   termsSchema,
 } from './language.ts';
+import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
 /** The greatest size of `metadata`, as UTF-8 bytes of its JSON. */
 export const maxMetadataBytes = 64 * 1024;
@@ -114,6 +115,12 @@ export const factsInputSchema = z.preprocess(
   }),
 );
 
+/** What `factInputSchema` makes of a fact that `plainFact` takes; null of all others. */
+export function plainFactInput(value: unknown): z.output<typeof factInputSchema> | null {
+  const fact = plainFact(value);
+  return fact === null ? null : { ...fact, ifGeneration: null };
+}
+
 const plainest: FactInput = factSchema.parse({ predicate: 'p', args: [] });
 
 /**
@@ -138,14 +145,16 @@ export function plainFact(value: unknown): FactInput | null {
 let knownPredicate: string | null = null;
 let knownScope: string | null = null;
 
-function isPlainPredicate(name: string): boolean {
+export function isPlainPredicate(name: unknown): boolean {
+  if (typeof name !== 'string') return false;
   if (name === knownPredicate) return true;
   if (isBuiltinName(name) || predicateProblem(name) !== null) return false;
   knownPredicate = name;
   return true;
 }
 
-function isPlainScope(name: string): boolean {
+export function isPlainScope(name: unknown): boolean {
+  if (typeof name !== 'string') return false;
   if (name === knownScope) return true;
   if (!scopeNameSchema.safeParse(name).success) return false;
   knownScope = name;
@@ -222,6 +231,20 @@ export const queryInputSchema = z
   })
   .superRefine(oneScopeChoice);
 export type QueryInput = z.output<typeof queryInputSchema>;
+
+/** What `queryInputSchema` makes of a usual query; null of all others. */
+export const plainQuery = plainInput(
+  queryInputSchema,
+  { predicate: 'p', args: [] },
+  {
+    predicate: isPlainPredicate,
+    args: areTerms,
+    scope: isPlainScope,
+    truthVal: isBoolean,
+    limit: isWhole(1, 100_000),
+    offset: isWhole(0, Number.MAX_SAFE_INTEGER),
+  },
+);
 
 export const queryResultSchema = z.array(
   z.object({ predicate: z.string(), args: z.array(z.string()), truthVal: z.boolean() }),

@@ -23,14 +23,27 @@ function notDots(name: string): boolean {
   return name !== '.' && name !== '..';
 }
 
+const databaseName = /^[A-Za-z0-9_.-]{1,128}$/;
+const tenantName = /^[\x21-\x7e]{1,256}$/;
+
+/** As `databaseNameSchema`. */
+export function isDatabaseName(name: string): boolean {
+  return databaseName.test(name) && notDots(name);
+}
+
+/** As `tenantNameSchema`. */
+export function isTenantName(name: string): boolean {
+  return tenantName.test(name) && notDots(name);
+}
+
 export const databaseNameSchema = z
   .string()
-  .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'a database name is 1 to 128 ASCII letters, digits, _ - or .')
+  .regex(databaseName, 'a database name is 1 to 128 ASCII letters, digits, _ - or .')
   .refine(notDots, 'a name is never . or ..');
 
 export const tenantNameSchema = z
   .string()
-  .regex(/^[\x21-\x7e]{1,256}$/, 'a tenant is 1 to 256 visible ASCII characters')
+  .regex(tenantName, 'a tenant is 1 to 256 visible ASCII characters')
   .refine(notDots, 'a name is never . or ..');
 
 export const scopeNameSchema = z

@@ -10,7 +10,9 @@ import {
   scopeFields,
   timeoutSchema,
 } from './fields.ts';
+import { isPlainPredicate, isPlainScope } from './facts.ts';
 import { bodySchema, predicateSchema, termsSchema } from './language.ts';
+import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
 export const defaultMaxDerivations = 10_000_000;
 /** A proof stops growing here and says `truncated`. */
@@ -60,6 +62,24 @@ export const askInputSchema = z
   .superRefine(oneScopeChoice)
   .superRefine(oneForm);
 export type AskInput = z.output<typeof askInputSchema>;
+
+/** What `askInputSchema` makes of a usual question of one atom; null of all others. */
+export const plainQuestion = plainInput(
+  askInputSchema,
+  { predicate: 'p', args: [] },
+  {
+    predicate: isPlainPredicate,
+    args: areTerms,
+    negated: isBoolean,
+    scope: isPlainScope,
+    withProof: isBoolean,
+    allProofs: isBoolean,
+    limit: isWhole(1, 100_000),
+    offset: isWhole(0, Number.MAX_SAFE_INTEGER),
+    timeoutMs: isWhole(1, 600_000),
+    maxDerivations: isWhole(1, 1_000_000_000),
+  },
+);
 
 export const proofStepKinds = ['fact', 'rule', 'absence', 'builtin', 'aggregate'] as const;
 

@@ -80,6 +80,8 @@ export interface OperationSpec {
   /** Parameters of the query string that are lists: they may be repeated. */
   lists?: readonly string[];
   body?: z.ZodType;
+  /** What `body` makes of the usual ones, sooner; null of all others. */
+  quick?: (body: unknown) => unknown;
   /** The list in the body that can be very long: it is checked in slices. */
   longList?: LongList;
   output: z.ZodType;

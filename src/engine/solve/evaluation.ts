@@ -59,6 +59,11 @@ export class Pacer {
     return performance.now() - this.startedAt;
   }
 
+  /** The same to the microsecond, as answers tell it. */
+  get elapsedRounded(): number {
+    return Math.round(this.elapsedMs * 1000) / 1000;
+  }
+
   /** True when it is time to let others run. */
   get isSliceOver(): boolean {
     return performance.now() - this.#sliceStartedAt > sliceMs;

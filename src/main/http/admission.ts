@@ -1,9 +1,9 @@
 /**
  * The first refusals of every request, in the order of the contract: NotReady, Origin and Host, the route.
  *
- * They run before a credential or a body is looked at, for unknown addresses and malformed ones too. The headers
- * that every answer carries are set here, on the raw response, so that streams and surfaces that write their own
- * answers carry them as well.
+ * They run before a credential or a body is looked at, for unknown addresses and malformed ones too. Here are also the
+ * headers that every answer carries: the framework's answers get them in a hook, and who writes to the raw response, such
+ * as a stream, sets them first.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
@@ -44,8 +44,8 @@ const requestHeaders = [
 ].join(', ');
 
 export interface Admission {
-  /** Sets the standing headers and refuses what comes first. */
-  admit(request: FastifyRequest, reply: FastifyReply): void;
+  /** Refuses what comes first, and notes which standing headers the answer has. */
+  admit(request: FastifyRequest): void;
   /** Installs the hooks; call before any route is added. */
   install(app: FastifyInstance): void;
 }
@@ -53,10 +53,8 @@ export interface Admission {
 export function createAdmission(host: HttpHost): Admission {
   const policy = createOriginPolicy(host.settings.corsAllowedOrigins, host.settings.allowedHosts);
   const routes = new RouteMap();
-  const admit = (request: FastifyRequest, reply: FastifyReply): void => {
+  const admit = (request: FastifyRequest): void => {
     request.startedAt = performance.now();
-    reply.raw.setHeader('x-request-id', request.id);
-    for (const [name, value] of sameHeaders) reply.raw.setHeader(name, value);
     const phase = host.phase();
     if (phase !== 'ready' && !isAnsweredAlways(request.routeOptions.url ?? ''))
       throw new EngineError(
@@ -64,8 +62,7 @@ export function createAdmission(host: HttpHost): Admission {
         phase === 'starting' ? 'the service is starting: try again soon' : 'the service is shutting down',
       );
     const crossOrigin = policy.admit(request.raw);
-    if (crossOrigin === sameOrigin) return;
-    for (const [name, value] of Object.entries(crossOrigin)) reply.raw.setHeader(name, value);
+    if (crossOrigin !== sameOrigin) request.crossOrigin = crossOrigin;
   };
   return {
     admit,
@@ -74,13 +71,18 @@ export function createAdmission(host: HttpHost): Admission {
       app.decorateRequest('onlyDryRun', false);
       app.decorateRequest('startedAt', 0);
       app.decorateRequest('route', null);
+      app.decorateRequest('crossOrigin', null);
       app.addHook('onRoute', ({ method, url }) => {
         routes.add(typeof method === 'string' ? [method] : method, url);
       });
       app.addHook('onRequest', (request, reply, done) => {
-        admit(request, reply);
+        admit(request);
         if (request.is404) answerUnrouted(routes, request, reply);
         else done();
+      });
+      app.addHook('onSend', (request, reply, _payload, done) => {
+        setStandingHeaders(request, reply);
+        done();
       });
     },
   };
@@ -95,9 +97,28 @@ const sameHeaders: readonly (readonly [string, string])[] = [
   ['vary', 'Origin'],
 ];
 
+const samePairs: readonly string[] = sameHeaders.flat();
+
 /** Headers of every answer. */
 export function standingHeaders(requestId: string): Readonly<Record<string, string>> {
   return { 'x-request-id': requestId, ...Object.fromEntries(sameHeaders) };
+}
+
+/** Sets them on the raw response, and those that let a page of another origin read it. */
+export function setStandingHeaders(request: FastifyRequest, { raw }: FastifyReply): void {
+  const headers = standingPairs(request);
+  for (let at = 0; at < headers.length; at += 2)
+    raw.setHeader(headers[at] as string, headers[at + 1] as string);
+}
+
+/** The same as names and values in turn, for `writeHead` of a response on which none was set: that costs a fraction. */
+export function standingPairs(request: FastifyRequest): string[] {
+  const pairs = ['x-request-id', request.id, ...samePairs];
+  // A request whose address cannot be read has met no hook, and may have nothing of what they add.
+  const crossOrigin: FastifyRequest['crossOrigin'] | undefined = request.crossOrigin;
+  if (crossOrigin === null || crossOrigin === undefined) return pairs;
+  for (const [name, value] of Object.entries(crossOrigin)) pairs.push(name, value);
+  return pairs;
 }
 
 /** An address without a route for its method: a preflight, 405 with the methods there are, or 404. */

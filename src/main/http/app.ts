@@ -10,7 +10,7 @@ import { EngineError } from '../../engine/index.ts';
 import type { JsonBodies } from '../a2a-host.ts';
 import { requirePermission } from '../dispatch.ts';
 import { Activity } from './activity.ts';
-import { type Admission, createAdmission } from './admission.ts';
+import { type Admission, createAdmission, setStandingHeaders } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
 import { type NamedPlace, namedPlace, requireCovered } from './caller.ts';
 import { answerClientError } from './client-error.ts';
@@ -24,7 +24,7 @@ import { sendJson } from './json-answer.ts';
 import { logRequests, noteRequest } from './log-requests.ts';
 import { sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
-import { logForFramework } from './request-log.ts';
+import { RequestLog } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
 import { ConnectionTraffic } from './traffic.ts';
@@ -80,7 +80,9 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   for (const mount of mounts)
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
-      scope.addHook('onRequest', (request, _reply, done) => {
+      scope.addHook('onRequest', (request, reply, done) => {
+        // They write to the raw response.
+        setStandingHeaders(request, reply);
         const { isPublic = false, readsBody = false } = mountedRoute(request);
         if (!isPublic) {
           const identity = guard.identify(request);
@@ -121,7 +123,8 @@ function withDefaults({ database, tenant }: NamedPlace): NamedPlace {
 /** The bare application: its servers and what becomes of errors. */
 function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraffic): FastifyInstance {
   const app: FastifyInstance = fastify({
-    loggerInstance: logForFramework(host.log),
+    // A log that is given to the framework makes it listen to the end of every answer, for lines that are switched off.
+    childLoggerFactory: (_none, bindings, options) => new RequestLog(host.log, bindings, options),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     // Also of the second one that listens where the host has two addresses.
@@ -140,13 +143,17 @@ function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraf
     frameworkErrors: (_error, request, reply) => {
       noteRequest(host, request, reply);
       try {
-        admission.admit(request, reply);
+        admission.admit(request);
+        // No hook runs for these.
+        setStandingHeaders(request, reply);
         sendProblem(malformedAddress(), request, reply);
       } catch (error) {
+        setStandingHeaders(request, reply);
         sendProblem(error, request, reply);
       }
     },
   });
+  app.log = host.log;
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof ClientGone)) return sendProblem(error, request, reply);
     reply.hijack();

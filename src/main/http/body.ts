@@ -7,6 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as atEndOfTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, Slices } from '../../engine/index.ts';
 import { namesPrototype } from '../prototype-field.ts';
@@ -62,52 +63,121 @@ export function mediaTypeOf(request: IncomingMessage, types: readonly string[]):
  * too long, with RateLimited where too much of others' is held, with ClientGone where it breaks off.
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = (): EngineError =>
-    new EngineError('PayloadTooLarge', `the body is over ${limit} bytes (MAX_REQUEST_BODY_BYTES)`);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const room = new Room(request, limit);
-    let size = 0;
-    let isSettled = false;
-    // Listeners stay, and do nothing any more: to take them away costs more than all else here.
-    const settle = (): void => {
-      isSettled = true;
-      clearTimeout(whole);
-      clearTimeout(silent);
-    };
-    const refuse = (error: EngineError): void => {
-      settle();
-      room.leave();
-      discardRest(request);
-      reject(error);
-    };
-    const whole = setTimeout(() => refuse(tooSlow('took too long')), limits.wholeBodyMs).unref();
-    const silent = setTimeout(() => refuse(tooSlow('stopped coming')), limits.silentBodyMs).unref();
-    const onData = (chunk: Buffer): void => {
-      if (isSettled) return;
-      silent.refresh();
-      size += chunk.length;
-      if (size > limit) refuse(tooLarge());
-      else if (room.take(chunk.length)) chunks.push(chunk);
-      else refuse(noRoom());
-    };
-    const onEnd = (): void => {
-      if (isSettled) return;
-      settle();
-      room.keep();
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size));
-    };
-    const onClose = (): void => {
-      if (isSettled) return;
-      settle();
-      room.leave();
-      reject(new ClientGone('the body broke off'));
-    };
-    if (Number(request.headers['content-length'] ?? 0) > limit) refuse(tooLarge());
-    else if (request.destroyed) onClose();
-    else request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    new Reading(request, limit, resolve, reject).begin();
   });
+}
+
+/** A body that is being read. */
+class Reading {
+  readonly #request: IncomingMessage;
+  readonly #limit: number;
+  readonly #resolve: (body: Buffer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #chunks: Buffer[] = [];
+  /** null: it is short so far. */
+  #room: Room | null = null;
+  #size = 0;
+  #isSettled = false;
+  #whole: NodeJS.Timeout | undefined;
+  #silent: NodeJS.Timeout | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    limit: number,
+    resolve: (body: Buffer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#request = request;
+    this.#limit = limit;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    const request = this.#request;
+    const onClose = (): void => this.#breakOff();
+    if (Number(request.headers['content-length'] ?? 0) > this.#limit) this.#refuse(this.#tooLarge());
+    else if (request.destroyed) onClose();
+    else {
+      // Listeners stay, and do nothing any more: to take them away costs more than all else here.
+      request
+        .on('data', (chunk: Buffer) => this.#take(chunk))
+        .on('end', () => this.#end())
+        .on('close', onClose)
+        .on('error', onClose);
+      begun.push(this);
+      if (begun.length === 1) atEndOfTurn(limitBegun);
+    }
+  }
+
+  /** Sets its limits of time, unless it is there already. */
+  limitTime(): void {
+    if (this.#isSettled) return;
+    const { wholeBodyMs, silentBodyMs } = limits;
+    this.#whole = setTimeout(() => this.#refuse(tooSlow('took too long')), wholeBodyMs).unref();
+    this.#silent = setTimeout(() => this.#refuse(tooSlow('stopped coming')), silentBodyMs).unref();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#isSettled) return;
+    this.#silent?.refresh();
+    this.#size += chunk.length;
+    if (this.#size > this.#limit) this.#refuse(this.#tooLarge());
+    else if (this.#hasRoom()) this.#chunks.push(chunk);
+    else this.#refuse(noRoom());
+  }
+
+  #hasRoom(): boolean {
+    if (this.#size <= limits.shortBodyBytes) return true;
+    this.#room ??= new Room(this.#request, this.#limit);
+    return this.#room.take(this.#size);
+  }
+
+  #end(): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    this.#room?.keep();
+    const [only] = this.#chunks;
+    const isOne = this.#chunks.length === 1 && only !== undefined;
+    this.#resolve(isOne ? only : Buffer.concat(this.#chunks, this.#size));
+  }
+
+  #breakOff(): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    this.#room?.leave();
+    this.#reject(new ClientGone('the body broke off'));
+  }
+
+  #refuse(error: EngineError): void {
+    this.#settle();
+    this.#room?.leave();
+    discardRest(this.#request);
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    clearTimeout(this.#whole);
+    clearTimeout(this.#silent);
+  }
+
+  #tooLarge(): EngineError {
+    return new EngineError(
+      'PayloadTooLarge',
+      `the body is over ${this.#limit} bytes (MAX_REQUEST_BODY_BYTES)`,
+    );
+  }
+}
+
+/** Bodies that began to be read in this turn of the event loop: most are there at its end, and need no timers. */
+let begun: Reading[] = [];
+
+function limitBegun(): void {
+  const all = begun;
+  begun = [];
+  for (const reading of all) reading.limitTime();
 }
 
 /** Bytes of all long bodies that are being read, or whose requests are not answered yet. */
@@ -117,7 +187,6 @@ let heldBytes = 0;
 class Room {
   readonly #request: IncomingMessage;
   readonly #most: number;
-  #bytes = 0;
   #counted = 0;
 
   /** `limit`: the greatest length of a body. */
@@ -126,11 +195,9 @@ class Room {
     this.#most = Math.max(limits.bodiesBytes, 2 * limit);
   }
 
-  /** False: there is no room for so many bytes more. */
+  /** False: there is no room for a body of so many bytes. */
   take(bytes: number): boolean {
-    this.#bytes += bytes;
-    if (this.#bytes <= limits.shortBodyBytes) return true;
-    const more = this.#bytes - this.#counted;
+    const more = bytes - this.#counted;
     if (heldBytes + more > this.#most) return false;
     heldBytes += more;
     this.#counted += more;
@@ -210,7 +277,8 @@ async function parseLong(bytes: Buffer): Promise<unknown> {
 
 /** The text of a body. Refuses one with a field that would be lost. */
 function textOf(bytes: Buffer): string {
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  const read = bytes.toString('utf8');
+  const text = read.startsWith('\uFEFF') ? read.slice(1) : read;
   if (!namesPrototype(text)) return text;
   jsonOf(text);
   throw malformed('__proto__ cannot be the name of a field');

@@ -5,8 +5,7 @@
  * lies outside of it; existence of the database (404) comes last.
  */
 import type { FastifyRequest } from 'fastify';
-import { databaseNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
-import { validate } from '../../engine/contract/validation.ts';
+import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
 import { type Caller, EngineError, present } from '../../engine/index.ts';
 import { requireCoverage } from '../dispatch.ts';
 import type { Identity } from '../identity.ts';
@@ -19,6 +18,8 @@ declare module 'fastify' {
     onlyDryRun: boolean;
     /** When the head of the request was read, on the clock of `performance`. */
     startedAt: number;
+    /** Headers that let a page of another origin read the answer; null: it comes from none, or was refused. */
+    crossOrigin: Readonly<Record<string, string>> | null;
     /** The pattern of the operation's address; null until an operation was found, and on what is none. */
     route: string | null;
   }
@@ -48,9 +49,9 @@ export function requireCovered(identity: Identity, named: NamedPlace): void {
 export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
   if (needsTenant && named.tenant === null)
     throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
-  if (named.database !== null && !validate(databaseNameSchema, named.database).ok)
+  if (named.database !== null && !isDatabaseName(named.database))
     throw badHeader('X-Database', 'is no database name: 1 to 128 ASCII letters, digits, _ - or .');
-  if (named.tenant !== null && !validate(tenantNameSchema, named.tenant).ok)
+  if (named.tenant !== null && !isTenantName(named.tenant))
     throw badHeader('X-Tenant-ID', 'is no tenant name: 1 to 256 visible ASCII characters');
   return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
 }
@@ -66,10 +67,21 @@ export function callerFor(
   const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
   const { credential, role, databases, tenants } = identity;
   const { database, tenant } = place;
-  const who = { credential, role, databases, tenants, database, tenant };
-  const caller = { ...who, client, transaction, idempotency: null, requestId: request.id, signal };
-  const peer = peerOf(request);
-  return peer === undefined ? caller : { ...caller, peer };
+  const { id: requestId } = request;
+  return {
+    credential,
+    role,
+    databases,
+    tenants,
+    database,
+    tenant,
+    client,
+    transaction,
+    idempotency: null,
+    requestId,
+    signal,
+    peer: peerOf(request),
+  };
 }
 
 /** The address of the other end of the connection; undefined where it has closed. */

@@ -7,6 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Change } from '../../engine/index.ts';
 import type { Activity } from './activity.ts';
+import { setStandingHeaders } from './admission.ts';
 import { callerFor, peerOf, type Place } from './caller.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
@@ -43,6 +44,7 @@ export async function streamEvents(
   raw.on('close', () => {
     task.cancel();
   });
+  setStandingHeaders(request, reply);
   raw.writeHead(200, headers);
   raw.write('retry: 2000\n\n');
   const heartbeat = setInterval(() => {

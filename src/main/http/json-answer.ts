@@ -21,20 +21,42 @@ export const jsonType = 'application/json; charset=utf-8';
 export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
   reply.type(jsonType);
   if (isLarge(value)) return reply.send(Readable.from(jsonSlices(value)));
-  made.push({ reply, text: JSON.stringify(value) });
-  if (made.length === 1) atEndOfTurn(sendMade);
+  const text = JSON.stringify(value);
+  atEnd(reply, () => {
+    void reply.send(text);
+  });
   return reply;
 }
 
+/**
+ * The same past the framework, with these headers, as names and values in turn. Of the reply nothing may be set yet but
+ * its status, and its request is no HEAD.
+ */
+export function writeJson(reply: FastifyReply, value: unknown, headers: readonly string[]): void {
+  const { raw } = reply;
+  const text = JSON.stringify(value);
+  const length = String(Buffer.byteLength(text));
+  const head = [...headers, 'content-type', jsonType, 'content-length', length];
+  atEnd(reply, () => {
+    raw.writeHead(raw.statusCode, head).end(text);
+  });
+}
+
+/** Has an answer sent at the end of this turn. */
+function atEnd(reply: FastifyReply, send: () => void): void {
+  made.push({ reply, send });
+  if (made.length === 1) atEndOfTurn(sendMade);
+}
+
 /** Answers of this turn that are not sent yet. */
-let made: { readonly reply: FastifyReply; readonly text: string }[] = [];
+let made: { readonly reply: FastifyReply; readonly send: () => void }[] = [];
 
 function sendMade(): void {
   const all = made;
   made = [];
-  for (const { reply, text } of all)
+  for (const { reply, send } of all)
     try {
-      reply.send(text);
+      send();
     } catch (error) {
       reply.log.error({ err: error }, 'a bug: an answer could not be sent');
       reply.raw.destroy();
@@ -52,7 +74,7 @@ export async function jsonBytes(value: unknown): Promise<Buffer> {
 const deepest = 7;
 
 /** True where the value or one of its parts, so many levels down at most, is a long array. */
-function isLarge(value: unknown, levels = deepest): boolean {
+export function isLarge(value: unknown, levels = deepest): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value) && value.length > sliceLength) return true;
   if (levels === 0) return false;

@@ -10,19 +10,7 @@ type Bindings = Parameters<FastifyBaseLogger['child']>[0];
 type Options = Parameters<FastifyBaseLogger['child']>[1];
 type Method = Exclude<keyof FastifyBaseLogger, 'level' | 'child'>;
 
-/** The log for the framework: it makes a log of its own of it once, and of that one a child with each request. */
-export function logForFramework(log: FastifyBaseLogger): FastifyBaseLogger {
-  return withChild(log, (bindings, options) => {
-    const own = log.child(bindings, options);
-    return withChild(own, (ofRequest, optionsOfRequest) => new RequestLog(own, ofRequest, optionsOfRequest));
-  });
-}
-
-function withChild(log: FastifyBaseLogger, child: FastifyBaseLogger['child']): FastifyBaseLogger {
-  return Object.assign(Object.create(log) as FastifyBaseLogger, { child });
-}
-
-class RequestLog implements FastifyBaseLogger {
+export class RequestLog implements FastifyBaseLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #bindings: Bindings;
   readonly #options: Options;
@@ -42,32 +30,33 @@ class RequestLog implements FastifyBaseLogger {
     this.#made.level = level;
   }
 
-  get trace() {
-    return this.#method('trace');
+  // Methods, not accessors: the framework looks at each of them with every request, and none may make the logger.
+  trace(...line: unknown[]): void {
+    this.#write('trace', line);
   }
 
-  get debug() {
-    return this.#method('debug');
+  debug(...line: unknown[]): void {
+    this.#write('debug', line);
   }
 
-  get info() {
-    return this.#method('info');
+  info(...line: unknown[]): void {
+    this.#write('info', line);
   }
 
-  get warn() {
-    return this.#method('warn');
+  warn(...line: unknown[]): void {
+    this.#write('warn', line);
   }
 
-  get error() {
-    return this.#method('error');
+  error(...line: unknown[]): void {
+    this.#write('error', line);
   }
 
-  get fatal() {
-    return this.#method('fatal');
+  fatal(...line: unknown[]): void {
+    this.#write('fatal', line);
   }
 
-  get silent() {
-    return this.#method('silent');
+  silent(...line: unknown[]): void {
+    this.#write('silent', line);
   }
 
   child(bindings: Bindings, options?: Options): FastifyBaseLogger {
@@ -79,7 +68,7 @@ class RequestLog implements FastifyBaseLogger {
     return this.#bound;
   }
 
-  #method<Name extends Method>(name: Name): FastifyBaseLogger[Name] {
-    return this.#made[name].bind(this.#made);
+  #write(method: Method, line: readonly unknown[]): void {
+    Reflect.apply(this.#made[method], this.#made, line);
   }
 }

@@ -22,6 +22,7 @@ import {
 import { nobody } from '../identity.ts';
 import type { Upload } from '../streams.ts';
 import type { Activity, Task } from './activity.ts';
+import { standingPairs } from './admission.ts';
 import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
 import {
   callerFor,
@@ -39,7 +40,7 @@ import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';
 import { idempotencyOf, KeptAnswers, keyOf } from './idempotency.ts';
 import { parseIfMatch } from './if-match.ts';
-import { jsonBytes, jsonType, sendJson } from './json-answer.ts';
+import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './json-answer.ts';
 import { parseQuery } from './query-string.ts';
 import { takesKey } from './takes-key.ts';
 import { sendFile, sendLines, uploadOf } from './transfer.ts';
@@ -135,7 +136,9 @@ async function answerOperation(
   } catch (error) {
     throw takingTransaction(host, spec, request, error);
   }
-  const { place, conditions, inputOf } = call;
+  const { place, conditions } = call;
+  const inputOf = (isRemembered = false): Promise<CheckedInput> =>
+    inputOfCall(host, name, request, call, isRemembered);
   if (spec.stream === 'events') {
     await inputOf();
     await streamEvents(host, activity, place, request, reply);
@@ -163,16 +166,27 @@ async function answerOperation(
       await answerOnce(host, answers, name, caller, inputOf, reply);
       return;
     }
-    const output = await host.dispatcher.run(name, caller, await inputOf());
-    reply.code(statusOf(name, output));
-    const etag = etagIn(spec, output);
-    if (etag !== null) reply.header('etag', etag);
-    // A reply is not returned: a promise of one listens to its end.
-    if (spec.answer === 'text') void reply.type(textType).send(output);
-    else void sendJson(reply, output);
+    sendOutput(name, await host.dispatcher.run(name, caller, await inputOf()), request, reply);
   } catch (error) {
     throw task.aborted ? afterAbort(task, error) : error;
   }
+}
+
+/** Answers with what the operation gave. */
+function sendOutput(
+  name: OperationName,
+  output: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const spec: OperationSpec = operations[name];
+  reply.code(statusOf(name, output));
+  const etag = etagIn(spec, output);
+  // A reply is not returned: a promise of one listens to its end.
+  if (spec.answer === 'text') void reply.type(textType).send(output);
+  else if (etag !== null) void sendJson(reply.header('etag', etag), output);
+  else if (request.method === 'HEAD' || isLarge(output)) void sendJson(reply, output);
+  else writeJson(reply, output, standingPairs(request));
 }
 
 /** Answers with lines what is read as it comes. */
@@ -181,7 +195,7 @@ async function answerUpload(
   answers: KeptAnswers,
   name: OperationName,
   caller: Caller,
-  inputOf: Call['inputOf'],
+  inputOf: (isRemembered?: boolean) => Promise<CheckedInput>,
   task: Task,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -206,34 +220,45 @@ async function answerUpload(
 
 /** What a request asks for, checked as far as its headers and its path go. */
 interface Call {
+  /** null: there is none, or it is a stream. */
+  readonly bytes: Buffer | null;
+  readonly params: unknown;
   readonly place: Place;
   readonly conditions: Conditions;
-  /** Checks the rest. What is remembered may be about a database that has gone. */
-  inputOf(isRemembered?: boolean): Promise<CheckedInput>;
 }
 
 /** Reads and checks the request, in the order in which it can be refused. */
 async function callOf(host: HttpHost, name: OperationName, request: FastifyRequest): Promise<Call> {
   const spec: OperationSpec = operations[name];
   const bytes = await bytesFor(host, spec, request);
-  const params = checkParams(name, request.params);
+  const params = spec.params === undefined ? undefined : checkParams(name, request.params);
   const place = placeOf(spec, request);
-  const conditions = await conditionsOf(spec, request, place, bytes);
-  const inputOf = async (isRemembered = false): Promise<CheckedInput> => {
-    try {
-      if (!isRemembered) requireDatabase(host, spec, place, params);
-      const query = parseQuery(request.raw.url ?? '', spec.lists);
-      const body = spec.takes === undefined ? await bodyOf(request, bytes) : undefined;
-      const input =
-        spec.longList === undefined
-          ? checkInput(name, { query, body })
-          : await checkLongInput(name, { query, body });
-      return params === undefined ? input : { ...input, params };
-    } catch (error) {
-      throw takingTransaction(host, spec, request, error);
-    }
-  };
-  return { place, conditions, inputOf };
+  const conditions = conditionsOf(spec, request, place, bytes);
+  return { bytes, params, place, conditions: conditions instanceof Promise ? await conditions : conditions };
+}
+
+/** Checks the rest. What is remembered may be about a database that has gone. */
+async function inputOfCall(
+  host: HttpHost,
+  name: OperationName,
+  request: FastifyRequest,
+  { bytes, params, place }: Call,
+  isRemembered: boolean,
+): Promise<CheckedInput> {
+  const spec: OperationSpec = operations[name];
+  try {
+    if (!isRemembered) requireDatabase(host, spec, place, params);
+    const query = parseQuery(request.raw.url ?? '', spec.lists);
+    const sent = spec.takes === undefined ? bodyOf(request, bytes) : undefined;
+    const body = sent instanceof Promise ? ((await sent) as unknown) : sent;
+    const input =
+      spec.longList === undefined
+        ? checkInput(name, { query, body })
+        : await checkLongInput(name, { query, body });
+    return params === undefined ? input : { ...input, params };
+  } catch (error) {
+    throw takingTransaction(host, spec, request, error);
+  }
 }
 
 /**
@@ -338,8 +363,8 @@ function placeOf(spec: OperationSpec, request: FastifyRequest): Place {
 
 /** Refuses with DatabaseNotFound where the database is not there that the headers or the path name. */
 function requireDatabase(host: HttpHost, spec: OperationSpec, place: Place, params: unknown): void {
-  const { name } = (spec.pathNames === undefined ? { name: place.database } : params) as { name: string };
   if (!spec.database && spec.pathNames === undefined) return;
+  const name = spec.pathNames === undefined ? place.database : (params as { name: string }).name;
   if (!host.hasDatabase(name)) throw databaseNotFound(name);
 }
 

@@ -11,6 +11,7 @@ import { type Caller, EngineError } from '../../engine/index.ts';
 import type { CheckedInput, Streaming } from '../dispatch.ts';
 import type { Upload } from '../streams.ts';
 import type { Task } from './activity.ts';
+import { setStandingHeaders } from './admission.ts';
 import { ClientGone, discardRest } from './body.ts';
 import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
@@ -68,6 +69,7 @@ export async function sendLines(
   let next = await iterator.next();
   reply.hijack();
   const { raw } = reply;
+  setStandingHeaders(request, reply);
   raw.writeHead(200, { 'content-type': linesType, 'x-accel-buffering': 'no' });
   try {
     while (next.done !== true) {
@@ -116,6 +118,7 @@ export async function sendFile(
   const begin = (): void => {
     if (raw.headersSent) return;
     reply.hijack();
+    setStandingHeaders(request, reply);
     raw.writeHead(200, { ...headers, ...trailer });
   };
   try {

@@ -3,6 +3,8 @@ import { aggregateInputSchema, aggregateResultSchema } from '../aggregation.ts';
 import {
   factDetailSchema,
   factInputSchema,
+  plainFactInput,
+  plainQuery,
   factListSchema,
   factOutcomeSchema,
   factsInputSchema,
@@ -32,6 +34,7 @@ export const factOperations = {
     kind: 'write',
     transaction: 'write',
     body: factInputSchema,
+    quick: plainFactInput,
     output: factOutcomeSchema,
     problems: ['Conflict', 'StorageUnavailable'],
     tool: {
@@ -114,6 +117,7 @@ export const factOperations = {
     kind: 'read',
     transaction: 'read',
     body: queryInputSchema,
+    quick: plainQuery,
     output: queryResultSchema,
     problems: [],
   },

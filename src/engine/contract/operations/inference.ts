@@ -7,7 +7,7 @@ import {
   whatIfInputSchema,
   whatIfResultSchema,
 } from '../explanation.ts';
-import { answerSchema, askInputSchema } from '../inference.ts';
+import { answerSchema, askInputSchema, plainQuestion } from '../inference.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 
 export const inferenceOperations = {
@@ -23,6 +23,7 @@ export const inferenceOperations = {
     kind: 'read',
     transaction: 'read',
     body: askInputSchema,
+    quick: plainQuestion,
     output: answerSchema,
     problems: ['InferenceLimitExceeded', 'RuleException'],
     tool: {
