@@ -4,7 +4,7 @@ import { present } from './base/assert.ts';
 import { type Caller, signalOf } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import type { BrowseContext } from './browse.ts';
+import type { BrowseContext, LookContext } from './browse.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Change, EngineCounters, EngineFigures } from './engine.ts';
 import type { FactRow, FactStore } from './facts/fact-store.ts';
@@ -21,7 +21,7 @@ import {
   toolCallOf,
   withdrawalsOf,
 } from './publish.ts';
-import type { Limits, Pause } from './solve/evaluation.ts';
+import { type Limits, type Pause, refuseGone } from './solve/evaluation.ts';
 import { MemoryBudget } from './solve/memory-budget.ts';
 import { Program } from './solve/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
@@ -159,10 +159,13 @@ export class LiveState implements LaneWatcher {
    */
   look<Result>(
     caller: Caller,
-    read: (context: BrowseContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
+    read: (context: LookContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
   ): Result | null {
     this.refuseClosed();
-    const context = this.pin(caller, defaultLimits);
+    refuseGone(caller.signal);
+    const database = this.database(caller);
+    const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
+    const context = { database, tenant, reader: this.#readerOf(database, tenant, caller.tenant) };
     const found = read(context);
     if (found === null) return null;
     for (const fact of found.facts) this.noteUse(context, fact);
@@ -266,7 +269,7 @@ export class LiveState implements LaneWatcher {
     }
   }
 
-  noteUse({ database, tenant, reader }: BrowseContext, fact: FactRow): void {
+  noteUse({ database, tenant, reader }: LookContext, fact: FactRow): void {
     tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 

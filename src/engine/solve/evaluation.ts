@@ -37,6 +37,11 @@ const timesMeasuring = 20;
 /** And after so many derivations: a measurement that the machine held up is no reason to look away for long. */
 const derivationsBetween = 65_536;
 
+/** Refuses to go on for a client that waits no more. */
+export function refuseGone(signal: Pick<AbortSignal, 'aborted'>): void {
+  if (signal.aborted) throw new DOMException('the client has gone', 'AbortError');
+}
+
 /** Keeps track of slices and limits for everything that one question does. */
 export class Pacer {
   readonly limits: Limits;
@@ -71,7 +76,7 @@ export class Pacer {
   /** Refuses what is over a limit. */
   look(): void {
     const { signal, timeoutMs, maxDerivations } = this.limits;
-    if (signal.aborted) throw new DOMException('the client has gone', 'AbortError');
+    refuseGone(signal);
     if (this.elapsedMs > timeoutMs)
       throw this.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`);
     if (this.derivations > maxDerivations)
