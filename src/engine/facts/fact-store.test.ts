@@ -303,7 +303,11 @@ test('few facts are all that are seen in a generation and at a time, whatever ca
   store.store(fact('p', ['a', 'b'], { metadata: { importance: 1 } }), 3, 0);
   store.store(fact('p', ['a', 'b'], { validUntil: 50 }), 4, 0);
   store.store(fact('p', ['a', 'b'], { truthVal: false }), 5, 0);
-  for (const args of [['a', 'b'], ['a', '?y'], ['?x', 'b']]) {
+  for (const args of [
+    ['a', 'b'],
+    ['a', '?y'],
+    ['?x', 'b'],
+  ]) {
     const counts = [0, 1, 2, 3, 4, 5].map((generation) => seen(generation, args)?.length);
     expect(counts).toEqual([0, 1, 2, 2, 2, 3]);
     expect(seen(4, args)?.toSorted()).toEqual(['a,b@', 'a,b@s']);
