@@ -352,25 +352,23 @@ export class LiveState implements LaneWatcher {
 
   /** What every change sets going, in the turn it is made. */
   applied(record: LogRecord, report: Report): void {
-    const { database, tenant, touched } = report;
+    const { database, tenant, changes } = report;
     const origin = this.#originOf(record, report);
-    for (const change of report.changes)
-      if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
-      else {
-        this.#counters.factsRetracted++;
-        if (change.kind === 'memory.evicted') this.#counters.factsEvicted++;
-      }
+    const asserted = changes.countOf('fact.asserted');
+    this.#counters.factsAsserted += asserted;
+    this.#counters.factsRetracted += changes.length - asserted;
+    this.#counters.factsEvicted += changes.countOf('memory.evicted');
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
-    if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
+    if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
-    if (state !== undefined && report.changes.length > 0) {
+    if (state !== undefined && changes.length > 0) {
       this.#upkeep.get(state)?.changed(origin);
       this.#timer.expect(state.facts.boundaries.next);
     }
     this.#rulesChanged(report, origin);
     if (report.cleared !== null) this.#letGo(database, report.cleared);
-    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, touched);
+    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, changes.relations);
   }
 
   /**
@@ -563,9 +561,4 @@ export class LiveState implements LaneWatcher {
   #now(): number {
     return Math.max(this.#parts.clock.now(), this.#parts.state.time);
   }
-}
-
-/** The numbers of the stored facts that a write changed. */
-function numbersOf({ changes }: Report): number[] {
-  return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
 }
