@@ -638,7 +638,10 @@ function keyOf({ predicate, arity, negated }: StoredRelation): string {
 }
 
 function versionAt(relation: StoredRelation, row: number): FactVersion {
-  return { ...boundsOf(relation, row), metadata: relation.metadata.get(row) ?? null };
+  const { validFrom, validUntil, metadata } = relation;
+  if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
+  const { from, until } = boundsOf(relation, row);
+  return { from, until, metadata: metadata.get(row) ?? null };
 }
 
 /** The version that a fact asks for; what it does not give is as it was kept. */
