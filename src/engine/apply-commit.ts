@@ -1,7 +1,6 @@
 import { changeRules } from './apply-rules.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
 import type { FactRow } from './facts/fact-store.ts';
-import { relationKey } from './logic/terms.ts';
 import type { Commit, RuleOperation } from './operation.ts';
 import type { Draft, RuleChange } from './report.ts';
 import { type DatabaseState, newTenant, type TenantState } from './state.ts';
@@ -49,8 +48,7 @@ function* retractFacts(
     if (fact === null || !facts.isStored(fact, time)) continue;
     facts.retract(fact, generation);
     rows.push(fact);
-    draft.changes.push({ kind: 'fact.retracted', fact });
-    draft.touched.add(relationKey(predicate, args.length, !truthVal));
+    draft.changes.add('fact.retracted', fact);
   }
   return rows;
 }
@@ -68,9 +66,7 @@ function* assertFacts(
     draft[outcome.status]++;
     draft.fact = outcome;
     if (outcome.status !== 'asserted') uses.note(outcome, database.createdAtOf(facts, outcome), time);
-    if (outcome.status === 'unchanged') continue;
-    draft.changes.push({ kind: 'fact.asserted', fact: outcome });
-    draft.touched.add(relationKey(fact.predicate, fact.args.length, !fact.truthVal));
+    if (outcome.status !== 'unchanged') draft.changes.add('fact.asserted', outcome);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { FactRow, FactStore } from './facts/fact-store.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
 import { renderAtom } from './logic/print.ts';
-import { relationKey } from './logic/terms.ts';
 import type { Operation } from './operation.ts';
 import type { Draft } from './report.ts';
 import { type DatabaseState, newTenant } from './state.ts';
@@ -22,7 +21,6 @@ export function* storeFacts(
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
   let sliceEnd = rowsInSlice;
-  let touched: FactRow['relation'] | null = null;
   for (const fact of operation.facts) {
     if (--sliceEnd === 0) {
       sliceEnd = rowsInSlice;
@@ -36,12 +34,7 @@ export function* storeFacts(
       const since = asserted === generation ? record.time : database.createdAtOf(facts, outcome);
       uses.note(outcome, since, record.time);
     }
-    if (outcome.status === 'unchanged') continue;
-    draft.changes.push({ kind: 'fact.asserted', fact: outcome });
-    // Facts of one relation mostly come together.
-    if (outcome.relation === touched) continue;
-    touched = outcome.relation;
-    draft.touched.add(relationKey(fact.predicate, fact.args.length, !fact.truthVal));
+    if (outcome.status !== 'unchanged') draft.changes.add('fact.asserted', outcome);
   }
   return () => {
     database.tenants.set(operation.tenant, tenant);
@@ -73,9 +66,7 @@ export function* retractAll(
   for (const [at, fact] of rows.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
     facts.retract(fact, generation);
-    draft.changes.push({ kind: 'fact.retracted', fact });
-    const { predicate, arity, negated } = fact.relation;
-    draft.touched.add(relationKey(predicate, arity, negated));
+    draft.changes.add('fact.retracted', fact);
   }
   return () => {
     database.advance(record.time, record.requestId);

@@ -1,9 +1,9 @@
 import { rowsInSlice, type Prepared } from './apply-slices.ts';
 import type { Consolidation, ConsolidatedValue } from './contract/memory.ts';
 import type { FactRow, FactStore } from './facts/fact-store.ts';
-import { relationKey } from './logic/terms.ts';
 import type { Consolidate, Decay, Restore, SummaryToStore } from './operation.ts';
-import type { Draft, FactChange } from './report.ts';
+import type { FactChange } from './fact-changes.ts';
+import type { Draft } from './report.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
 
@@ -109,14 +109,14 @@ class MemoryWriter {
       if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
       facts.retract(fact, this.#generation);
       this.#retracted.push(fact);
-      this.#note({ kind, fact });
+      this.#draft.changes.add(kind, fact);
     }
   }
 
   store(fact: Parameters<FactStore['store']>[0]): ReturnType<FactStore['store']> {
     const stored = this.#tenant.facts.store(fact, this.#generation, this.#record.time);
     this.#draft[stored.status]++;
-    if (stored.status !== 'unchanged') this.#note({ kind: 'fact.asserted', fact: stored });
+    if (stored.status !== 'unchanged') this.#draft.changes.add('fact.asserted', stored);
     return stored;
   }
 
@@ -124,11 +124,5 @@ class MemoryWriter {
   show(): void {
     if (this.#draft.changes.length > 0) this.#database.advance(this.#record.time, this.#record.requestId);
     for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
-  }
-
-  #note(change: FactChange): void {
-    this.#draft.changes.push(change);
-    const { predicate, arity, negated } = change.fact.relation;
-    this.#draft.touched.add(relationKey(predicate, arity, negated));
   }
 }

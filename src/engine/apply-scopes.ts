@@ -1,10 +1,9 @@
 import type { FactRow, FactStore, FactVersion } from './facts/fact-store.ts';
 import type { KeptRule, RuleStore } from './facts/rule-store.ts';
-import { relationKey } from './logic/terms.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
 import { emptyPlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
-import type { Draft, FactChange } from './report.ts';
+import type { Draft } from './report.ts';
 import { factsOfScope } from './scope-join.ts';
 import { type DatabaseState, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from './storage/codec.ts';
@@ -182,7 +181,6 @@ class ScopeWriter {
   readonly #draft: Draft;
   readonly #generation: number;
   readonly #retracted: FactRow[] = [];
-  #touched: FactRow['relation'] | null = null;
 
   constructor(database: DatabaseState, tenant: TenantState, scope: number, record: LogRecord, draft: Draft) {
     this.#database = database;
@@ -203,13 +201,13 @@ class ScopeWriter {
     const { facts } = this.#tenant;
     const fact = facts.put(relation, identity, version, this.#generation, this.#record.time);
     this.#draft[fact.status]++;
-    if (fact.status !== 'unchanged') this.#note({ kind: 'fact.asserted', fact });
+    if (fact.status !== 'unchanged') this.#draft.changes.add('fact.asserted', fact);
   }
 
   retract(fact: FactRow): void {
     this.#tenant.facts.retract(fact, this.#generation);
     this.#retracted.push(fact);
-    this.#note({ kind: 'fact.retracted', fact });
+    this.#draft.changes.add('fact.retracted', fact);
   }
 
   /** Makes the generation the one that is there. */
@@ -219,13 +217,5 @@ class ScopeWriter {
     this.#database.tenants.set(tenantName, this.#tenant);
     this.#database.advance(this.#record.time, this.#record.requestId);
     for (const fact of this.#retracted) uses.drop(fact);
-  }
-
-  #note(change: FactChange): void {
-    this.#draft.changes.push(change);
-    const { relation } = change.fact;
-    if (relation === this.#touched) return;
-    this.#touched = relation;
-    this.#draft.touched.add(relationKey(relation.predicate, relation.arity, relation.negated));
   }
 }

@@ -1,11 +1,14 @@
 import { present } from './base/assert.ts';
 import type { Answer, AskedForms, AskInput } from './contract/inference.ts';
-import type { Literal } from './contract/language.ts';
-import { type BrowseContext, scopeChoice } from './browse.ts';
+import { isVariable, type Literal } from './contract/language.ts';
+import { type BrowseContext, type LookContext, scopeChoice } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
+import { fewAtoms } from './few-atoms.ts';
 import { checkBody } from './logic/check.ts';
 import { parseBody } from './logic/parse.ts';
-import { isPositiveAtom } from './logic/terms.ts';
+import { renderAtom } from './logic/print.ts';
+import { isPositiveAtom, relationOf, wildcard } from './logic/terms.ts';
+import { toMicroseconds } from './solve/evaluation.ts';
 import { instance, isNamed, question, renderInstance } from './solve/question.ts';
 import type { AnswerPage } from './solve/reasoner.ts';
 import { sees } from './solve/reader.ts';
@@ -50,6 +53,47 @@ export async function ask(
     ...(page.proof === null ? {} : { proof: page.proof.proof }),
   };
   return { answer, used: new Set(used.values()) };
+}
+
+/**
+ * As `ask`, at once: where the question is one atom that no rule concludes, an index finds the few facts that are stored
+ * of it, and no proof is wanted; else null. Not for a reader with an overlay.
+ */
+export function askFew(
+  { reader }: LookContext,
+  input: AskInput,
+  [literal, ...others]: readonly Literal[],
+): { result: Answer; facts: FactRow[] } | null {
+  const startedAt = performance.now();
+  if (literal === undefined || others.length > 0 || !isPositiveAtom(literal)) return null;
+  const scope = scopeChoice(input);
+  if (input.withProof || input.allProofs) return null;
+  if (reader.program.rulesFor(scope, relationOf(literal)).length > 0) return null;
+  const { predicate, args, negated } = literal;
+  const found = fewAtoms(reader, { predicate, args, truthVal: !negated, scope }, input);
+  if (found === null) return null;
+  const results: string[] = [];
+  const bindings: Record<string, string>[] = [];
+  const facts: FactRow[] = [];
+  for (const atom of found.atoms) {
+    results.push(renderAtom({ predicate, args: atom.args, negated }));
+    const binding: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (let position = 0; position < args.length; position++) {
+      const term = args[position] as string;
+      if (isVariable(term) && term !== wildcard) binding[term.slice(1)] = atom.args[position] as string;
+    }
+    bindings.push(binding);
+    for (const fact of atom.facts) facts.push(fact);
+  }
+  const result: Answer = {
+    results,
+    bindings,
+    count: results.length,
+    truncated: found.isTruncated,
+    generation: reader.generation,
+    elapsedMs: toMicroseconds(performance.now() - startedAt),
+  };
+  return { result, facts };
 }
 
 /** Answers written and facts looked at before others may run. */

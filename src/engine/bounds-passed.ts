@@ -1,5 +1,5 @@
 import type { FactStore } from './facts/fact-store.ts';
-import type { FactChange } from './report.ts';
+import type { FactChange } from './fact-changes.ts';
 
 /**
  * What the passing of time changed for who reads, told in the words of writes: a stored fact whose validity ended, or

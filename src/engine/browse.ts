@@ -15,6 +15,9 @@ export interface BrowseContext {
   readonly listings: KeptListings;
 }
 
+/** What a read needs that ends in the turn that it begins in. */
+export type LookContext = Pick<BrowseContext, 'database' | 'tenant' | 'reader'>;
+
 /** The stored fact as it is shown, its salience as of `time`. */
 export function storedFact(
   context: BrowseContext,

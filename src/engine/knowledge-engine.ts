@@ -1,5 +1,5 @@
 import { aggregateFacts } from './aggregate-facts.ts';
-import { ask, bodyOf } from './ask.ts';
+import { ask, askFew, bodyOf } from './ask.ts';
 import { hearingNothing, unhurried } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
@@ -388,6 +388,8 @@ export class KnowledgeEngine implements Engine {
       return answer;
     };
     if (caller.transaction !== null) return this.#transactions.reading(caller, input, answered);
+    const few = this.#live.look(caller, (context) => askFew(context, input, body));
+    if (few !== null) return few;
     const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
     const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
     return this.#live.reading(caller, limits, (context) => answered(context), relationsRead(body));

@@ -4,7 +4,7 @@ import { present } from './base/assert.ts';
 import { type Caller, signalOf } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import type { BrowseContext } from './browse.ts';
+import type { BrowseContext, LookContext } from './browse.ts';
 import type { Answer } from './contract/inference.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Change, EngineCounters, EngineFigures } from './engine.ts';
@@ -23,7 +23,7 @@ import {
   toolCallOf,
   withdrawalsOf,
 } from './publish.ts';
-import type { Limits, Pause } from './solve/evaluation.ts';
+import { type Limits, type Pause, refuseGone } from './solve/evaluation.ts';
 import { MemoryBudget } from './solve/memory-budget.ts';
 import { Program } from './solve/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from './solve/reasoner.ts';
@@ -164,10 +164,13 @@ export class LiveState implements LaneWatcher {
    */
   look<Result>(
     caller: Caller,
-    read: (context: BrowseContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
+    read: (context: LookContext) => { readonly result: Result; readonly facts: readonly FactRow[] } | null,
   ): Result | null {
     this.refuseClosed();
-    const context = this.pin(caller, defaultLimits);
+    refuseGone(caller.signal);
+    const database = this.database(caller);
+    const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
+    const context = { database, tenant, reader: this.#readerOf(database, tenant, caller.tenant) };
     const found = read(context);
     if (found === null) return null;
     for (const fact of found.facts) this.noteUse(context, fact);
@@ -295,7 +298,7 @@ export class LiveState implements LaneWatcher {
     }
   }
 
-  noteUse({ database, tenant, reader }: BrowseContext, fact: FactRow): void {
+  noteUse({ database, tenant, reader }: LookContext, fact: FactRow): void {
     tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 
@@ -378,25 +381,23 @@ export class LiveState implements LaneWatcher {
 
   /** What every change sets going, in the turn it is made. */
   applied(record: LogRecord, report: Report): void {
-    const { database, tenant, touched } = report;
+    const { database, tenant, changes } = report;
     const origin = this.#originOf(record, report);
-    for (const change of report.changes)
-      if (change.kind === 'fact.asserted') this.#counters.factsAsserted++;
-      else {
-        this.#counters.factsRetracted++;
-        if (change.kind === 'memory.evicted') this.#counters.factsEvicted++;
-      }
+    const asserted = changes.countOf('fact.asserted');
+    this.#counters.factsAsserted += asserted;
+    this.#counters.factsRetracted += changes.length - asserted;
+    this.#counters.factsEvicted += changes.countOf('memory.evicted');
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
-    if (report.changes.length > 0) reasoner?.touched(numbersOf(report), report.generation);
+    if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
-    if (state !== undefined && report.changes.length > 0) {
+    if (state !== undefined && changes.length > 0) {
       this.#upkeep.get(state)?.changed(origin);
       this.#timer.expect(state.facts.boundaries.next);
     }
     this.#rulesChanged(report, origin);
     if (report.cleared !== null) this.#letGo(database, report.cleared);
-    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, touched);
+    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, changes.relations);
   }
 
   /**
@@ -589,9 +590,4 @@ export class LiveState implements LaneWatcher {
   #now(): number {
     return Math.max(this.#parts.clock.now(), this.#parts.state.time);
   }
-}
-
-/** The numbers of the stored facts that a write changed. */
-function numbersOf({ changes }: Report): number[] {
-  return changes.map(({ fact }) => fact.relation.number[fact.row] as number);
 }

@@ -87,7 +87,7 @@ function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRec
 
 /** The atom of the one fact that was retracted, null where there was none. */
 function atomOf({ database, tenant, changes }: Draft): string | null {
-  const fact = changes[0]?.fact;
+  const fact = changes.first?.fact;
   const facts = database.tenants.get(tenant ?? '')?.facts;
   if (fact === undefined || facts === undefined) return null;
   const { predicate, negated } = fact.relation;

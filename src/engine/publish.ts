@@ -2,7 +2,8 @@ import type { ChangeData, ChangeKind } from './contract/administration.ts';
 import type { Change } from './engine.ts';
 import type { FactStore } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
-import type { FactChange, Report } from './report.ts';
+import type { FactChange, FactChanges } from './fact-changes.ts';
+import type { Report } from './report.ts';
 
 /**
  * What subscribers are told of a change, and by which ids. A write of very many facts is told as one `reset`: whoever follows reads
@@ -62,11 +63,11 @@ export function changesOf(report: Report, origin: Origin): Change[] {
 export function factChanges(
   facts: FactStore,
   tenant: string | null,
-  changes: readonly FactChange[],
+  changes: readonly FactChange[] | FactChanges,
   origin: Origin,
 ): Change[] {
   if (changes.length > mostChangesTold) return [change('reset', tenant, origin, {})];
-  return changes.map(({ kind, fact }) => {
+  return Array.from(changes, ({ kind, fact }) => {
     const { predicate, negated } = fact.relation;
     const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
     return change(kind, tenant, origin, { atom, id: facts.idOf(fact), scope: facts.scopeOf(fact) });

@@ -1,11 +1,12 @@
 import type { QueryInput, QueryResult } from './contract/facts.ts';
-import { type BrowseContext, scopeChoice } from './browse.ts';
+import { type BrowseContext, type LookContext, scopeChoice } from './browse.ts';
 import type { FactRow } from './facts/fact-store.ts';
+import { fewAtoms } from './few-atoms.ts';
 import { Tuples } from './facts/tuples.ts';
 import { Constants } from './solve/constants.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { isAdded, matching, type Reader } from './solve/reader.ts';
-import { fewByText, rowsByText } from './solve/sorted.ts';
+import { rowsByText } from './solve/sorted.ts';
 
 /** The answer to a query, and the stored facts behind it. */
 export interface Queried {
@@ -14,24 +15,15 @@ export interface Queried {
 }
 
 /** As `queryFacts`, at once: where an index finds few facts; else null. Not for a reader with an overlay. */
-export function queryFew(context: BrowseContext, input: QueryInput): Queried | null {
-  const { tenant, reader, pacer } = context;
-  const { predicate, args, truthVal, offset, limit } = input;
-  const pattern = { predicate, args, truthVal, scope: scopeChoice(input) };
-  const found = tenant.facts.fewMatches(pattern, reader.generation, reader.time, few);
+export function queryFew({ reader }: LookContext, input: QueryInput): Queried | null {
+  const { predicate, args, truthVal } = input;
+  const found = fewAtoms(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
   if (found === null) return null;
-  pacer.look();
-  const { length: width } = args;
-  const { ids, negatedAt, behind, count } = fewAtoms(found, width, reader);
-  const constants = new Constants(tenant.facts.dictionary);
-  const order = fewByText(ids, count, width, constants, (row) => negatedAt[row] as number);
   const result: QueryResult = [];
   const facts: FactRow[] = [];
-  const end = limit === null ? count : Math.min(count, offset + limit);
-  for (let at = offset; at < end; at++) {
-    const row = order[at] as number;
-    result.push(factAt(row, { ids, negatedAt }, input, constants));
-    facts.push(...(behind[row] ?? []));
+  for (const atom of found.atoms) {
+    result.push({ predicate, args: atom.args, truthVal: !atom.negated });
+    for (const fact of atom.facts) facts.push(fact);
   }
   return { result, facts };
 }
@@ -50,10 +42,7 @@ export async function queryFacts(context: BrowseContext, input: QueryInput): Pro
     found.push(fact);
     if ((found.length & 0xfff) === 0) await pacer.breathe();
   }
-  const distinct =
-    found.length <= few
-      ? fewAtoms(found, args.length, reader)
-      : await manyAtoms(found, args.length, reader, pacer);
+  const distinct = await distinctAtoms(found, args.length, reader, pacer);
   const { ids, negatedAt, behind } = distinct;
   const order =
     args.length === 0
@@ -91,9 +80,6 @@ function factAt(
   return { predicate, args, truthVal: negatedAt[row] === 0 };
 }
 
-/** So many facts are compared each with each. */
-const few = 32;
-
 /** The atoms of facts of one predicate, each once, as rows. */
 interface Atoms {
   readonly count: number;
@@ -105,34 +91,7 @@ interface Atoms {
   readonly behind: FactRow[][];
 }
 
-function fewAtoms(found: readonly FactRow[], arity: number, reader: Reader): Atoms {
-  const ids = new Int32Array(found.length * arity);
-  const negatedAt: number[] = [];
-  const behind: FactRow[][] = [];
-  for (const fact of found) {
-    const { relation, row } = fact;
-    const negated = relation.negated ? 1 : 0;
-    const next = negatedAt.length;
-    for (let position = 0; position < arity; position++)
-      ids[next * arity + position] = (relation.columns[position] as Int32Array)[row] as number;
-    let known = 0;
-    while (known < next && !(negatedAt[known] === negated && isSameRow(ids, arity, known, next))) known++;
-    if (known === next) {
-      negatedAt.push(negated);
-      behind.push([]);
-    }
-    if (!isAdded(reader, fact)) behind[known]?.push(fact);
-  }
-  return { count: negatedAt.length, ids, negatedAt, behind };
-}
-
-function isSameRow(ids: Int32Array, arity: number, left: number, right: number): boolean {
-  for (let position = 0; position < arity; position++)
-    if (ids[left * arity + position] !== ids[right * arity + position]) return false;
-  return true;
-}
-
-async function manyAtoms(
+async function distinctAtoms(
   found: readonly FactRow[],
   arity: number,
   reader: Reader,

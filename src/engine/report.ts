@@ -1,16 +1,10 @@
-import type { ChangeKind } from './contract/administration.ts';
+import { FactChanges } from './fact-changes.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { KeptRule } from './facts/rule-store.ts';
 import type { KeptKey } from './key-store.ts';
 import type { MergePlan } from './merge-plan.ts';
 import type { Outcome } from './outcome.ts';
 import { DatabaseState, type TenantState } from './state.ts';
-
-/** What one row of a write became. */
-export interface FactChange {
-  readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted' | 'memory.evicted'>;
-  readonly fact: FactRow;
-}
 
 /** What the write of one rule became. */
 export interface RuleChange {
@@ -40,11 +34,9 @@ export interface Report {
   readonly asserted: number;
   readonly updated: number;
   readonly unchanged: number;
-  readonly changes: readonly FactChange[];
+  readonly changes: FactChanges;
   /** The version of the last fact that was asserted, updated or found unchanged. */
   readonly fact: FactRow | null;
-  /** Relations whose stored facts changed. */
-  readonly touched: ReadonlySet<string>;
   readonly rules: readonly RuleChange[];
   /** null: nothing went as a whole. */
   readonly cleared: Cleared | null;
@@ -72,8 +64,6 @@ export interface ScopeChange {
 
 /** A report while it is made. */
 export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[Key] } & {
-  changes: FactChange[];
-  touched: Set<string>;
   rules: RuleChange[];
   keys: KeptKey[];
   /** null: as it follows from the rest. */
@@ -100,9 +90,8 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     asserted: 0,
     updated: 0,
     unchanged: 0,
-    changes: [],
+    changes: new FactChanges(),
     fact: null,
-    touched: new Set(),
     rules: [],
     scope: null,
     keys: [],

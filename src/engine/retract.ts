@@ -54,7 +54,7 @@ export async function retract(
     const report = await write(check === undefined ? wanted : { ...wanted, check });
     if (report.isRepeated) return retracted(report.outcome, { ...noDependents, isComplete: false });
     const { context, known, hold } = watch.seen();
-    const gone = report.changes.map((change) => change.fact);
+    const gone = Array.from(report.changes, (change) => change.fact);
     const after = live.after(context, report.generation, context.reader.program, hold.version);
     const found = await dependentsOf(live, context, after, known, gone, ways, caller);
     live.publishWithdrawn(caller, report, found.atoms);

@@ -27,5 +27,5 @@ export async function trace(
   );
   const { count } = await matchesOf(asked, set, reader, pacer);
   const parts = await tracer.finish(set.constants, pacer);
-  return { answers: count, elapsedMs: Math.round(pacer.elapsedMs * 1000) / 1000, ...parts };
+  return { answers: count, elapsedMs: pacer.elapsedRounded, ...parts };
 }

@@ -53,12 +53,12 @@ export class UseColumns {
     let at = end;
     while (at > start && (latest[at - 1] as number) > time) at--;
     if (end - start < keptUses) {
-      latest.copyWithin(at + 1, at, end);
+      for (let after = end; after > at; after--) latest[after] = latest[after - 1] as number;
       latest[at] = time;
       this.#kept[place] = end - start + 1;
     } else if (at > start) {
       // The oldest one goes; where that is this one, nothing changes.
-      latest.copyWithin(start, start + 1, at);
+      for (let before = start + 1; before < at; before++) latest[before - 1] = latest[before] as number;
       latest[at - 1] = time;
     }
   }

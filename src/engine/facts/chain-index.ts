@@ -147,7 +147,8 @@ export class ChainIndex {
 /** The indexes of one relation, each made when it is first wanted. */
 export class Indexes {
   readonly #columns: readonly Int32Array[];
-  readonly #byPositions = new Map<string, ChainIndex>();
+  /** By the position where it is one, else by all of them. */
+  readonly #byPositions = new Map<number | string, ChainIndex>();
   #list: ChainIndex[] = [];
 
   constructor(columns: readonly Int32Array[]) {
@@ -165,7 +166,8 @@ export class Indexes {
 
   /** The index over these positions (ascending, at least one); a new one is given the first `count` rows. */
   over(positions: readonly number[], count: number, capacity: number): ChainIndex {
-    const key = positions.join(',');
+    const [first] = positions;
+    const key = positions.length === 1 && first !== undefined ? first : positions.join(',');
     let index = this.#byPositions.get(key);
     if (index === undefined) {
       index = new ChainIndex(this.#columns, positions, capacity);

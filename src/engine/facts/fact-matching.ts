@@ -60,9 +60,11 @@ export function* matchFacts(
 
 /** What rows of a relation have to be to match a pattern. */
 interface Wanted {
-  /** Columns and what they have to hold, in their order. */
+  /** Columns and what they have to hold, in their order; the key may have room for more. */
   readonly positions: readonly number[];
   readonly key: Int32Array;
+  /** True where all arguments are constants. */
+  readonly isAtom: boolean;
   /** Pairs of columns that have to hold the same. */
   readonly equal: readonly [number, number][];
 }
@@ -70,23 +72,26 @@ interface Wanted {
 /** null: no row can match. */
 function wantedOf(store: MatchedStore, { args, scope }: FactPattern): Wanted | null {
   const positions: number[] = [];
-  const key: number[] = [];
+  const key = new Int32Array(args.length + 1);
   for (let position = 0; position < args.length; position++) {
     const term = args[position] as string;
     if (term.startsWith('?')) continue;
     const id = store.dictionary.find(term);
     if (id < 0) return null;
+    key[positions.length] = id;
     positions.push(position);
-    key.push(id);
   }
+  const isAtom = positions.length === args.length;
   if (scope.kind !== 'all') {
     const number = scope.kind === 'unscoped' ? 0 : store.scopeNumber(scope.scope);
     if (number < 0) return null;
+    key[positions.length] = number;
     positions.push(args.length);
-    key.push(number);
   }
-  return { positions, key: Int32Array.from(key), equal: equalPositions(args) };
+  return { positions, key, isAtom, equal: isAtom ? noPairs : equalPositions(args) };
 }
+
+const noPairs: Wanted['equal'] = [];
 
 function areEqual(relation: StoredRelation, row: number, equal: Wanted['equal']): boolean {
   for (const [a, b] of equal)
@@ -162,14 +167,37 @@ export function fewFacts(
     if (negated === truthVal) continue;
     const relation = store.relation(predicate, args.length, negated);
     if (relation === null) continue;
-    const rows = rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: mostSeen });
+    const rows =
+      (wanted.isAtom ? versionsSeen(store, relation, wanted.key, pattern.scope, generation) : null) ??
+      rowsFound(relation, wanted, isVisible, { found: most - found.length, seen: mostSeen });
     if (rows === null) return null;
-    for (let at = rows.length - 1; at >= 0; at--) found.push({ relation, row: rows[at] as number });
+    for (let at = rows.length - 1; at >= 0; at--) {
+      const row = rows[at] as number;
+      if (!wanted.isAtom || isVisible(relation, row)) found.push({ relation, row });
+    }
+    if (found.length > most) return null;
   }
   return found;
 }
 
 const truthValues = [false, true];
+
+/**
+ * The rows of the atom that a reader of this generation may see, newest first, found without an index. null where there
+ * are many scopes to look in, or a version is newer than the reader: older ones are not found so.
+ */
+function versionsSeen(
+  store: MatchedStore,
+  relation: StoredRelation,
+  ids: Int32Array,
+  choice: ScopeChoice,
+  generation: number,
+): number[] | null {
+  if (choice.kind === 'all' && store.scopeNames.length > fewScopes) return null;
+  const rows = rowsOfAtom(store, relation, ids, choice);
+  for (const row of rows) if ((relation.birth[row] as number) > generation) return null;
+  return rows.length < 2 ? rows : rows.sort((left, right) => right - left);
+}
 
 /** The ends that are remembered of facts that match, since the facts were asserted again. */
 export function* matchRemembered(
@@ -216,17 +244,16 @@ export function rowsOfAtom(
   choice: ScopeChoice,
 ): number[] {
   const { arity } = relation;
-  const scopes =
-    choice.kind === 'all'
-      ? Array.from({ length: Math.min(store.scopeNames.length, fewScopes + 1) }, (_, number) => number)
-      : [choice.kind === 'unscoped' ? 0 : store.scopeNumber(choice.scope)];
+  const isOfOne = choice.kind !== 'all';
+  const first = choice.kind === 'scope' ? store.scopeNumber(choice.scope) : 0;
+  const end = isOfOne ? first + 1 : store.scopeNames.length;
   const rows: number[] = [];
-  if (scopes.length <= fewScopes) {
+  if (isOfOne || end <= fewScopes) {
     const identity = new Int32Array(arity + 1);
-    identity.set(ids.subarray(0, arity));
-    for (const scope of scopes) {
+    for (let position = 0; position < arity; position++) identity[position] = ids[position] as number;
+    for (let scope = Math.max(0, first); scope < end; scope++) {
       identity[arity] = scope;
-      const row = scope < 0 ? -1 : relation.find(identity);
+      const row = relation.find(identity);
       if (row >= 0) rows.push(row);
     }
   } else if (arity === 0) for (let row = 0; row < relation.count; row++) rows.push(row);

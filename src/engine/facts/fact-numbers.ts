@@ -129,7 +129,7 @@ export class FactNumbers {
    * other. Never changes after the write that gave the number.
    */
   createdAtOf(number: number): number | null {
-    return this.#createdAt.get(number) ?? null;
+    return this.#createdAt.size === 0 ? null : (this.#createdAt.get(number) ?? null);
   }
 
   /** Says when a fact was there first whose number this write gave. Epoch milliseconds. */

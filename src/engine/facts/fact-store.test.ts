@@ -247,3 +247,70 @@ test('the versions of an atom are found in every scope of the choice, however ma
     expect(store.versionsOf('p', ['a', 'b'], false, { kind: 'all' })).toEqual([]);
   }
 });
+
+/** A store of one fact `p(a, b)`, behind so many rows of the same key that nobody sees any more. */
+function behindDead(count: number): FactStore {
+  const store = new FactStore(0);
+  const stored = (args: readonly string[]) => store.store(fact('p', args), 1, 0);
+  stored(['a', 'b']);
+  for (let dead = 0; dead < count; dead++) store.retract(stored(['a', `d${dead}`]), 2);
+  return store;
+}
+
+const few = (store: FactStore, args: readonly string[], changes: Partial<FactPattern> = {}, time = 0) => {
+  const wanted: FactPattern = { predicate: 'p', args, truthVal: null, scope: { kind: 'all' }, ...changes };
+  return store.fewMatches(wanted, 9, time, 32)?.map((row) => store.argsOf(row).join(',')) ?? null;
+};
+
+test('few facts are looked for among so many rows of a key, and among no more', () => {
+  // 2,048 rows are looked at, the one that is found among them.
+  expect(few(behindDead(2_047), ['a', '?y'])).toEqual(['a,b']);
+  expect(few(behindDead(2_048), ['a', '?y'])).toBeNull();
+  // An atom is found by itself, whatever else stands under its arguments.
+  expect(few(behindDead(2_048), ['a', 'b'])).toEqual(['a,b']);
+  expect(few(behindDead(2_048), ['a', 'd7'])).toEqual([]);
+});
+
+test('rows that do not count are looked at like those that do: of other times, and unequal where equals are wanted', () => {
+  for (const [count, found] of [
+    [2_047, ['a,b,b']],
+    [2_048, null],
+  ] as const) {
+    const store = new FactStore(0);
+    store.store(fact('p', ['a', 'b', 'b']), 1, 0);
+    for (let row = 0; row < count; row++)
+      store.store(fact('p', ['a', `c${row}`, row % 2 === 0 ? 'd' : `c${row}`], { validFrom: 5 }), 1, 0);
+    expect(few(store, ['a', '?y', '?y'])).toEqual(found);
+  }
+});
+
+test('rows of other scopes are not looked at for the facts of one', () => {
+  const store = new FactStore(0);
+  for (let row = 0; row < 3_000; row++) store.store(fact('p', ['a', `b${row}`], { scope: 's' }), 1, 0);
+  store.store(fact('p', ['a', 'b1']), 1, 0);
+  expect(few(store, ['a', '?y'], { scope: { kind: 'unscoped' } })).toEqual(['a,b1']);
+  expect(few(store, ['a', '?y'])).toBeNull();
+});
+
+test('few facts are all that are seen in a generation and at a time, whatever came later', () => {
+  const store = new FactStore(0);
+  const seen = (generation: number, args: readonly string[], time = 0): string[] | null =>
+    store
+      .fewMatches({ predicate: 'p', args, truthVal: null, scope: { kind: 'all' } }, generation, time, 32)
+      ?.map((row) => `${store.argsOf(row).join(',')}@${store.scopeOf(row) ?? ''}`) ?? null;
+  store.store(fact('p', ['a', 'b']), 1, 0);
+  store.store(fact('p', ['a', 'b'], { scope: 's' }), 2, 0);
+  store.store(fact('p', ['a', 'b'], { metadata: { importance: 1 } }), 3, 0);
+  store.store(fact('p', ['a', 'b'], { validUntil: 50 }), 4, 0);
+  store.store(fact('p', ['a', 'b'], { truthVal: false }), 5, 0);
+  for (const args of [
+    ['a', 'b'],
+    ['a', '?y'],
+    ['?x', 'b'],
+  ]) {
+    const counts = [0, 1, 2, 3, 4, 5].map((generation) => seen(generation, args)?.length);
+    expect(counts).toEqual([0, 1, 2, 2, 2, 3]);
+    expect(seen(4, args)?.toSorted()).toEqual(['a,b@', 'a,b@s']);
+    expect(seen(4, args, 50)).toEqual(['a,b@s']);
+  }
+});

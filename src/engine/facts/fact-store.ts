@@ -100,6 +100,8 @@ export class FactStore {
   readonly boundaries = new Boundaries();
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
+  /** The same by predicate alone: so one is found without its key. */
+  readonly #byPredicate = new Map<string, StoredRelation[]>();
   readonly #scopeNames = new ScopeNames();
   readonly scopes = new ScopeRecords();
   readonly #numbers: FactNumbers;
@@ -125,8 +127,7 @@ export class FactStore {
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
     const inScopes: AliveFact[] = [];
     for (const relation of kept.relations) {
-      const { predicate, arity, negated } = relation;
-      store.#place(relationKey(predicate, arity, negated), relation);
+      store.#place(relation);
       for (let row = 0; row < relation.count; row++) {
         if ((row & 0x3fff) === 0x3fff) await slices.breathe();
         if (!relation.isAlive(row)) continue;
@@ -196,7 +197,11 @@ export class FactStore {
   }
 
   relation(predicate: string, arity: number, negated: boolean): StoredRelation | null {
-    return this.relations.get(relationKey(predicate, arity, negated)) ?? null;
+    const relations = this.#byPredicate.get(predicate);
+    if (relations !== undefined)
+      for (const relation of relations)
+        if (relation.arity === arity && relation.negated === negated) return relation;
+    return null;
   }
 
   /** The newest version of exactly this fact, dead or alive, or null where there was none. */
@@ -412,6 +417,8 @@ export class FactStore {
     for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
     const place = this.#numberOf(old);
     this.relations.set(key, fresh);
+    const others = present(this.#byPredicate.get(old.predicate), 'a relation is found by its predicate');
+    others[others.indexOf(old)] = fresh;
     this.#relationList[place] = fresh;
     this.#relationNumbers.delete(old);
     this.#relationNumbers.set(fresh, place);
@@ -531,9 +538,11 @@ export class FactStore {
   }
 
   argsOf(fact: FactRow): string[] {
-    return Array.from({ length: fact.relation.arity }, (_, position) =>
-      this.dictionary.text((fact.relation.columns[position] as Int32Array)[fact.row] as number),
-    );
+    const { relation, row } = fact;
+    const args: string[] = [];
+    for (let position = 0; position < relation.arity; position++)
+      args.push(this.dictionary.text((relation.columns[position] as Int32Array)[row] as number));
+    return args;
   }
 
   identityOf(fact: FactRow): FactIdentity {
@@ -579,8 +588,8 @@ export class FactStore {
   /** The ids of the arguments, with room for the scope behind them; null where one was never interned. */
   #identityOf(args: readonly string[]): Int32Array | null {
     const identity = new Int32Array(args.length + 1);
-    for (const [position, text] of args.entries()) {
-      const id = this.dictionary.find(text);
+    for (let position = 0; position < args.length; position++) {
+      const id = this.dictionary.find(args[position] as string);
       if (id < 0) return null;
       identity[position] = id;
     }
@@ -593,11 +602,10 @@ export class FactStore {
   }
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
-    const key = relationKey(predicate, arity, negated);
-    const known = this.relations.get(key);
-    if (known !== undefined) return known;
+    const known = this.relation(predicate, arity, negated);
+    if (known !== null) return known;
     const relation = new StoredRelation(predicate, arity, negated);
-    this.#place(key, relation);
+    this.#place(relation);
     return relation;
   }
 
@@ -607,8 +615,11 @@ export class FactStore {
   }
 
   /** Gives a relation its number. */
-  #place(key: string, relation: StoredRelation): void {
-    this.relations.set(key, relation);
+  #place(relation: StoredRelation): void {
+    this.relations.set(keyOf(relation), relation);
+    const others = this.#byPredicate.get(relation.predicate);
+    if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);
+    else others.push(relation);
     this.#relationNumbers.set(relation, this.#relationList.length);
     this.#relationList.push(relation);
   }
@@ -627,7 +638,10 @@ function keyOf({ predicate, arity, negated }: StoredRelation): string {
 }
 
 function versionAt(relation: StoredRelation, row: number): FactVersion {
-  return { ...boundsOf(relation, row), metadata: relation.metadata.get(row) ?? null };
+  const { validFrom, validUntil, metadata } = relation;
+  if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
+  const { from, until } = boundsOf(relation, row);
+  return { from, until, metadata: metadata.get(row) ?? null };
 }
 
 /** The version that a fact asks for; what it does not give is as it was kept. */

@@ -23,6 +23,7 @@ import {
   isBuiltin,
   isComparison,
   isNamedVariable,
+  isPositiveAtom,
   maxAggregateDepth,
   wildcard,
 } from './terms.ts';
@@ -64,6 +65,9 @@ export function ruleProblems(rule: Rule): RuleProblem[] {
 
 /** Every problem of a question that is a body. */
 export function bodyProblems(body: readonly Literal[]): RuleProblem[] {
+  const [first] = body;
+  // An atom binds whatever stands in it: most questions are one.
+  if (body.length === 1 && first !== undefined && isPositiveAtom(first)) return [];
   const problems = bodyShape(body, []);
   if (problems.length > 0) return problems;
   return [...wildcardProblems(body, []), ...unboundProblems(body, planBody(body, new Set(), new Set()), [])];

@@ -37,7 +37,17 @@ const timesMeasuring = 20;
 /** And after so many derivations: a measurement that the machine held up is no reason to look away for long. */
 const derivationsBetween = 65_536;
 
+/** Refuses to go on for a client that waits no more. */
+export function refuseGone(signal: Pick<AbortSignal, 'aborted'>): void {
+  if (signal.aborted) throw new DOMException('the client has gone', 'AbortError');
+}
+
 /** Keeps track of slices and limits for everything that one question does. */
+/** Milliseconds to the microsecond. */
+export function toMicroseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
 export class Pacer {
   readonly limits: Limits;
   readonly #pause: Pause;
@@ -61,7 +71,7 @@ export class Pacer {
 
   /** The same to the microsecond, as answers tell it. */
   get elapsedRounded(): number {
-    return Math.round(this.elapsedMs * 1000) / 1000;
+    return toMicroseconds(this.elapsedMs);
   }
 
   /** True when it is time to let others run. */
@@ -76,7 +86,7 @@ export class Pacer {
   /** Refuses what is over a limit. */
   look(): void {
     const { signal, timeoutMs, maxDerivations } = this.limits;
-    if (signal.aborted) throw new DOMException('the client has gone', 'AbortError');
+    refuseGone(signal);
     if (this.elapsedMs > timeoutMs)
       throw this.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`);
     if (this.derivations > maxDerivations)

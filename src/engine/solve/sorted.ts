@@ -78,7 +78,7 @@ export async function rowsByText(
 }
 
 /** All rows of a matrix in the order of `rowsByText`, put in order at once: for few rows. */
-export function fewByText(
+function fewByText(
   ids: Int32Array,
   count: number,
   width: number,
