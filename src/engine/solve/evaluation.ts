@@ -42,12 +42,12 @@ export function refuseGone(signal: Pick<AbortSignal, 'aborted'>): void {
   if (signal.aborted) throw new DOMException('the client has gone', 'AbortError');
 }
 
-/** Keeps track of slices and limits for everything that one question does. */
 /** Milliseconds to the microsecond. */
 export function toMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
 
+/** Keeps track of slices and limits for everything that one question does. */
 export class Pacer {
   readonly limits: Limits;
   readonly #pause: Pause;
