@@ -172,6 +172,16 @@ export class Program {
     return components.get(relation) ?? -1;
   }
 
+  /** True where a rule of the relation reads it, or one that is mutually recursive with it, in the same view. */
+  isRecursive(view: ScopeChoice, relation: string): boolean {
+    const component = this.component(view, relation);
+    return this.rulesFor(view, relation).some(
+      ({ kept, bodyView }) =>
+        viewKey(bodyView) === viewKey(view) &&
+        relationsRead(kept.rule.body).some((read) => this.component(view, read) === component),
+    );
+  }
+
   /**
    * The level of a relation in a view: above all that its rules read, but for what recurs with it. Views of scopes
    * lie below the view of everything, which takes in what they conclude.

@@ -32,7 +32,13 @@ export interface Table extends Relation {
   bits: BitTable | null;
   /** False where nothing that was asked since the rules last changed needed it: its rows are no known conclusions. */
   isKnown: boolean;
-  /** What takes its rules away from the relations that start them. */
+  /** How its rows come about: not yet, by its rules for the keys in its demand, or out of a table that binds less. */
+  way: 'none' | 'keyed' | 'relaxed';
+  /** From so many keys on it is looked at whether they are too many to derive for each. */
+  nextLook: number;
+  /** What ends the joins of its rules. What they concluded is looked after still. */
+  readonly stops: (() => void)[];
+  /** What takes its rules away altogether, once their joins have been ended. */
   readonly removals: (() => void)[];
 }
 
