@@ -21,6 +21,7 @@ import {
   type Vocabulary,
 } from '../testing/generators.ts';
 import { closureCase } from '../testing/closure-cases.ts';
+import { demandCase } from '../testing/demand-cases.ts';
 import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-truth.ts';
 import { overSeeds } from '../testing/twin.ts';
 import { demand, Pacer, settle } from './evaluation.ts';
@@ -70,6 +71,8 @@ const flavours: Record<string, Flavour> = {
 const timeout = 3_600_000;
 /** Set by `npm run test:mutants` where it has lowered the limits from which on tables are dropped. */
 const areLimitsLow = process.env['LIMITS'] === 'low';
+/** Tables filled from those that bind less that were looked at: without rows of their own rules, and with. */
+const relaxed = { fromTheFirst: 0, later: 0 };
 const everything = { kind: 'all' } as const;
 /** The clock of some tests leaps: time is no limit here. */
 const limits = {
@@ -239,6 +242,8 @@ async function lookAt(
         expectOrder(set, reader, kept.numbers);
         await expectTruth(set, reader, unlimited());
       }
+      for (const table of set.tables.values())
+        if (table.way === 'relaxed') relaxed[table.removals.length > 1 ? 'later' : 'fromTheFirst']++;
       return atomsOf(set);
     });
   });
@@ -415,6 +420,26 @@ for (const [name, flavour] of Object.entries(closures)) {
 
   test(`rows of bits hold whatever changes while a question is at them (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, closureCase)),
+  );
+}
+
+const demands: Record<string, Flavour> = {
+  demands: { ...steady, facts: 40, constants: 8 },
+  demandedViews: { ...steady, facts: 50, constants: 6, scopes: true, validity: true },
+};
+
+for (const [name, flavour] of Object.entries(demands)) {
+  test(`tables filled from those that bind less hold what is derived key by key (${name})`, {
+    timeout,
+  }, async () => {
+    relaxed.fromTheFirst = relaxed.later = 0;
+    await overSeeds({ name, few: 3, many: 1000 }, (seed) => changeInTurn(flavour, seed, demandCase));
+    expect(relaxed.fromTheFirst, 'tables that were filled so from the first').toBeGreaterThan(0);
+    expect(relaxed.later, 'tables that were filled key by key before').toBeGreaterThan(0);
+  });
+
+  test(`they hold whatever changes while a question is at them (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 2, many: 1000 }, (seed) => changeMeanwhile(flavour, seed, demandCase)),
   );
 }
 
