@@ -52,7 +52,8 @@ export function demandCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = demandVocabulary(prng, flavour);
   const facts = new Map<string, ModelFact>();
   const keep = (fact: ModelFact): void => void facts.set(factIdentity(fact), fact);
-  for (let index = prng.below(flavour.facts); index >= 0; index--) keep(randomFact(prng, vocabulary, flavour));
+  for (let index = prng.below(flavour.facts); index >= 0; index--)
+    keep(randomFact(prng, vocabulary, flavour));
   const about = { truthVal: true, scope: null, validFrom: null, validUntil: null };
   const many = prng.chance(0.8) ? 0.9 : 0.3;
   for (const each of vocabulary.constants)
