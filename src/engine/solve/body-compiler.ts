@@ -21,6 +21,7 @@ import {
 import { type Derived, newDerived, type Watcher } from './derived.ts';
 import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
 import { viewKey } from './reader.ts';
+import type { Argument } from './relaxed-demand.ts';
 import type { BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
 
 /**
@@ -109,7 +110,8 @@ export class BodyCompiler {
       const variables = [...bound];
       const { level } = conclusion.target;
       const waits = this.#relation('waiting', variables.length, level, this.#set.withHeights);
-      for (const filter of ready) this.#barrier(body.view, filter, conclusion, built);
+      const all = stage.demandTerms.length === 0 && immediate.length === 0 ? built.atoms : [];
+      for (const filter of ready) this.#barrier(body.view, filter, conclusion, built, all);
       const nowDone = immediate.filter((filter) => !open.includes(filter) && !done.includes(filter));
       const first = {
         ...stage,
@@ -158,7 +160,14 @@ export class BodyCompiler {
     return isAbsence(literal) && (this.#isKept || this.#set.isDerived(view, relationOf(literal)));
   }
 
-  #barrier(view: ScopeChoice, filter: Filter, conclusion: Conclusion, built: BuiltBody): void {
+  /** `all`: the atoms whose every match asks for what the filter waits for; none where anything else chooses among them. */
+  #barrier(
+    view: ScopeChoice,
+    filter: Filter,
+    conclusion: Conclusion,
+    built: BuiltBody,
+    all: readonly BodyAtom[],
+  ): void {
     const { literal } = filter;
     if (isAggregate(literal)) {
       const group = this.#group(view, filter, literal, conclusion.target.level);
@@ -166,7 +175,8 @@ export class BodyCompiler {
       built.barriers.set(literal, group.source);
     } else if (this.#set.isDerived(view, relationOf(literal))) {
       const positions = [...literal.args.keys()].filter((position) => literal.args[position] !== wildcard);
-      built.barriers.set(literal, this.#tableSource(view, literal, positions));
+      const bound = this.#isAskedWhole(view, literal, positions, all) ? [] : positions;
+      built.barriers.set(literal, this.#tableSource(view, literal, bound));
     }
   }
 
@@ -213,13 +223,15 @@ export class BodyCompiler {
   ): BodyAtom[] {
     const open: AtomLiteral[] = body.literals.filter(isPositiveAtom);
     const atoms: BodyAtom[] = [];
+    const isFree = bound.size === 0;
     spread(immediate, bound);
     while (open.length > 0) {
       const cost = (literal: AtomLiteral, names: ReadonlySet<string>): number =>
         this.#passingCost(body.view, literal, names, rule);
       const next = present(cheapest(open, bound, cost), 'an atom is left');
       open.splice(open.indexOf(next), 1);
-      atoms.push({ literal: next, source: this.#source(body.view, next, bound, rule) });
+      const all = isFree && spread(immediate, bound).length === immediate.length ? atoms : [];
+      atoms.push({ literal: next, source: this.#source(body.view, next, bound, rule, all) });
       for (const term of next.args) if (isNamedVariable(term)) bound.add(term);
       spread(immediate, bound);
     }
@@ -231,6 +243,7 @@ export class BodyCompiler {
     literal: AtomLiteral,
     bound: ReadonlySet<string>,
     rule: RuleInHand | null,
+    all: readonly BodyAtom[],
   ): BodyAtom['source'] {
     const { predicate, negated } = literal;
     const arity = literal.args.length;
@@ -244,7 +257,32 @@ export class BodyCompiler {
       const term = literal.args[position] as string;
       return !isFree && (!isVariable(term) || bound.has(term));
     });
-    return this.#tableSource(view, literal, positions);
+    const isWhole = this.#isAskedWhole(view, literal, positions, all);
+    return this.#tableSource(view, literal, isWhole ? [] : positions);
+  }
+
+  /** True where every match of one atom asks for the literal, by one argument whose values are nearly all there can be. */
+  #isAskedWhole(
+    view: ScopeChoice,
+    literal: AtomLiteral,
+    positions: readonly number[],
+    all: readonly BodyAtom[],
+  ): boolean {
+    const [first] = all;
+    const [position] = positions;
+    if (first === undefined || all.length > 1 || position === undefined || positions.length > 1) return false;
+    const { args } = first.literal;
+    const at = args.indexOf(literal.args[position] as string);
+    const isPlain = args.every(
+      (term, index) => isVariable(term) && (term === wildcard || args.indexOf(term) === index),
+    );
+    if (at < 0 || !isPlain) return false;
+    const argument = (atom: AtomLiteral, place: number): Argument => ({
+      relation: { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated },
+      view,
+      position: place,
+    });
+    return this.#set.coversMost(argument(first.literal, at), argument(literal, position));
   }
 
   #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {

@@ -31,7 +31,7 @@ import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts'
 import type { Tally } from './emitter.ts';
 import type { Holder } from './memory-budget.ts';
 import type { Observer } from './observer.ts';
-import { fewKeys, positionsToBind } from './relaxed-demand.ts';
+import { type Argument, ColumnValues, coversMost, fewKeys, positionsToBind } from './relaxed-demand.ts';
 import { listed, type Program, type ViewRule } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
 import { Justifications } from './justifications.ts';
@@ -87,6 +87,7 @@ export class TableSet implements TableSpace {
   readonly #tallies: Tallies;
   readonly observer: Observer | null;
   readonly #overlay: Overlay | null;
+  readonly #values = new ColumnValues();
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
     const { withHeights, isKept } = kind;
@@ -297,6 +298,14 @@ export class TableSet implements TableSpace {
     return factorLinearRecursion(table, this.program.rulesFor(table.view, table.relation), this.program);
   }
 
+  coversMost(from: Argument, asked: Argument): boolean {
+    return this.#mayRewrite && coversMost(from, asked, this.#known);
+  }
+
+  get #known(): Parameters<typeof coversMost>[2] {
+    return { facts: this.facts, program: this.program, overlay: this.#overlay, values: this.#values };
+  }
+
   /** True where rules need not be followed as they were taught. */
   get #mayRewrite(): boolean {
     return !this.withHeights && this.observer === null;
@@ -320,7 +329,7 @@ export class TableSet implements TableSpace {
     const isToLook = this.#mayRewrite && boundPositions.length > 0 && count >= table.nextLook;
     if (!isToLook || !this.program.isRecursive(view, relation)) return boundPositions;
     table.nextLook = 2 * count;
-    return positionsToBind(table, { facts: this.facts, program: this.program, overlay: this.#overlay });
+    return positionsToBind(table, this.#known);
   }
 
   /**

@@ -5,6 +5,7 @@ import type { Barrier, BodyAtom, CompilerContext, GroupSource, UpkeepRule } from
 import type { Filter } from './join-order.ts';
 import type { Program, ViewRule } from './program.ts';
 import type { Derived, Support, Watcher } from './derived.ts';
+import type { Argument } from './relaxed-demand.ts';
 import type { Justifications } from './justifications.ts';
 
 /** A relation in a view. */
@@ -77,6 +78,8 @@ export interface TableSpace {
   watchStored(relation: string, watcher: Watcher): () => void;
   isDerived(view: ScopeChoice, relation: string): boolean;
   table(relation: Relation, boundPositions: readonly number[]): Table;
+  /** True where the values that `from` takes are certain to be most of those that `asked` can have. */
+  coversMost(from: Argument, asked: Argument): boolean;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
   context(view: ScopeChoice, isQuestion: boolean): CompilerContext;
 }

@@ -33,8 +33,13 @@ const labelled = [
   'via(?l, ?x, ?z) :- via(?l, ?x, ?y), edge(?y, ?z)',
 ];
 
-/** Rules that ask for what recurs. */
+/** Rules that ask for what recurs, and for what does not by values that are all there are. */
 const readers = [
+  'seen(?y) :- path(?_, ?y)',
+  'seen(?y) :- edge(?_, ?y), not mark(?y)',
+  'lone(?x) :- node(?x), not seen(?x)',
+  'lone(?y) :- road(?_, ?y), seen(?y)',
+  'far(?x, ?n) :- seen(?x), not lone(?x), ?n = count{?y : path(?x, ?y)}',
   'far(?x, ?y) :- node(?x), path(?x, ?y)',
   'far(?x, ?z) :- mark(?x), road(?x, ?y), path(?y, ?z)',
   'far(?x, ?y) :- road(?x, ?y), path(?x, ?y), path(?y, ?x)',
@@ -73,7 +78,7 @@ export function demandCase(prng: Prng, flavour: Flavour): RandomCase {
 function demandVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
   const names = ['edge', 'edge', 'edge', 'road', 'road', 'label', 'path', 'far', 'cut', 'size'];
   const binary = names.map((predicate) => ({ predicate, arity: 2 }));
-  const unary = ['node', 'mark', 'lone'].map((predicate) => ({ predicate, arity: 1 }));
+  const unary = ['node', 'mark', 'lone', 'seen'].map((predicate) => ({ predicate, arity: 1 }));
   const relations = [...binary, ...unary, { predicate: 'via', arity: 3 }];
   const constants = [...'abcdefghijklmnopqrstuvwx'].slice(0, 16 + prng.below(flavour.constants));
   return { relations, constants, scopes: flavour.scopes ? ['s', 't'] : [] };
