@@ -21,8 +21,7 @@ import {
 import { type Derived, newDerived, type Watcher } from './derived.ts';
 import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
 import { viewKey } from './reader.ts';
-import type { Argument } from './relaxed-demand.ts';
-import type { BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
+import type { Argument, BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
 
 /**
  * A body to adorned rules: in which order its atoms pass bindings on, what each reads, and where it must wait.

@@ -1,11 +1,11 @@
 import { isVariable } from '../contract/language.ts';
-import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
+import type { FactStore } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import { Tuples } from '../facts/tuples.ts';
 import { isPositiveAtom, relationKey, relationOf, wildcard } from '../logic/terms.ts';
 import type { Program, ViewRule } from './program.ts';
 import { type Overlay, viewKey } from './reader.ts';
-import type { Relation, Table } from './table.ts';
+import type { Argument, Table } from './table.ts';
 
 /**
  * Where binding an argument is not worth its while.
@@ -137,13 +137,6 @@ function leastValues({ relation, view, position }: Argument, known: Known, depth
     most = Math.max(most, leastValues({ relation: read, view: bodyView, position: at }, known, depth + 1));
   }
   return most;
-}
-
-/** An argument of a relation in a view. */
-export interface Argument {
-  readonly relation: Pick<Relation, 'predicate' | 'arity' | 'negated'>;
-  readonly view: ScopeChoice;
-  readonly position: number;
 }
 
 /**

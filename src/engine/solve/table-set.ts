@@ -31,11 +31,11 @@ import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts'
 import type { Tally } from './emitter.ts';
 import type { Holder } from './memory-budget.ts';
 import type { Observer } from './observer.ts';
-import { type Argument, ColumnValues, coversMost, fewKeys, positionsToBind } from './relaxed-demand.ts';
+import { ColumnValues, coversMost, fewKeys, positionsToBind } from './relaxed-demand.ts';
 import { listed, type Program, type ViewRule } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
 import { Justifications } from './justifications.ts';
-import type { BuiltBody, Relation, Table, TableSpace } from './table.ts';
+import type { Argument, BuiltBody, Relation, Table, TableSpace } from './table.ts';
 
 /**
  * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.

@@ -5,7 +5,6 @@ import type { Barrier, BodyAtom, CompilerContext, GroupSource, UpkeepRule } from
 import type { Filter } from './join-order.ts';
 import type { Program, ViewRule } from './program.ts';
 import type { Derived, Support, Watcher } from './derived.ts';
-import type { Argument } from './relaxed-demand.ts';
 import type { Justifications } from './justifications.ts';
 
 /** A relation in a view. */
@@ -14,6 +13,13 @@ export interface Relation {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;
+}
+
+/** An argument of a relation in a view. */
+export interface Argument {
+  readonly relation: Pick<Relation, 'predicate' | 'arity' | 'negated'>;
+  readonly view: ScopeChoice;
+  readonly position: number;
 }
 
 export interface Table extends Relation {
