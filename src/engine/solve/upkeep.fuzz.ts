@@ -429,19 +429,23 @@ const demands: Record<string, Flavour> = {
 };
 
 for (const [name, flavour] of Object.entries(demands)) {
-  test(`tables filled from those that bind less hold what is derived key by key (${name})`, {
-    timeout,
-  }, async () => {
-    relaxed.fromTheFirst = relaxed.later = 0;
-    await overSeeds({ name, few: 3, many: 1000 }, (seed) => changeInTurn(flavour, seed, demandCase));
-    expect(relaxed.fromTheFirst, 'tables that were filled so from the first').toBeGreaterThan(0);
-    expect(relaxed.later, 'tables that were filled key by key before').toBeGreaterThan(0);
-  });
+  test(`tables filled from those that bind less hold what is derived key by key (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 3, many: 1000 }, (seed) => changeInTurn(flavour, seed, demandCase)),
+  );
 
   test(`they hold whatever changes while a question is at them (${name})`, { timeout }, () =>
     overSeeds({ name, few: 2, many: 1000 }, (seed) => changeMeanwhile(flavour, seed, demandCase)),
   );
 }
+
+test.each([
+  ['later', 1],
+  ['fromTheFirst', 5],
+] as const)('some of these cases have tables filled so (%s, seed %i)', async (when, seed) => {
+  relaxed.fromTheFirst = relaxed.later = 0;
+  await changeInTurn(demands['demands'] as Flavour, seed, demandCase);
+  expect(relaxed[when]).toBeGreaterThan(0);
+});
 
 // A change that a set of tables did not read yet was not noted, though a question about the state before could use it;
 // nor was one after a change that was noted, where the set had no tables (strata 1042).
