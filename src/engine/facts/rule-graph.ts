@@ -74,14 +74,18 @@ function rootOf(knot: Knot): Knot {
   return root;
 }
 
-/** Puts the knots that edges name in place of what has become part of them. */
-function refresh(knot: Knot): void {
+/** Puts the knots that edges downwards name in place of what has become part of them. */
+function refreshBelow(knot: Knot): void {
   for (const [target, completes] of knot.below) {
     const root = rootOf(target);
     if (root === target && root !== knot) continue;
     knot.below.delete(target);
     if (root !== knot) knot.below.set(root, completes || knot.below.get(root) === true);
   }
+}
+
+/** The same upwards. */
+function refreshAbove(knot: Knot): void {
   for (const reader of knot.above) {
     const root = rootOf(reader);
     if (root === reader && root !== knot) continue;
@@ -95,13 +99,23 @@ interface Side {
   readonly queue: Knot[];
   readonly next: (knot: Knot) => Iterable<Knot>;
   readonly degree: (knot: Knot) => number;
+  readonly refresh: (knot: Knot) => void;
   cost: number;
 }
 
-const downwards = { next: (knot: Knot) => knot.below.keys(), degree: (knot: Knot) => knot.below.size };
-const upwards = { next: (knot: Knot) => knot.above, degree: (knot: Knot) => knot.above.size };
+/** One way only: what most rules read has many above it and little below. */
+const downwards = {
+  next: (knot: Knot) => knot.below.keys(),
+  degree: (knot: Knot) => knot.below.size,
+  refresh: refreshBelow,
+};
+const upwards = {
+  next: (knot: Knot) => knot.above,
+  degree: (knot: Knot) => knot.above.size,
+  refresh: refreshAbove,
+};
 
-function sideFrom(knot: Knot, way: Pick<Side, 'next' | 'degree'>): Side {
+function sideFrom(knot: Knot, way: Pick<Side, 'next' | 'degree' | 'refresh'>): Side {
   return { seen: new Set([knot]), queue: [knot], ...way, cost: 0 };
 }
 
@@ -136,7 +150,7 @@ function costOfNext({ queue, degree, cost }: Side): number {
 }
 
 function follow(side: Side, knot: Knot, within: ReadonlySet<Knot> | null = null): void {
-  refresh(knot);
+  side.refresh(knot);
   side.cost += 1 + side.degree(knot);
   for (const each of side.next(knot)) {
     if (side.seen.has(each) || within?.has(each) === false) continue;
@@ -150,7 +164,7 @@ function hasStrict(knots: ReadonlySet<Knot>): boolean {
   for (const knot of knots) {
     if (knot.isStrict) return true;
     if (knots.size === 1) continue;
-    refresh(knot);
+    refreshBelow(knot);
     for (const [target, completes] of knot.below) if (completes && knots.has(target)) return true;
   }
   return false;

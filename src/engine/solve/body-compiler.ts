@@ -21,7 +21,7 @@ import {
 import { type Derived, newDerived, type Watcher } from './derived.ts';
 import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
 import { viewKey } from './reader.ts';
-import type { BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
+import type { Argument, BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
 
 /**
  * A body to adorned rules: in which order its atoms pass bindings on, what each reads, and where it must wait.
@@ -52,8 +52,6 @@ interface RuleInHand {
 }
 
 const likelyRowsOfOwnComponent = 1000;
-/** From so many expected bindings on, a free question derives the whole relation instead of passing them on. */
-const manyBindings = 1000;
 
 /**
  * Compiles the body for the set. `extra` is given the relations that are made for it; `table` is the one whose rule
@@ -66,6 +64,7 @@ export class BodyCompiler {
   readonly #isQuestion: boolean;
   /** True for a rule whose conclusions are kept beyond this question. */
   readonly #isKept: boolean;
+  readonly #stops: (() => void)[] = [];
   readonly #removals: (() => void)[] = [];
 
   constructor(set: TableSpace, table: Table | null, extra: Derived[], isQuestion: boolean) {
@@ -76,17 +75,24 @@ export class BodyCompiler {
     this.#isKept = set.isKept && !isQuestion;
   }
 
+  /** Ends every join that was compiled so far. What they concluded is looked after still. */
+  stop(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+
   /** Undoes every compilation so far. */
   remove(): void {
-    for (const removal of this.#removals) removal();
+    this.stop();
+    for (const removal of this.#removals.splice(0)) removal();
   }
 
   compile(body: Body, conclusion: Conclusion): BuiltBody {
     const rule = this.#table === null ? null : { ...conclusion, table: this.#table, body: body.literals };
-    return this.#compile(body, conclusion, rule);
+    return this.#compile(body, conclusion, rule, this.#stops);
   }
 
-  #compile(body: Body, conclusion: Conclusion, rule: RuleInHand | null): BuiltBody {
+  /** How to end the joins of the body is put into `ends`. */
+  #compile(body: Body, conclusion: Conclusion, rule: RuleInHand | null, ends: (() => void)[]): BuiltBody {
     const waiting = body.filters.filter((filter) => this.#mustWait(body.view, filter));
     const immediate = body.filters.filter((filter) => !waiting.includes(filter));
     const bound = new Set(conclusion.demandTerms.filter(isNamedVariable));
@@ -103,9 +109,10 @@ export class BodyCompiler {
       const variables = [...bound];
       const { level } = conclusion.target;
       const waits = this.#relation('waiting', variables.length, level, this.#set.withHeights);
-      for (const filter of ready) this.#barrier(body.view, filter, conclusion, built);
+      const all = stage.demandTerms.length === 0 && immediate.length === 0 ? built.atoms : [];
+      for (const filter of ready) this.#barrier(body.view, filter, conclusion, built, all);
       const nowDone = immediate.filter((filter) => !open.includes(filter) && !done.includes(filter));
-      this.#rule({
+      const first = {
         ...stage,
         target: waits,
         headTerms: variables,
@@ -115,7 +122,8 @@ export class BodyCompiler {
         filters: [...inHand, ...nowDone],
         barriers: barriersOf(built, inHand),
         announced: ready.flatMap((filter) => announcements(filter, built.barriers.get(filter.literal))),
-      });
+      };
+      this.#rule(first, ends);
       if (this.#isKept) for (const filter of ready) this.#watch(filter, built, waits, variables);
       done = [...done, ...nowDone];
       stage = { demand: waits, demandTerms: variables, atoms: [] };
@@ -126,20 +134,14 @@ export class BodyCompiler {
     }
     const rest = immediate.filter((filter) => !done.includes(filter));
     const barriers = barriersOf(built, inHand);
-    this.#rule({
-      ...conclusion,
-      ...stage,
-      view: body.view,
-      filters: [...inHand, ...rest],
-      barriers,
-      announced: [],
-    });
+    const filters = [...inHand, ...rest];
+    this.#rule({ ...conclusion, ...stage, view: body.view, filters, barriers, announced: [] }, ends);
     return built;
   }
 
-  #rule(rule: AdornedRule): void {
+  #rule(rule: AdornedRule, ends: (() => void)[]): void {
     const context = this.#set.context(rule.view, this.#isQuestion);
-    this.#removals.push(compileRule(rule, context));
+    ends.push(compileRule(rule, context));
     const { support } = rule.target;
     if (support !== null) this.#removals.push(this.#set.keepRule(support, new UpkeepRule(rule, context)));
   }
@@ -157,7 +159,14 @@ export class BodyCompiler {
     return isAbsence(literal) && (this.#isKept || this.#set.isDerived(view, relationOf(literal)));
   }
 
-  #barrier(view: ScopeChoice, filter: Filter, conclusion: Conclusion, built: BuiltBody): void {
+  /** `all`: the atoms whose every match asks for what the filter waits for; none where anything else chooses among them. */
+  #barrier(
+    view: ScopeChoice,
+    filter: Filter,
+    conclusion: Conclusion,
+    built: BuiltBody,
+    all: readonly BodyAtom[],
+  ): void {
     const { literal } = filter;
     if (isAggregate(literal)) {
       const group = this.#group(view, filter, literal, conclusion.target.level);
@@ -165,7 +174,8 @@ export class BodyCompiler {
       built.barriers.set(literal, group.source);
     } else if (this.#set.isDerived(view, relationOf(literal))) {
       const positions = [...literal.args.keys()].filter((position) => literal.args[position] !== wildcard);
-      built.barriers.set(literal, this.#tableSource(view, literal, positions));
+      const bound = this.#isAskedWhole(view, literal, positions, all) ? [] : positions;
+      built.barriers.set(literal, this.#tableSource(view, literal, bound));
     }
   }
 
@@ -199,7 +209,8 @@ export class BodyCompiler {
     const headTerms = [...shared, ...literal.over];
     const conclusion = { target: rows, headTerms, rise: 0, tally: null, demand, demandTerms: shared };
     const source: GroupSource = { kind: 'group', rows, demand, shared };
-    return { source, headTerms, body: this.#compile(inner, conclusion, null) };
+    // Who keeps what was concluded from the group true has to have all of it, whether or not the rule goes on.
+    return { source, headTerms, body: this.#compile(inner, conclusion, null, this.#removals) };
   }
 
   /** The atoms in the order in which bindings are passed on. Adds what they bind to `bound`. */
@@ -211,15 +222,15 @@ export class BodyCompiler {
   ): BodyAtom[] {
     const open: AtomLiteral[] = body.literals.filter(isPositiveAtom);
     const atoms: BodyAtom[] = [];
-    let expected = 1;
+    const isFree = bound.size === 0;
     spread(immediate, bound);
     while (open.length > 0) {
       const cost = (literal: AtomLiteral, names: ReadonlySet<string>): number =>
         this.#passingCost(body.view, literal, names, rule);
       const next = present(cheapest(open, bound, cost), 'an atom is left');
       open.splice(open.indexOf(next), 1);
-      atoms.push({ literal: next, source: this.#source(body.view, next, bound, rule, expected) });
-      expected *= Math.max(1, this.#set.estimate(body.view, next, bound));
+      const all = isFree && spread(immediate, bound).length === immediate.length ? atoms : [];
+      atoms.push({ literal: next, source: this.#source(body.view, next, bound, rule, all) });
       for (const term of next.args) if (isNamedVariable(term)) bound.add(term);
       spread(immediate, bound);
     }
@@ -231,7 +242,7 @@ export class BodyCompiler {
     literal: AtomLiteral,
     bound: ReadonlySet<string>,
     rule: RuleInHand | null,
-    expected: number,
+    all: readonly BodyAtom[],
   ): BodyAtom['source'] {
     const { predicate, negated } = literal;
     const arity = literal.args.length;
@@ -240,12 +251,37 @@ export class BodyCompiler {
     const isFree =
       rule !== null &&
       rule.table.boundPositions.length === 0 &&
-      (this.#isOwnComponent(view, literal, rule.table) || expected > manyBindings);
+      this.#isOwnComponent(view, literal, rule.table);
     const positions = [...literal.args.keys()].filter((position) => {
       const term = literal.args[position] as string;
       return !isFree && (!isVariable(term) || bound.has(term));
     });
-    return this.#tableSource(view, literal, positions);
+    const isWhole = this.#isAskedWhole(view, literal, positions, all);
+    return this.#tableSource(view, literal, isWhole ? [] : positions);
+  }
+
+  /** True where every match of one atom asks for the literal, by one argument whose values are nearly all there can be. */
+  #isAskedWhole(
+    view: ScopeChoice,
+    literal: AtomLiteral,
+    positions: readonly number[],
+    all: readonly BodyAtom[],
+  ): boolean {
+    const [first] = all;
+    const [position] = positions;
+    if (first === undefined || all.length > 1 || position === undefined || positions.length > 1) return false;
+    const { args } = first.literal;
+    const at = args.indexOf(literal.args[position] as string);
+    const isPlain = args.every(
+      (term, index) => isVariable(term) && (term === wildcard || args.indexOf(term) === index),
+    );
+    if (at < 0 || !isPlain) return false;
+    const argument = (atom: AtomLiteral, place: number): Argument => ({
+      relation: { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated },
+      view,
+      position: place,
+    });
+    return this.#set.coversMost(argument(first.literal, at), argument(literal, position));
   }
 
   #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {

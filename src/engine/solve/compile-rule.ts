@@ -95,20 +95,56 @@ export interface CompilerContext {
 /** Makes the machines of the rule and lets the relations that start them know. Returns how to take them away. */
 export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
   const registers = new Registers(rule, context.constant);
-  const made: { derived: Derived; machine: Consumer }[] = [
-    { derived: rule.demand, machine: new MachineBuilder(rule, context, registers).startingAtDemand() },
-  ];
-  for (const [at, atom] of rule.atoms.entries()) {
-    if (atom.source.kind !== 'derived') continue;
-    const derived = atom.source.rows;
-    made.push({ derived, machine: new MachineBuilder(rule, context, registers).startingAt(at, derived) });
-  }
   const { observer } = context;
-  if (observer !== null) for (const each of made) each.machine = observer.timed(each.machine);
+  const made: { derived: Derived; machine: Consumer }[] = [];
+  const add = (derived: Derived, gate: Derived | null, make: () => Machine): void => {
+    const machine = observer === null ? new LateMachine(gate, make) : observer.timed(make());
+    made.push({ derived, machine });
+  };
+  add(rule.demand, null, () => new MachineBuilder(rule, context, registers).startingAtDemand());
+  for (const [at, { source }] of rule.atoms.entries())
+    if (source.kind === 'derived')
+      add(source.rows, gateOf(rule), () =>
+        new MachineBuilder(rule, context, registers).startingAt(at, source.rows),
+      );
   for (const { derived, machine } of made) derived.consumers.push(machine);
   return () => {
     for (const { derived, machine } of made) derived.consumers.splice(derived.consumers.indexOf(machine), 1);
   };
+}
+
+/** A machine that is made when it first has rows to start with: of many rules most wait for what never comes. */
+class LateMachine implements Consumer {
+  readonly #gate: Derived | null;
+  readonly #make: () => Machine;
+  #machine: Machine | null = null;
+
+  constructor(gate: Derived | null, make: () => Machine) {
+    this.#gate = gate;
+    this.#make = make;
+  }
+
+  get matches(): number {
+    return this.#machine === null ? 0 : this.#machine.matches;
+  }
+
+  get isIdle(): boolean {
+    return this.#gate !== null && this.#gate.done === 0;
+  }
+
+  start(...how: Parameters<Consumer['start']>): void {
+    this.#machine ??= this.#make();
+    this.#machine.start(...how);
+  }
+
+  run(budget: number): number {
+    return present(this.#machine, 'a join is started before it runs').run(budget);
+  }
+}
+
+/** A demand without arguments is no step of a join that starts elsewhere, but until it is met that has nothing to do. */
+function gateOf({ demand, demandTerms }: AdornedRule): Derived | null {
+  return demandTerms.length === 0 ? demand : null;
 }
 
 /** A rule whose conclusions are kept true: the joins that only a change of facts needs, made when one comes. */
@@ -218,7 +254,7 @@ class MachineBuilder {
     const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
     this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
-    return this.#machine(demandTerms.length === 0 ? this.#rule.demand : null);
+    return this.#machine(gateOf(this.#rule));
   }
 
   startingAtStored(start: number): Machine {
@@ -228,7 +264,7 @@ class MachineBuilder {
     this.#push(literal.args, (shape) => storedDeltaStep(source.find, source.view, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
-    return this.#machine(demandTerms.length === 0 ? this.#rule.demand : null);
+    return this.#machine(gateOf(this.#rule));
   }
 
   /** Starts at the head. Its demand is there already; where that is a relation of premises, it is one. */

@@ -32,18 +32,30 @@ const viewsOfScopes = 2 ** 24;
 export const questionLevel = 2 ** 30;
 
 const noRules: readonly ViewRule[] = [];
+const everything: ScopeChoice = { kind: 'all' };
+
+/** What one rule says, up to what it is called. */
+interface Saying {
+  /** The relation that it concludes. */
+  readonly head: string;
+  readonly scope: string | null;
+  readonly text: string;
+}
+
+/** By relation those whose rules read it, and those that its rules read. */
+interface RuleGraph {
+  readonly readers: Map<string, Set<string>>;
+  readonly reads: Map<string, Set<string>>;
+}
 
 export class Program {
   readonly #unscoped = new Map<string, ViewRule[]>();
   readonly #scoped = new Map<string, { kept: KeptRule; order: number }[]>();
-  readonly #readers = new Map<string, Set<string>>();
-  /** By the relation that rules conclude, those that they read. */
-  readonly #reads = new Map<string, Set<string>>();
+  #graph: RuleGraph | null = null;
   readonly #reached = new Map<string, ReadonlySet<string>>();
-  readonly #components = new Map<string, Map<string, number>>();
+  readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
-  /** What is said by the enabled rules, by their ids. */
-  readonly #said = new Map<string, { readonly head: string; readonly text: string }>();
+  #said: ReadonlyMap<string, Saying> | null = null;
 
   /** The enabled rules, the first created first. */
   readonly rules: readonly KeptRule[];
@@ -52,6 +64,7 @@ export class Program {
   /** True where some rule can conclude constants that nobody wrote: by arithmetic or an aggregate. */
   readonly makesConstants: boolean;
 
+  /** Looks at every rule once, and no further: what takes more is worked out for the relations that someone asks for. */
   constructor(rules: readonly KeptRule[]) {
     const constants = new Set<string>();
     this.rules = rules.filter(({ enabled }) => enabled);
@@ -59,34 +72,38 @@ export class Program {
     this.makesConstants = rules.some(({ rule }) =>
       rule.body.some((each) => isAggregate(each) || isArithmetic(each)),
     );
-    for (const [order, kept] of rules.entries()) {
+    for (let order = 0; order < rules.length; order++) {
+      const kept = rules[order] as KeptRule;
       if (!kept.enabled) continue;
-      for (const term of kept.rule.head.args) if (!isVariable(term)) constants.add(term);
-      for (const term of termsOf(kept.rule.body)) if (!isVariable(term)) constants.add(term);
+      noteConstants(kept.rule.head.args, constants);
+      noteConstantsOf(kept.rule.body, constants);
       const head = relationOf(kept.rule.head);
-      this.#said.set(kept.id, { head, text: `${kept.scope ?? ''}\n${kept.text}` });
-      if (kept.scope === null) listed(this.#unscoped, head).push({ kept, order, bodyView: { kind: 'all' } });
+      if (kept.scope === null) listed(this.#unscoped, head).push({ kept, order, bodyView: everything });
       else listed(this.#scoped, head).push({ kept, order });
-      for (const relation of relationsRead(kept.rule.body)) {
-        let readers = this.#readers.get(relation);
-        if (readers === undefined) this.#readers.set(relation, (readers = new Set()));
-        readers.add(head);
-        let reads = this.#reads.get(head);
-        if (reads === undefined) this.#reads.set(head, (reads = new Set()));
-        reads.add(relation);
-      }
     }
   }
 
   /** The relations that other rules conclude here than in the program before. */
   changedFrom(before: Program): Set<string> {
     const changed = new Set<string>();
+    const [now, then] = [this.#sayings, before.#sayings];
     for (const [one, other] of [
-      [this.#said, before.#said],
-      [before.#said, this.#said],
+      [now, then],
+      [then, now],
     ] as const)
-      for (const [id, { head, text }] of one) if (other.get(id)?.text !== text) changed.add(head);
+      for (const [id, { head, scope, text }] of one) {
+        const twin = other.get(id);
+        if (twin?.text !== text || twin.scope !== scope) changed.add(head);
+      }
     return changed;
+  }
+
+  /** What is said by the enabled rules, by their ids. */
+  get #sayings(): ReadonlyMap<string, Saying> {
+    this.#said ??= new Map(
+      this.rules.map(({ id, rule, scope, text }) => [id, { head: relationOf(rule.head), scope, text }]),
+    );
+    return this.#said;
   }
 
   /** Of these relations, those that some rule concludes. */
@@ -138,7 +155,8 @@ export class Program {
     let reached = this.#reached.get(relation);
     if (reached === undefined) {
       const found = new Set([relation]);
-      for (const each of found) for (const reader of this.#readers.get(each) ?? []) found.add(reader);
+      const { readers } = this.#edges;
+      for (const each of found) for (const reader of readers.get(each) ?? []) found.add(reader);
       reached = found;
       this.#reached.set(relation, reached);
     }
@@ -150,15 +168,32 @@ export class Program {
     const from = new Set(relations);
     const [only] = from;
     if (from.size === 1 && only !== undefined) return new Set(this.reached(only));
-    for (const each of from) for (const reader of this.#readers.get(each) ?? []) from.add(reader);
+    const { readers } = this.#edges;
+    for (const each of from) for (const reader of readers.get(each) ?? []) from.add(reader);
     return from;
   }
 
   /** The relations themselves and all that rules conclude them from, however far. */
   below(relations: Iterable<string>): Set<string> {
     const below = new Set(relations);
-    for (const each of below) for (const read of this.#reads.get(each) ?? []) below.add(read);
+    const { reads } = this.#edges;
+    for (const each of below) for (const read of reads.get(each) ?? []) below.add(read);
     return below;
+  }
+
+  /** Between all relations, whatever the view: made when it is first asked for. */
+  get #edges(): RuleGraph {
+    if (this.#graph !== null) return this.#graph;
+    const graph: RuleGraph = { readers: new Map(), reads: new Map() };
+    for (const { rule } of this.rules) {
+      const head = relationOf(rule.head);
+      for (const relation of relationsRead(rule.body)) {
+        linked(graph.readers, relation).add(head);
+        linked(graph.reads, head).add(relation);
+      }
+    }
+    this.#graph = graph;
+    return graph;
   }
 
   /** Two relations are mutually recursive in a view exactly when their components are equal. */
@@ -166,10 +201,20 @@ export class Program {
     const key = viewKey(view);
     let components = this.#components.get(key);
     if (components === undefined) {
-      components = stronglyConnected(this.#graph(view));
+      components = new Components((each) => this.#readIn(view, key, each));
       this.#components.set(key, components);
     }
-    return components.get(relation) ?? -1;
+    return components.of(relation);
+  }
+
+  /** True where a rule of the relation reads it, or one that is mutually recursive with it, in the same view. */
+  isRecursive(view: ScopeChoice, relation: string): boolean {
+    const component = this.component(view, relation);
+    return this.rulesFor(view, relation).some(
+      ({ kept, bodyView }) =>
+        viewKey(bodyView) === viewKey(view) &&
+        relationsRead(kept.rule.body).some((read) => this.component(view, read) === component),
+    );
   }
 
   /**
@@ -180,25 +225,36 @@ export class Program {
     return (view.kind === 'all' ? viewsOfScopes : 0) + this.component(view, relation);
   }
 
-  #graph(view: ScopeChoice): Map<string, string[]> {
-    const graph = new Map<string, string[]>();
-    const heads = new Set(this.#unscoped.keys());
-    if (view.kind === 'scope') for (const head of this.#scoped.keys()) heads.add(head);
-    for (const head of heads) {
-      const targets: string[] = [];
-      for (const rule of this.rulesFor(view, head))
-        if (viewKey(rule.bodyView) === viewKey(view)) targets.push(...relationsRead(rule.kept.rule.body));
-      graph.set(head, targets);
-    }
-    return graph;
+  /** What the rules of the relation read in the view itself; null where rules without scope, or its own, conclude it not. */
+  #readIn(view: ScopeChoice, key: string, relation: string): string[] | null {
+    const isHead = this.#unscoped.has(relation) || (view.kind === 'scope' && this.#scoped.has(relation));
+    if (!isHead) return null;
+    const read: string[] = [];
+    for (const { kept, bodyView } of this.rulesFor(view, relation))
+      if (viewKey(bodyView) === key) read.push(...relationsRead(kept.rule.body));
+    return read;
   }
 }
 
-/** The arguments of all literals, those inside aggregates too, and what aggregates come to. */
-function termsOf(body: readonly Literal[]): string[] {
-  return body.flatMap((literal) =>
-    isAggregate(literal) ? [literal.result, ...termsOf(literal.body)] : literal.args,
-  );
+function noteConstants(terms: readonly string[], constants: Set<string>): void {
+  for (const term of terms) if (!isVariable(term)) constants.add(term);
+}
+
+/** Of all literals, those inside aggregates too, and of what aggregates come to. */
+function noteConstantsOf(body: readonly Literal[], constants: Set<string>): void {
+  for (const literal of body) {
+    if (!isAggregate(literal)) noteConstants(literal.args, constants);
+    else {
+      noteConstants([literal.result], constants);
+      noteConstantsOf(literal.body, constants);
+    }
+  }
+}
+
+function linked(edges: Map<string, Set<string>>, from: string): Set<string> {
+  let to = edges.get(from);
+  if (to === undefined) edges.set(from, (to = new Set()));
+  return to;
 }
 
 /** The list of the key, made where there is none. */
@@ -218,43 +274,73 @@ export function relationsRead(body: readonly Literal[]): string[] {
   return found;
 }
 
-/** Tarjan's algorithm without recursion, since chains of rules can be long. Nodes in no cycle get one of their own. */
-function stronglyConnected(graph: ReadonlyMap<string, readonly string[]>): Map<string, number> {
-  const order = new Map<string, number>();
-  const low = new Map<string, number>();
-  const component = new Map<string, number>();
-  const open: string[] = [];
-  let components = 0;
-  for (const root of graph.keys()) {
-    if (order.has(root)) continue;
-    const path: { node: string; next: number }[] = [{ node: root, next: 0 }];
-    while (path.length > 0) {
-      const top = path[path.length - 1] as { node: string; next: number };
-      if (top.next === 0) {
-        order.set(top.node, order.size);
-        low.set(top.node, order.get(top.node) as number);
-        open.push(top.node);
-      }
-      const target = graph.get(top.node)?.[top.next++];
-      if (target !== undefined) {
-        if (!graph.has(target)) continue;
-        if (!order.has(target)) path.push({ node: target, next: 0 });
-        else if (!component.has(target))
-          low.set(top.node, Math.min(low.get(top.node) as number, order.get(target) as number));
-        continue;
-      }
-      path.pop();
-      const parent = path[path.length - 1];
-      const lowest = low.get(top.node) as number;
-      if (parent !== undefined) low.set(parent.node, Math.min(low.get(parent.node) as number, lowest));
-      if (lowest !== order.get(top.node)) continue;
-      for (;;) {
-        const node = open.pop() as string;
-        component.set(node, components);
-        if (node === top.node) break;
-      }
-      components++;
-    }
+/** A relation on the way from where a search began. */
+interface Visit {
+  readonly relation: string;
+  readonly reads: readonly string[];
+  next: number;
+}
+
+/**
+ * Strongly connected components, found as far as someone asks: by Tarjan's algorithm from each relation that is asked for,
+ * without recursion, since chains of rules can be long. A component's number is greater than those of all that it reads,
+ * whatever is asked for first. A relation in no cycle has a component of its own.
+ */
+class Components {
+  readonly #readBy: (relation: string) => readonly string[] | null;
+  readonly #order = new Map<string, number>();
+  readonly #low = new Map<string, number>();
+  readonly #component = new Map<string, number>();
+  readonly #open: string[] = [];
+  #count = 0;
+
+  /** `readBy`: the relations that a relation's rules read; null for one that is no part of the graph. */
+  constructor(readBy: (relation: string) => readonly string[] | null) {
+    this.#readBy = readBy;
   }
-  return component;
+
+  /** The number of the relation's component, -1 where it is no part of the graph. */
+  of(relation: string): number {
+    const known = this.#component.get(relation);
+    if (known !== undefined) return known;
+    const first = this.#visit(relation);
+    if (first === null) return -1;
+    const path = [first];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const read = top.reads[top.next++];
+      if (read === undefined) {
+        path.pop();
+        this.#leave(top.relation, path.at(-1)?.relation ?? null);
+      } else if (!this.#order.has(read)) {
+        const visit = this.#visit(read);
+        if (visit !== null) path.push(visit);
+      } else if (!this.#component.has(read)) this.#lower(top.relation, this.#order.get(read) as number);
+    }
+    return this.#component.get(relation) as number;
+  }
+
+  #visit(relation: string): Visit | null {
+    const reads = this.#readBy(relation);
+    if (reads === null) return null;
+    this.#low.set(relation, this.#order.size);
+    this.#order.set(relation, this.#order.size);
+    this.#open.push(relation);
+    return { relation, reads, next: 0 };
+  }
+
+  #lower(relation: string, order: number): void {
+    if (order < (this.#low.get(relation) as number)) this.#low.set(relation, order);
+  }
+
+  /** All that the relation reads was seen. */
+  #leave(relation: string, reader: string | null): void {
+    const lowest = this.#low.get(relation) as number;
+    if (reader !== null) this.#lower(reader, lowest);
+    if (lowest !== this.#order.get(relation)) return;
+    for (let member = this.#open.pop(); member !== undefined; member = this.#open.pop()) {
+      this.#component.set(member, this.#count);
+      if (member === relation) break;
+    }
+    this.#count++;
+  }
 }

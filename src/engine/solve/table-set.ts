@@ -7,7 +7,13 @@ import { BitTable } from './bit-table.ts';
 import { type Body, BodyCompiler, type Conclusion } from './body-compiler.ts';
 import { isClearlySparse } from './closure-density.ts';
 import { closureShape, type ClosureShape, stepFilters } from './closure-shape.ts';
-import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from './compile-rule.ts';
+import {
+  type AdornedRule,
+  type BodyAtom,
+  compileRule,
+  type CompilerContext,
+  UpkeepRule,
+} from './compile-rule.ts';
 import { Constants } from './constants.ts';
 import {
   clear,
@@ -25,10 +31,11 @@ import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts'
 import type { Tally } from './emitter.ts';
 import type { Holder } from './memory-budget.ts';
 import type { Observer } from './observer.ts';
+import { ColumnValues, coversMost, fewKeys, positionsToBind } from './relaxed-demand.ts';
 import { listed, type Program, type ViewRule } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
 import { Justifications } from './justifications.ts';
-import type { BuiltBody, Relation, Table, TableSpace } from './table.ts';
+import type { Argument, BuiltBody, Relation, Table, TableSpace } from './table.ts';
 
 /**
  * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.
@@ -80,6 +87,7 @@ export class TableSet implements TableSpace {
   readonly #tallies: Tallies;
   readonly observer: Observer | null;
   readonly #overlay: Overlay | null;
+  readonly #values = new ColumnValues();
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
     const { withHeights, isKept } = kind;
@@ -138,7 +146,6 @@ export class TableSet implements TableSpace {
     if (known !== undefined) return known;
     const bound = new Set(boundPositions);
     const level = this.program.level(relation.view, name);
-    let isBuilt = false;
     const table: Table = {
       ...relation,
       key,
@@ -151,17 +158,16 @@ export class TableSet implements TableSpace {
         name: `demand of ${name}`,
         arity: boundPositions.length,
         level,
-        prepare: () => {
-          if (isBuilt) return;
-          isBuilt = true;
-          this.#build(table);
-        },
+        prepare: () => this.#prepare(table),
       }),
       rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
       rules: [],
       extra: [],
       bits: null,
       isKnown: true,
+      way: 'none',
+      nextLook: fewKeys,
+      stops: [],
       removals: [],
     };
     if (this.isKept) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
@@ -193,7 +199,7 @@ export class TableSet implements TableSpace {
     for (const relation of affected) {
       for (const table of this.tablesOf(relation)) {
         this.reset(table);
-        for (const remove of table.removals) remove();
+        this.#takeRules(table);
         this.tables.delete(table.key);
       }
       this.#byRelation.delete(relation);
@@ -235,6 +241,17 @@ export class TableSet implements TableSpace {
     clear(table.rows);
     for (const extra of table.extra) clear(extra);
     table.bits?.forget();
+    // Who asks next may ask for one key.
+    if (table.way !== 'relaxed') return;
+    this.#takeRules(table);
+    table.extra.length = 0;
+    table.way = 'none';
+    table.nextLook = fewKeys;
+  }
+
+  #takeRules(table: Table): void {
+    for (const stop of table.stops.splice(0)) stop();
+    for (const remove of table.removals.splice(0)) remove();
   }
 
   /** The compiler's view of rules, with constants of a question where `isQuestion`. */
@@ -281,8 +298,63 @@ export class TableSet implements TableSpace {
     return factorLinearRecursion(table, this.program.rulesFor(table.view, table.relation), this.program);
   }
 
+  coversMost(from: Argument, asked: Argument): boolean {
+    return this.#mayRewrite && coversMost(from, asked, this.#known);
+  }
+
+  get #known(): Parameters<typeof coversMost>[2] {
+    return { facts: this.facts, program: this.program, overlay: this.#overlay, values: this.#values };
+  }
+
+  /** True where rules need not be followed as they were taught. */
+  get #mayRewrite(): boolean {
+    return !this.withHeights && this.observer === null;
+  }
+
+  /** Called before new keys of its demand are joined: compiles its rules, and looks whether the keys are too many for them. */
+  #prepare(table: Table): void {
+    if (table.way === 'relaxed') return;
+    const positions = this.#positionsToBind(table);
+    if (positions.length < table.boundPositions.length) this.#relax(table, positions);
+    else if (table.way === 'none') {
+      table.way = 'keyed';
+      this.#build(table);
+    }
+  }
+
+  /** Those of a recursive relation, whose keys each cost a fixpoint; looked at again when the keys have doubled. */
+  #positionsToBind(table: Table): readonly number[] {
+    const { boundPositions, view, relation, demand } = table;
+    const { count } = demand.rows;
+    const isToLook = this.#mayRewrite && boundPositions.length > 0 && count >= table.nextLook;
+    if (!isToLook || !this.program.isRecursive(view, relation)) return boundPositions;
+    table.nextLook = 2 * count;
+    return positionsToBind(table, this.#known);
+  }
+
+  /**
+   * From here on the rows come out of the table that binds these positions alone. Rows that there are stay, and rest on what
+   * they rest on; joins that are under way for them end, since all that they would find comes.
+   */
+  #relax(table: Table, positions: readonly number[]): void {
+    table.way = 'relaxed';
+    for (const stop of table.stops.splice(0)) stop();
+    const { predicate, negated } = table;
+    const wide = this.table(table, positions);
+    const conclusion = this.#ownConclusion(table, table.rows);
+    const literal = { predicate, args: [...conclusion.headTerms], negated, naf: false };
+    const source = {
+      kind: 'derived' as const,
+      rows: wide.rows,
+      demand: wide.demand,
+      boundPositions: positions,
+    };
+    this.#addPlain(table, conclusion, { literal, source });
+    for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
+  }
+
   #build(table: Table): void {
-    const isRewritten = !this.withHeights && this.observer === null;
+    const isRewritten = this.#mayRewrite;
     const factored = isRewritten ? this.factored(table) : null;
     if (factored !== null) {
       const reach = this.#extra(table, 'reach', table.boundPositions.length * 2, table.rows.level);
@@ -347,7 +419,7 @@ export class TableSet implements TableSpace {
 
   /** Derives by its rules what was to be held as rows of bits. */
   #buildInstead(table: Table): void {
-    for (const remove of table.removals.splice(0)) remove();
+    this.#takeRules(table);
     for (const extra of table.extra.splice(0)) {
       this.justifications.litter += extra.support?.places ?? 0;
       clear(extra);
@@ -392,6 +464,7 @@ export class TableSet implements TableSpace {
 
   #compile(table: Table, body: Body, conclusion: Conclusion): BuiltBody {
     const compiler = new BodyCompiler(this, table, table.extra, false);
+    table.stops.push(() => compiler.stop());
     table.removals.push(() => compiler.remove());
     return compiler.compile(body, conclusion);
   }
@@ -417,19 +490,23 @@ export class TableSet implements TableSpace {
     const { predicate, arity, negated, view } = table;
     const args = Array.from({ length: arity }, (_, position) => `?${position}`);
     const find = (reader: Reader) => reader.facts.relation(predicate, arity, negated);
-    const atoms = [
-      { literal: { predicate, args, negated, naf: false }, source: { kind: 'stored' as const, find, view } },
-    ];
+    const literal = { predicate, args, negated, naf: false };
+    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored', find, view } });
+  }
+
+  /** A rule of one atom and nothing else. */
+  #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
+    const { view } = table;
     const rule: AdornedRule = {
       ...conclusion,
       view,
-      atoms,
+      atoms: [atom],
       filters: [],
       barriers: new Map(),
       announced: [],
     };
     const context = this.context(view, false);
-    table.removals.push(compileRule(rule, context));
+    table.stops.push(compileRule(rule, context));
     const { support } = conclusion.target;
     if (support !== null) table.removals.push(this.keepRule(support, new UpkeepRule(rule, context)));
   }

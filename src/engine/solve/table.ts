@@ -15,6 +15,13 @@ export interface Relation {
   readonly negated: boolean;
 }
 
+/** An argument of a relation in a view. */
+export interface Argument {
+  readonly relation: Pick<Relation, 'predicate' | 'arity' | 'negated'>;
+  readonly view: ScopeChoice;
+  readonly position: number;
+}
+
 export interface Table extends Relation {
   readonly key: string;
   /** The relation's key, without the view. */
@@ -32,7 +39,13 @@ export interface Table extends Relation {
   bits: BitTable | null;
   /** False where nothing that was asked since the rules last changed needed it: its rows are no known conclusions. */
   isKnown: boolean;
-  /** What takes its rules away from the relations that start them. */
+  /** How its rows come about: not yet, by its rules for the keys in its demand, or out of a table that binds less. */
+  way: 'none' | 'keyed' | 'relaxed';
+  /** From so many keys on it is looked at whether they are too many to derive for each. */
+  nextLook: number;
+  /** What ends the joins of its rules. What they concluded is looked after still. */
+  readonly stops: (() => void)[];
+  /** What takes its rules away altogether, once their joins have been ended. */
   readonly removals: (() => void)[];
 }
 
@@ -71,6 +84,8 @@ export interface TableSpace {
   watchStored(relation: string, watcher: Watcher): () => void;
   isDerived(view: ScopeChoice, relation: string): boolean;
   table(relation: Relation, boundPositions: readonly number[]): Table;
+  /** True where the values that `from` takes are certain to be most of those that `asked` can have. */
+  coversMost(from: Argument, asked: Argument): boolean;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
   context(view: ScopeChoice, isQuestion: boolean): CompilerContext;
 }

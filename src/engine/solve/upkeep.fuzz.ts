@@ -21,6 +21,7 @@ import {
   type Vocabulary,
 } from '../testing/generators.ts';
 import { closureCase } from '../testing/closure-cases.ts';
+import { demandCase } from '../testing/demand-cases.ts';
 import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-truth.ts';
 import { overSeeds } from '../testing/twin.ts';
 import { demand, Pacer, settle } from './evaluation.ts';
@@ -70,6 +71,8 @@ const flavours: Record<string, Flavour> = {
 const timeout = 3_600_000;
 /** Set by `npm run test:mutants` where it has lowered the limits from which on tables are dropped. */
 const areLimitsLow = process.env['LIMITS'] === 'low';
+/** Tables filled from those that bind less that were looked at: without rows of their own rules, and with. */
+const relaxed = { fromTheFirst: 0, later: 0 };
 const everything = { kind: 'all' } as const;
 /** The clock of some tests leaps: time is no limit here. */
 const limits = {
@@ -239,6 +242,8 @@ async function lookAt(
         expectOrder(set, reader, kept.numbers);
         await expectTruth(set, reader, unlimited());
       }
+      for (const table of set.tables.values())
+        if (table.way === 'relaxed') relaxed[table.removals.length > 1 ? 'later' : 'fromTheFirst']++;
       return atomsOf(set);
     });
   });
@@ -417,6 +422,30 @@ for (const [name, flavour] of Object.entries(closures)) {
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, closureCase)),
   );
 }
+
+const demands: Record<string, Flavour> = {
+  demands: { ...steady, facts: 40, constants: 8 },
+  demandedViews: { ...steady, facts: 50, constants: 6, scopes: true, validity: true },
+};
+
+for (const [name, flavour] of Object.entries(demands)) {
+  test(`tables filled from those that bind less hold what is derived key by key (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 3, many: 1000 }, (seed) => changeInTurn(flavour, seed, demandCase)),
+  );
+
+  test(`they hold whatever changes while a question is at them (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 2, many: 1000 }, (seed) => changeMeanwhile(flavour, seed, demandCase)),
+  );
+}
+
+test.each([
+  ['later', 1],
+  ['fromTheFirst', 5],
+] as const)('some of these cases have tables filled so (%s, seed %i)', async (when, seed) => {
+  relaxed.fromTheFirst = relaxed.later = 0;
+  await changeInTurn(demands['demands'] as Flavour, seed, demandCase);
+  expect(relaxed[when]).toBeGreaterThan(0);
+});
 
 // A change that a set of tables did not read yet was not noted, though a question about the state before could use it;
 // nor was one after a change that was noted, where the set had no tables (strata 1042).

@@ -59,7 +59,10 @@ export function tellAbove(set: TableSet, support: Support): void {
     for (const watcher of watchers) concern(set, watcher, rows.columns, row);
     if (isDead && support.wasHeld(row)) support.lost?.(row);
   }
-  if (watchers.length === 0) return;
+  if (!watchers.some(({ waits }) => waits.claimed > 0)) {
+    support.told = rows.count;
+    return;
+  }
   const tell = (row: number): void => {
     for (const watcher of watchers) concern(set, watcher, rows.columns, row);
   };

@@ -1,69 +1,5 @@
 import { expect, test } from 'vitest';
-import { FactStore } from '../facts/fact-store.ts';
-import { ruleIdentity } from '../logic/identity.ts';
-import { parseAtom, parseRule } from '../logic/parse.ts';
-import { renderRule } from '../logic/print.ts';
-import { MemoryBudget } from './memory-budget.ts';
-import { Program } from './program.ts';
-import { question } from './question.ts';
-import { Reasoner } from './reasoner.ts';
-
-const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
-const everything = { kind: 'all' } as const;
-
-/** A fact base that changes, and a reasoner that keeps the tables true which questions filled. */
-class Kept {
-  readonly facts = new FactStore(0);
-  readonly reasoner: Reasoner;
-  #generation = 0;
-
-  constructor(rules: readonly string[]) {
-    const about = { name: null, description: null, createdAt: 0, scope: null, enabled: true, changedIn: 0 };
-    const program = new Program(
-      rules.map((text, at) => {
-        const rule = parseRule(text);
-        return { ...about, id: `r${at}`, rule, text: renderRule(rule), identity: ruleIdentity(rule) };
-      }),
-    );
-    const budget = new MemoryBudget(2 ** 40);
-    this.reasoner = new Reasoner(this.facts, program, new Map(), () => Promise.resolve(), budget);
-  }
-
-  tell(text: string): void {
-    const { predicate, args, negated } = parseAtom(text);
-    const fact = { predicate, args, truthVal: !negated, scope: null, metadata: {} };
-    const stored = this.facts.store(
-      { ...fact, validFrom: 'always', validUntil: 'never' },
-      ++this.#generation,
-      0,
-    );
-    this.#touched(stored.relation.number[stored.row] as number);
-  }
-
-  forget(text: string): void {
-    const { predicate, args, negated } = parseAtom(text);
-    const fact = this.facts.find(predicate, args, !negated, null);
-    if (fact === null) throw new Error(`${text} is stored`);
-    this.facts.retract(fact, ++this.#generation);
-    this.#touched(fact.relation.number[fact.row] as number);
-  }
-
-  #touched(number: number): void {
-    this.reasoner.touched([number], this.#generation);
-    if (this.reasoner.readers === 0 && !this.reasoner.holdsFacts)
-      this.facts.compact(this.facts.relations.keys(), this.#generation);
-  }
-
-  async ask(text: string, withProof: boolean): Promise<number> {
-    const asked = question(everything, [{ ...parseAtom(text), naf: false }]);
-    const page = { offset: 0, limit: null, withProof, withAlternatives: false };
-    this.reasoner.readers++;
-    const reader = this.reasoner.reader(this.#generation, 0);
-    const { matches } = await this.reasoner.answer(asked, reader, this.reasoner.pacer(limits), page);
-    this.reasoner.readers--;
-    return matches.count;
-  }
-}
+import { KeptFacts } from '../testing/kept-facts.ts';
 
 interface Case {
   readonly rules: readonly string[];
@@ -123,7 +59,7 @@ const cases: Record<string, Case> = {
 
 for (const [name, { rules, start, change, goal }] of Object.entries(cases))
   test(`what upkeep keeps does not grow with every change: ${name}`, async () => {
-    const kept = new Kept(rules);
+    const kept = new KeptFacts(rules);
     for (const text of start) kept.tell(text);
     for (let at = 0; at < pairs; at++) {
       kept.tell(change(at));
