@@ -20,6 +20,7 @@ import {
   startCase,
   type Vocabulary,
 } from '../testing/generators.ts';
+import { chainCase } from '../testing/chain-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
 import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-truth.ts';
 import { overSeeds } from '../testing/twin.ts';
@@ -30,6 +31,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { GroundAtom } from './proof.ts';
 import { instance, type Matches, matchesOf, type Question, question } from './question.ts';
 import { type PinnedReader, Reasoner } from './reasoner.ts';
+import { SeenBindings } from './seen-bindings.ts';
 import { TableSet } from './table-set.ts';
 
 /**
@@ -415,6 +417,35 @@ for (const [name, flavour] of Object.entries(closures)) {
 
   test(`rows of bits hold whatever changes while a question is at them (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, closureCase)),
+  );
+}
+
+const chains: Record<string, Flavour> = {
+  chains: { ...steady, facts: 70 },
+  'chains in views': { ...steady, facts: 100, scopes: true, validity: true },
+};
+
+for (const [name, flavour] of Object.entries(chains)) {
+  test(`joins go on once from bindings that lead to the same, and rows have a reason (${name})`, {
+    timeout,
+  }, async () => {
+    let skipped = 0;
+    const isNew = SeenBindings.prototype.isNew;
+    const spy = vi.spyOn(SeenBindings.prototype, 'isNew').mockImplementation(function (this: SeenBindings) {
+      const goesOn = isNew.call(this);
+      if (!goesOn) skipped++;
+      return goesOn;
+    });
+    try {
+      await overSeeds({ name, few: 3, many: 3000 }, (seed) => changeInTurn(flavour, seed, chainCase));
+    } finally {
+      spy.mockRestore();
+    }
+    expect(skipped, 'bindings that were not gone on from').toBeGreaterThan(100);
+  });
+
+  test(`so they do whatever changes meanwhile (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, chainCase)),
   );
 }
 
