@@ -19,8 +19,6 @@ const leastPart = 8;
 const noSlots = new Int32Array(0);
 
 export class SeenBindings {
-  /** Bindings that were not gone on from, since it was made. */
-  skipped = 0;
   readonly #registers: Int32Array;
   readonly #values: Int32Array;
   /** For each slot the round in which it was taken, then the values. */
@@ -75,7 +73,6 @@ export class SeenBindings {
       while (same < registers.length && slots[at + 1 + same] === values[registers[same] as number]) same++;
       if (same === registers.length) {
         this.#again++;
-        this.skipped++;
         return false;
       }
     }
