@@ -168,7 +168,8 @@ export abstract class BitRows {
     const { rows } = this;
     const starts = new Int32Array(rows.length + 1);
     const counts = new Map<Words, number>();
-    for (const [source, words] of rows.entries()) {
+    for (let source = 0; source < rows.length; source++) {
+      const words = rows[source] as Words;
       let count = counts.get(words);
       if (count === undefined) counts.set(words, (count = countOf(words, words.length)));
       starts[source + 1] = (starts[source] as number) + count;
@@ -181,26 +182,26 @@ export abstract class BitRows {
   *pairs(starts: Int32Array, onWritten: (count: number) => void): Course<FirstRows> {
     const { rows } = this;
     const count = starts[rows.length] as number;
-    const columns: [Int32Array, Int32Array] = [noWords, noWords];
+    let [from, to]: [Int32Array, Int32Array] = [noWords, noWords];
     const written = new Map<Words, number>();
-    for (const [source, words] of rows.entries()) {
+    for (let source = 0; source < rows.length; source++) {
+      const words = rows[source] as Words;
       const start = starts[source] as number;
       const end = starts[source + 1] as number;
-      for (const side of [0, 1] as const)
-        if (end > columns[side].length) columns[side] = grown(columns[side], end, count);
-      columns[0].fill(this.sources.ids[source] as number, start, end);
+      if (end > to.length) [from, to] = [grown(from, end, count), grown(to, end, count)];
+      const id = this.sources.ids[source] as number;
+      for (let at = start; at < end; at++) from[at] = id;
       const same = written.get(words);
-      if (same !== undefined) columns[1].copyWithin(start, same, same + end - start);
-      else {
-        this.#write(words, columns[1], start);
+      if (same === undefined) {
+        this.#write(words, to, start);
         written.set(words, start);
-      }
-      this.#writing = columns[0].byteLength * 2;
+      } else for (let at = start, of = same; at < end; at++, of++) to[at] = to[of] as number;
+      this.#writing = to.byteLength * 2;
       onWritten(end - start);
       if (this.isMomentOver((same === undefined ? words.length : 0) + end - start)) yield;
     }
     this.#writing = 0;
-    return new FirstPairs(columns, starts, rows, this.sources, this.targets);
+    return new FirstPairs([from, to], starts, rows, this.sources, this.targets);
   }
 
   #write(words: Words, column: Int32Array, from: number): void {

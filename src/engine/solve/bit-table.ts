@@ -97,7 +97,8 @@ export class BitTable implements Consumer {
     const next = yield* closure.derive();
     // Sources that share a row shared one before, most of them.
     const same = new Map<Words, Words>();
-    for (const [source, words] of next.entries()) {
+    for (let source = 0; source < next.length; source++) {
+      const words = next[source] as Words;
       const old = rows[source] ?? noWords;
       if (same.get(words) === old) continue;
       if (this.#isSame(words, old)) same.set(words, old);
