@@ -18,11 +18,22 @@ const samples = 32;
 /** A source has at least this part of all targets where the rows are many. */
 const leastPart = 1 / 16;
 
+/** Less than this part of all sources is put into the rows as they are. */
+const patchPart = 4;
+
+/** The strongly connected components of the step: the number of each node's, and the row of each. */
+interface Components {
+  readonly of: Int32Array;
+  readonly rows: readonly Words[];
+}
+
 export class BitClosure extends BitRows {
   protected readonly edges: readonly Edges[];
   readonly #side: Side;
   readonly #base: Edges;
   readonly #step: Edges;
+  /** Where rows lead behind the base: kept while the step does not change. */
+  #components: Components | null = null;
 
   /** Both relations have two arguments and outlive this; their rows are never renumbered. */
   constructor(side: Side, base: Derived, step: Derived) {
@@ -95,25 +106,53 @@ export class BitClosure extends BitRows {
     return count;
   }
 
+  protected override isPatched(): boolean {
+    const { changed } = this.#base;
+    return (
+      this.#side === 'behind' &&
+      this.#components !== null &&
+      this.#components.of.length === this.targets.count &&
+      this.#step.changed.length === 0 &&
+      changed.length * patchPart < this.sources.count
+    );
+  }
+
   protected override *deriveRows(): Course<readonly Words[]> {
-    const { of, rows } = yield* this.#components();
+    const components = this.#components;
+    if (components !== null && this.isPatched()) return yield* this.#patch(components);
+    const found = yield* this.#findComponents();
+    const { of, rows } = found;
     const next: Words[] = [];
-    for (let source = 0; source < this.sources.count; source++) {
-      if (this.isMomentOver(source === 0 ? 0 : 1)) yield;
-      if (this.#side === 'before') next.push(rows[of[source] as number] as Words);
-      else next.push(this.#behind(source, of, rows));
+    if (this.#side === 'before') for (const number of of) next.push(rows[number] as Words);
+    else {
+      this.#components = found;
+      const { start, to } = this.#base;
+      for (let source = 0; source < this.sources.count; source++) {
+        if (this.isMomentOver(1)) yield;
+        next.push(this.#behind(to, start[source] as number, start[source + 1] as number, found));
+      }
     }
     return next;
   }
 
-  /** All that the base of a source leads to: the row of a component where that is all. */
-  #behind(source: number, of: Int32Array, rows: readonly Words[]): Words {
-    const { start, to } = this.#base;
-    const end = start[source + 1] as number;
+  /** The rows as they are, but for sources whose base has changed. */
+  *#patch(components: Components): Course<readonly Words[]> {
+    const next = this.goOnFromRows();
+    for (const row of this.#base.changed) {
+      const source = this.#base.numberOf(row, 0);
+      const nodes = [...this.#base.otherSides(source)];
+      next[source] = this.#behind(nodes, 0, nodes.length, components);
+      if (this.isMomentOver(this.width)) yield;
+    }
+    return next;
+  }
+
+  /** All that the nodes from `start` to `end` lead to: the row of a component where that is all. */
+  #behind(nodes: ArrayLike<number>, start: number, end: number, { of, rows }: Components): Words {
     let words: Words | null = null;
     let isOwn = false;
-    for (let at = start[source] as number; at < end; at++) {
-      const row = rows[of[to[at] as number] as number] as Words;
+    for (let at = start; at < end; at++) {
+      const row = rows[of[nodes[at] as number] as number] as Words;
       if (words === null) words = row;
       else if (row !== words) {
         if (!isOwn) words = this.copy(words);
@@ -125,7 +164,7 @@ export class BitClosure extends BitRows {
   }
 
   /** The strongly connected components of the step by node, and the row of each: Tarjan's algorithm, no recursion. */
-  *#components(): Course<{ readonly of: Int32Array; readonly rows: readonly Words[] }> {
+  *#findComponents(): Course<Components> {
     const { start, to } = this.#step;
     const nodes = start.length - 1;
     const of = new Int32Array(nodes).fill(-1);

@@ -60,6 +60,10 @@ export class Edges {
   /** By row of the relation. */
   readonly #numbers: [Int32Array, Int32Array] = [noWords, noWords];
   #numbered = 0;
+  /** By row: 1 where it was alive at the last look. */
+  #alive = new Uint8Array(0);
+  /** Rows that came or went between the last two looks. */
+  changed: number[] = [];
 
   /** `by` is the column that the lists are by. */
   constructor(pairs: Derived, numberings: readonly [Numbering, Numbering], by: 0 | 1 = 0) {
@@ -70,23 +74,57 @@ export class Edges {
 
   get bytes(): number {
     const [from, to] = this.#numbers;
-    return this.start.byteLength + this.to.byteLength + from.byteLength + to.byteLength;
+    const lists = this.start.byteLength + this.to.byteLength;
+    return lists + from.byteLength + to.byteLength + this.#alive.byteLength;
   }
 
-  /** Gives numbers to pairs that have come. */
-  *number(): Course<void> {
+  /** Gives numbers to pairs that have come, and notes which came and went since it was last called. */
+  *look(): Course<void> {
     const { rows } = this.#pairs;
+    if (rows.count > this.#alive.length) {
+      const room = Math.max(rows.count, this.#alive.length * 2);
+      for (const side of [0, 1] as const) {
+        const numbers = new Int32Array(room);
+        numbers.set(this.#numbers[side]);
+        this.#numbers[side] = numbers;
+      }
+      const alive = new Uint8Array(room);
+      alive.set(this.#alive);
+      this.#alive = alive;
+    }
     for (const side of [0, 1] as const) {
-      const numbers = new Int32Array(rows.count);
-      numbers.set(this.#numbers[side]);
+      const numbers = this.#numbers[side];
       const ids = rows.columns[side] as Int32Array;
-      for (let row = this.#numbered; row < rows.count; row++) {
+      // Stored facts are joined from the newest to the oldest: so numbers, and pairs, are in the order that these came in.
+      for (let row = rows.count - 1; row >= this.#numbered; row--) {
         numbers[row] = this.#numberings[side].of(ids[row] as number);
         if (row % moment === moment - 1) yield;
       }
-      this.#numbers[side] = numbers;
     }
     this.#numbered = rows.count;
+    const alive = this.#alive;
+    this.changed = [];
+    for (let row = 0; row < rows.count; row++) {
+      if (row % moment === moment - 1) yield;
+      const isAlive = rows.isDead(row) ? 0 : 1;
+      if (alive[row] === isAlive) continue;
+      alive[row] = isAlive;
+      this.changed.push(row);
+    }
+  }
+
+  /** The number of one side of a row. */
+  numberOf(row: number, side: 0 | 1): number {
+    return this.#numbers[side][row] as number;
+  }
+
+  /** Visits the numbers of the other side of all pairs alive with this number for its first. */
+  *otherSides(number: number): Generator<number> {
+    const { rows } = this.#pairs;
+    const index = rows.index([0]);
+    const id = this.#numberings[0].ids[number] as number;
+    for (let next = index.firstOf(id); next !== 0; next = index.next[next - 1] as number)
+      if (!rows.isDead(next - 1)) yield this.numberOf(next - 1, 1);
   }
 
   /** Makes the lists of the pairs alive. */
@@ -152,8 +190,21 @@ export abstract class BitRows {
 
   /** Looks at what the rows are worked out from as it is now. */
   *takeIn(): Course<void> {
-    for (const edges of this.edges) yield* edges.number();
-    for (const edges of this.edges) yield* edges.list();
+    for (const edges of this.edges) yield* edges.look();
+    if (!this.isPatched()) for (const edges of this.edges) yield* edges.list();
+  }
+
+  /** True where what changed is so little that it is put into the rows as they are, and needs no lists. */
+  protected isPatched(): boolean {
+    return false;
+  }
+
+  /** The rows in the making go on from those as they are. */
+  protected goOnFromRows(): Words[] {
+    this.#made = this.#held;
+    const rows = this.rows.slice();
+    while (rows.length < this.sources.count) rows.push(noWords);
+    return rows;
   }
 
   /** Takes the rows for its own. */

@@ -100,7 +100,7 @@ export class BitTable implements Consumer {
     for (let source = 0; source < next.length; source++) {
       const words = next[source] as Words;
       const old = rows[source] ?? noWords;
-      if (same.get(words) === old) continue;
+      if (words === old || same.get(words) === old) continue;
       if (this.#isSame(words, old)) same.set(words, old);
       else yield* this.#changeRow(closure, source, words, old);
       if (closure.isMomentOver(words.length)) yield;
