@@ -60,7 +60,7 @@ export class BitRecursion extends BitRows {
     return this.#made;
   }
 
-  /** The sources in postorder along the steps before them: from the last on, all that comes to one came before it is left. */
+  /** The sources in postorder along the steps before them: backwards, without cycles, what comes to one is there in its turn. */
   *#order(): Course<Int32Array> {
     const { start, to } = this.#before;
     const { count } = this.sources;

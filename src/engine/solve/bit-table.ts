@@ -7,9 +7,9 @@ import type { Tally } from './emitter.ts';
 /**
  * The rows of a table that is worked out as rows of bits: a closure, or recursion at both ends.
  *
- * It is a join that a relation of one row starts, at the table's level and above what the bits are worked out from: when that has
- * come to rest for the first time, and whenever upkeep has changed them. The first time the pairs become the rows of
- * the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
+ * It is a join that a relation of one row starts, at the table's level and above what the bits are worked out from: when
+ * that has come to rest for the first time, and whenever upkeep has changed it. The first time the pairs become the rows
+ * of the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
  * the table hears of exactly that. No row has a justification: it is there where its bit is.
  */
 export interface BitTableParts {

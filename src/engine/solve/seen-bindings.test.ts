@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Prng } from '../base/prng.ts';
 import { SeenBindings } from './seen-bindings.ts';
 
-/** Looks at so many random pairs of numbers below `range`. Returns how many were said to be seen, and how many of these wrongly. */
+/** Looks at so many random pairs below `range`. Returns how many were said to be seen, and how many of them wrongly. */
 function look(
   seen: SeenBindings,
   values: Int32Array,
