@@ -45,8 +45,8 @@ export class BitClosure extends BitRows {
     this.edges = [this.#base, this.#step];
   }
 
-  override *isWorthBeginning(): Course<boolean> {
-    return this.#mostRows() * this.width <= bytesToTry || (yield* this.#isDense());
+  override isWorthBeginning(): boolean | Course<boolean> {
+    return this.#mostRows() * this.width <= bytesToTry || this.#isDense();
   }
 
   /** No more rows will be made. */

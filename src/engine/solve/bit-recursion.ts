@@ -32,7 +32,7 @@ export class BitRecursion extends BitRows {
     this.edges = [this.#base, this.#before, this.#behind];
   }
 
-  override *isWorthBeginning(): Course<boolean> {
+  override isWorthBeginning(): boolean {
     return this.sources.count * this.width <= bytesToTry;
   }
 

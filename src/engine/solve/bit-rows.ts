@@ -175,7 +175,7 @@ export abstract class BitRows {
   protected abstract deriveRows(): Course<readonly Words[]>;
 
   /** True where rows of bits may take no more than the pairs they stand for, as far as that is known. After `takeIn`. */
-  abstract isWorthBeginning(): Course<boolean>;
+  abstract isWorthBeginning(): boolean | Course<boolean>;
 
   get bytes(): number {
     let bytes = this.sources.bytes + this.targets.bytes + this.#held + this.#made + this.#writing;

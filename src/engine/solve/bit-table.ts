@@ -70,7 +70,9 @@ export class BitTable implements Consumer {
     const closure = make();
     this.#closure = closure;
     yield* closure.takeIn();
-    const starts = (yield* closure.isWorthBeginning()) ? yield* this.#rows(closure) : null;
+    const worth = closure.isWorthBeginning();
+    const isTried = typeof worth === 'boolean' ? worth : yield* worth;
+    const starts = isTried ? yield* this.#rows(closure) : null;
     const count = starts === null ? 0 : (starts[starts.length - 1] as number);
     if (starts === null || (count > 0 && closure.rowBytes > count * bytesOfPair)) {
       this.#closure = null;
