@@ -17,6 +17,7 @@ const nodes = ['?a', '?b', '?c', '?d', '?e', '?f'];
 const filters = [
   'not mark(?y)',
   '?y != b',
+  '?a != ?y',
   'mark(?y)',
   'not link(?y, ?_)',
   '?n = count{?u : edge(?y, ?u)}, ?n < 3',
