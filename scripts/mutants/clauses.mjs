@@ -24,6 +24,7 @@ export const probes = {
   kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
   meanwhile: { file: 'solve/upkeep.fuzz.ts', titles: 'tables are kept true whatever', flavours: 3 },
   bits: { file: 'solve/upkeep.fuzz.ts', titles: 'rows of bits hold', flavours: 4 },
+  chains: { file: 'solve/upkeep.fuzz.ts', titles: 'joins go on once', flavours: 2 },
   answers: { file: 'engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
   written: { file: 'engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
   dependents: { file: 'engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
@@ -76,6 +77,20 @@ const meanwhile = ['meanwhile joins', 'meanwhile strata', 'meanwhile time'];
 
 /** @type {readonly Clause[]} */
 const killing = [
+  {
+    clause: 'what a join has gone on from is forgotten before the next',
+    file: machine,
+    from: 'for (const seen of this.#seen) seen.begin();',
+    to: '',
+    by: ['chains'],
+  },
+  {
+    clause: 'a binding is told apart by all that the rest of the body needs',
+    file: compileRule,
+    from: 'const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);',
+    to: 'const needed = new Set([...headTerms, ...this.#open.flat()]);',
+    by: ['chains'],
+  },
   {
     clause: 'what rests on a fact that went is killed',
     file: keepTrue,

@@ -8,8 +8,8 @@ export const closing = [
   {
     clause: 'rows of bits are worked out again when base or step changed',
     file: 'solve/table-set.ts',
-    from: 'if (support !== null) table.removals.push(added(support.watchers, watcher));',
-    to: '',
+    from: 'for (const read of [base, before, behind])',
+    to: 'for (const read of [before])',
     by: bits,
   },
   {
@@ -37,6 +37,27 @@ export const closing = [
     clause: 'rows of bits that come are told where something waits',
     file: bitTable,
     from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.tell);',
+    to: '',
+    by: bits,
+  },
+  {
+    clause: 'a pair that came to a source before goes on behind',
+    file: 'solve/bit-recursion.ts',
+    from: 'this.#goOnBehind(source, word, fresh);',
+    to: 'if (word > 0) this.#goOnBehind(source, word, fresh);',
+    by: bits,
+  },
+  {
+    clause: 'rows of bits are put right for sources whose base alone changed',
+    file: 'solve/bit-closure.ts',
+    from: 'for (const row of this.#base.changed) {',
+    to: 'for (const row of this.#base.changed.slice(1)) {',
+    by: bits,
+  },
+  {
+    clause: 'the components of a step that changed are found again',
+    file: 'solve/bit-closure.ts',
+    from: 'this.#step.changed.length === 0 &&',
     to: '',
     by: bits,
   },

@@ -1,4 +1,4 @@
-import { type FirstRows, Tuples } from '../facts/tuples.ts';
+import { BitRows, bytesToTry, type Course, Edges, noWords, or, set, type Words } from './bit-rows.ts';
 import type { Derived } from './derived.ts';
 
 /**
@@ -6,171 +6,69 @@ import type { Derived } from './derived.ts';
  *
  * The step is a graph. Its strongly connected components are taken in topological order, what follows first, and
  * each gets the bits of its own nodes and of those that its edges lead to, a word at a time; all nodes of a component
- * share one row, and a row that was given away never changes. It is worked out as a whole each time: that costs words
- * for edges, not for conclusions.
- *
- * Sources and targets have numbers of their own, which stay: so rows of different times can be compared. What is
- * longer than a moment is a course, that yields between moments.
+ * share one row, and so do sources whose base leads to that component alone. It is worked out as a whole each time: that
+ * costs words for edges, not for conclusions.
  */
-export type Course<Result> = Generator<void, Result, void>;
-export type Words = Int32Array;
 
 /** Before the base: to what leads there. Behind it: to what it leads to. */
 export type Side = 'before' | 'behind';
 
-/** So many words or edges are a moment. */
-const moment = 32_768;
 /** So many sources are looked at to see how many targets one has. */
 const samples = 32;
-/** So many pairs have room from the start. */
-const fewPairs = 0x20_0000;
-const noWords = new Int32Array(0);
+/** A source has at least this part of all targets where the rows are many. */
+const leastPart = 1 / 16;
 
-/** Numbers for ids, from 0 in the order they came. */
-class Numbering {
-  readonly #ids = new Tuples(1);
-  readonly #id = new Int32Array(1);
+/** Less than this part of all sources is put into the rows as they are. */
+const patchPart = 4;
 
-  get count(): number {
-    return this.#ids.count;
-  }
-
-  get bytes(): number {
-    return this.#ids.bytes;
-  }
-
-  /** The ids by number. */
-  get ids(): Int32Array {
-    return this.#ids.columns[0] as Int32Array;
-  }
-
-  /** -1 where the id has none. */
-  find(id: number): number {
-    this.#id[0] = id;
-    return this.#ids.find(this.#id);
-  }
-
-  of(id: number): number {
-    const known = this.find(id);
-    return known >= 0 ? known : this.#ids.insert(this.#id);
-  }
+/** The strongly connected components of the step: the number of each node's, and the row of each. */
+interface Components {
+  readonly of: Int32Array;
+  readonly rows: readonly Words[];
 }
 
-/** The pairs of a relation by their numbers, and those alive as lists by the first. */
-class Edges {
-  /** Where the list of each first number begins in `to`, and at last their end. */
-  start = new Int32Array(1);
-  to = new Int32Array(0);
-  readonly #pairs: Derived;
-  readonly #numberings: readonly [Numbering, Numbering];
-  /** By row of the relation. */
-  readonly #numbers: [Int32Array, Int32Array] = [noWords, noWords];
-  #numbered = 0;
-
-  constructor(pairs: Derived, from: Numbering, to: Numbering) {
-    this.#pairs = pairs;
-    this.#numberings = [from, to];
-  }
-
-  get bytes(): number {
-    const [from, to] = this.#numbers;
-    return this.start.byteLength + this.to.byteLength + from.byteLength + to.byteLength;
-  }
-
-  /** Gives numbers to pairs that have come. */
-  *number(): Course<void> {
-    const { rows } = this.#pairs;
-    for (const side of [0, 1] as const) {
-      const numbers = new Int32Array(rows.count);
-      numbers.set(this.#numbers[side]);
-      const ids = rows.columns[side] as Int32Array;
-      for (let row = this.#numbered; row < rows.count; row++) {
-        numbers[row] = this.#numberings[side].of(ids[row] as number);
-        if (row % moment === moment - 1) yield;
-      }
-      this.#numbers[side] = numbers;
-    }
-    this.#numbered = rows.count;
-  }
-
-  /** Makes the lists of the pairs alive. */
-  *list(): Course<void> {
-    const { rows } = this.#pairs;
-    const [from, to] = this.#numbers;
-    const { count } = this.#numberings[0];
-    const start = new Int32Array(count + 1);
-    for (let row = 0; row < rows.count; row++) {
-      if (row % moment === moment - 1) yield;
-      const number = from[row] as number;
-      if (!rows.isDead(row)) start[number] = (start[number] as number) + 1;
-    }
-    for (let number = 1; number <= count; number++) {
-      if (number % moment === 0) yield;
-      start[number] = (start[number] as number) + (start[number - 1] as number);
-    }
-    // From the end of each list to its beginning: then `start` is where it begins.
-    const lists = new Int32Array(start[count] as number);
-    for (let row = rows.count - 1; row >= 0; row--) {
-      if (row % moment === moment - 1) yield;
-      if (rows.isDead(row)) continue;
-      const number = from[row] as number;
-      const at = (start[number] as number) - 1;
-      start[number] = at;
-      lists[at] = to[row] as number;
-    }
-    this.start = start;
-    this.to = lists;
-  }
-}
-
-export class BitClosure {
-  /** By the number of a source: its targets. A row, or a word, that is not there has none. */
-  rows: readonly Words[] = [];
+export class BitClosure extends BitRows {
+  protected readonly edges: readonly Edges[];
   readonly #side: Side;
-  readonly #sources = new Numbering();
-  readonly #targets = new Numbering();
   readonly #base: Edges;
   readonly #step: Edges;
-  /** Bytes of the rows as they are, of those in the making, and of pairs that are being written. */
-  #held = 0;
-  #made = 0;
-  #writing = 0;
-  /** Work since the last moment was over. */
-  #spent = 0;
+  /** Where rows lead behind the base: kept while the step does not change. */
+  #components: Components | null = null;
 
   /** Both relations have two arguments and outlive this; their rows are never renumbered. */
   constructor(side: Side, base: Derived, step: Derived) {
+    super();
     this.#side = side;
-    const nodes = side === 'behind' ? this.#targets : this.#sources;
-    this.#base = new Edges(base, this.#sources, this.#targets);
-    this.#step = new Edges(step, nodes, nodes);
+    const nodes = side === 'behind' ? this.targets : this.sources;
+    this.#base = new Edges(base, [this.sources, this.targets]);
+    this.#step = new Edges(step, [nodes, nodes]);
+    this.edges = [this.#base, this.#step];
   }
 
-  get bytes(): number {
-    const numberings = this.#sources.bytes + this.#targets.bytes;
-    return numberings + this.#base.bytes + this.#step.bytes + this.#held + this.#made + this.#writing;
+  override isWorthBeginning(): boolean | Course<boolean> {
+    return this.#mostRows() * this.width <= bytesToTry || this.#isDense();
   }
 
-  /** Looks at the base and the step as they are now. */
-  *takeIn(): Course<void> {
-    yield* this.#base.number();
-    yield* this.#step.number();
-    yield* this.#base.list();
-    yield* this.#step.list();
+  /** No more rows will be made. */
+  #mostRows(): number {
+    const nodes = this.#step.start.length - 1;
+    if (this.#side === 'before') return nodes;
+    const { start } = this.#base;
+    let several = 0;
+    for (let source = 0; source < this.sources.count; source++)
+      if ((start[source + 1] as number) - (start[source] as number) > 1) several++;
+    return nodes + several;
   }
 
-  /**
-   * True where a source has at least `part` of all targets on average, by some that are looked at, and where none has
-   * any. After `takeIn`.
-   */
-  *isDense(part: number): Course<boolean> {
-    const sources = this.#sources.count;
+  /** True where a source has a good part of all targets on average, by some that are looked at. */
+  *#isDense(): Course<boolean> {
+    const sources = this.sources.count;
     const step = Math.max(1, Math.ceil(sources / samples));
-    const wanted = Math.ceil(sources / step) * this.#targets.count * part;
+    const wanted = Math.ceil(sources / step) * this.targets.count * leastPart;
     let reached = 0;
     for (let source = 0; source < sources && reached < wanted; source += step)
       reached += yield* this.#reachOf(source);
-    return reached === 0 || reached >= wanted;
+    return reached >= wanted;
   }
 
   /** How many targets a source has, by going along the edges. */
@@ -178,7 +76,7 @@ export class BitClosure {
     const base = this.#base;
     const step = this.#step;
     const nodes = new Uint8Array(step.start.length);
-    const targets = this.#side === 'behind' ? nodes : new Uint8Array(this.#targets.count);
+    const targets = this.#side === 'behind' ? nodes : new Uint8Array(this.targets.count);
     const open: number[] = [];
     let [count, walked] = [0, 0];
     const visit = (node: number): void => {
@@ -208,75 +106,56 @@ export class BitClosure {
     return count;
   }
 
-  /** The rows for what was taken in, by source. */
-  *derive(): Course<readonly Words[]> {
-    this.#made = 0;
-    const { of, rows } = yield* this.#components();
+  protected override isPatched(): boolean {
+    const { changed } = this.#base;
+    return (
+      this.#side === 'behind' &&
+      this.#components !== null &&
+      this.#components.of.length === this.targets.count &&
+      this.#step.changed.length === 0 &&
+      changed.length * patchPart < this.sources.count
+    );
+  }
+
+  protected override *deriveRows(): Course<readonly Words[]> {
+    const components = this.#components;
+    if (components !== null && this.isPatched()) return yield* this.#patch(components);
+    const found = yield* this.#findComponents();
+    const { of, rows } = found;
     const next: Words[] = [];
-    for (let source = 0; source < this.#sources.count; source++) {
-      if (this.#isMomentOver(source === 0 ? 0 : 1)) yield;
-      if (this.#side === 'before') next.push(rows[of[source] as number] as Words);
-      else next.push(this.#behind(source, of, rows));
+    if (this.#side === 'before') for (const number of of) next.push(rows[number] as Words);
+    else {
+      this.#components = found;
+      const { start, to } = this.#base;
+      for (let source = 0; source < this.sources.count; source++) {
+        if (this.isMomentOver(1)) yield;
+        next.push(this.#behind(to, start[source] as number, start[source + 1] as number, found));
+      }
     }
     return next;
   }
 
-  /** Takes the rows for its own. */
-  take(rows: readonly Words[]): void {
-    this.rows = rows;
-    this.#held = this.#made;
-    this.#made = 0;
-  }
-
-  /** Where the pairs of each source begin, if all are written one after the other; and at last how many there are. */
-  *starts(): Course<Int32Array> {
-    const { rows } = this;
-    const starts = new Int32Array(rows.length + 1);
-    for (const [source, words] of rows.entries()) {
-      if (this.#isMomentOver(words.length)) yield;
-      starts[source + 1] = (starts[source] as number) + countOf(words, words.length);
+  /** The rows as they are, but for sources whose base has changed. */
+  *#patch(components: Components): Course<readonly Words[]> {
+    const next = this.goOnFromRows();
+    for (const row of this.#base.changed) {
+      const source = this.#base.numberOf(row, 0);
+      const nodes = [...this.#base.otherSides(source)];
+      next[source] = this.#behind(nodes, 0, nodes.length, components);
+      if (this.isMomentOver(this.width)) yield;
     }
-    return starts;
+    return next;
   }
 
-  /** The pairs of the rows as they are, in the order of sources, then of targets; `onWritten` is told how many more. */
-  *pairs(starts: Int32Array, onWritten: (count: number) => void): Course<FirstRows> {
-    const { rows } = this;
-    const count = starts[rows.length] as number;
-    const columns: [Int32Array, Int32Array] = [noWords, noWords];
-    for (const [source, words] of rows.entries()) {
-      const end = starts[source + 1] as number;
-      for (const side of [0, 1] as const)
-        if (end > columns[side].length) columns[side] = grown(columns[side], end, count);
-      columns[0].fill(this.#sources.ids[source] as number, starts[source], end);
-      this.#write(words, columns[1], starts[source] as number);
-      this.#writing = columns[0].byteLength * 2;
-      onWritten(end - (starts[source] as number));
-      if (this.#isMomentOver(words.length + end - (starts[source] as number))) yield;
-    }
-    this.#writing = 0;
-    return new FirstPairs(columns, starts, rows, this.#sources, this.#targets);
-  }
-
-  #write(words: Words, column: Int32Array, from: number): void {
-    const { ids } = this.#targets;
-    let at = from;
-    for (let word = 0; word < words.length; word++)
-      for (let left = words[word] as number; left !== 0; left &= left - 1)
-        column[at++] = ids[(word << 5) + bitOf(left)] as number;
-  }
-
-  /** All that the base of a source leads to: the row of a component where that is all. */
-  #behind(source: number, of: Int32Array, rows: readonly Words[]): Words {
-    const { start, to } = this.#base;
-    const end = start[source + 1] as number;
+  /** All that the nodes from `start` to `end` lead to: the row of a component where that is all. */
+  #behind(nodes: ArrayLike<number>, start: number, end: number, { of, rows }: Components): Words {
     let words: Words | null = null;
     let isOwn = false;
-    for (let at = start[source] as number; at < end; at++) {
-      const row = rows[of[to[at] as number] as number] as Words;
+    for (let at = start; at < end; at++) {
+      const row = rows[of[nodes[at] as number] as number] as Words;
       if (words === null) words = row;
       else if (row !== words) {
-        if (!isOwn) words = this.#copy(words);
+        if (!isOwn) words = this.copy(words);
         isOwn = true;
         or(words, row);
       }
@@ -285,7 +164,7 @@ export class BitClosure {
   }
 
   /** The strongly connected components of the step by node, and the row of each: Tarjan's algorithm, no recursion. */
-  *#components(): Course<{ readonly of: Int32Array; readonly rows: readonly Words[] }> {
+  *#findComponents(): Course<Components> {
     const { start, to } = this.#step;
     const nodes = start.length - 1;
     const of = new Int32Array(nodes).fill(-1);
@@ -329,7 +208,7 @@ export class BitClosure {
   *#component(members: readonly number[], of: Int32Array, rows: readonly Words[]): Course<Words> {
     const { start, to } = this.#step;
     const base = this.#base;
-    const words = this.#copy(noWords);
+    const words = this.copy(noWords);
     for (const member of members) {
       if (this.#side === 'behind') set(words, member);
       else
@@ -340,109 +219,9 @@ export class BitClosure {
         const row = rows[of[to[at] as number] as number];
         if (row === undefined) continue;
         or(words, row);
-        if (this.#isMomentOver(words.length)) yield;
+        if (this.isMomentOver(words.length)) yield;
       }
     }
     return words;
   }
-
-  /** A row of its own. */
-  #copy(words: Words): Words {
-    const copy = new Int32Array((this.#targets.count + 31) >>> 5);
-    copy.set(words);
-    this.#made += copy.byteLength;
-    return copy;
-  }
-
-  /** Counts words and edges. */
-  #isMomentOver(work: number): boolean {
-    this.#spent += work + 1;
-    if (this.#spent < moment) return false;
-    this.#spent = 0;
-    return true;
-  }
-
-  /** The source and the target that these numbers stand for. */
-  ids(source: number, target: number, pair: Int32Array): void {
-    pair[0] = this.#sources.ids[source] as number;
-    pair[1] = this.#targets.ids[target] as number;
-  }
-}
-
-/** Pairs in the order of rows of bits, each found by counting the bits before it. */
-class FirstPairs implements FirstRows {
-  readonly columns: readonly Int32Array[];
-  readonly bytes: number;
-  readonly #starts: Int32Array;
-  readonly #rows: readonly Words[];
-  readonly #sources: Numbering;
-  readonly #targets: Numbering;
-
-  constructor(
-    columns: readonly Int32Array[],
-    starts: Int32Array,
-    rows: readonly Words[],
-    sources: Numbering,
-    targets: Numbering,
-  ) {
-    this.columns = columns;
-    this.#starts = starts;
-    this.#rows = rows;
-    this.#sources = sources;
-    this.#targets = targets;
-    const distinct = new Set(rows);
-    this.bytes = [...distinct].reduce((sum, { byteLength }) => sum + byteLength, starts.byteLength);
-  }
-
-  get count(): number {
-    return this.#starts[this.#starts.length - 1] as number;
-  }
-
-  find(tuple: Int32Array): number {
-    const source = this.#sources.find(tuple[0] as number);
-    const target = this.#targets.find(tuple[1] as number);
-    const words = this.#rows[source];
-    if (words === undefined || target < 0) return -1;
-    const word = target >>> 5;
-    const bits = words[word] ?? 0;
-    if ((bits & (1 << (target & 31))) === 0) return -1;
-    const before = bits & ((1 << (target & 31)) - 1);
-    return (this.#starts[source] as number) + countOf(words, word) + countBits(before);
-  }
-}
-
-function set(words: Words, bit: number): void {
-  const word = bit >>> 5;
-  words[word] = (words[word] as number) | (1 << (bit & 31));
-}
-
-/** Adds the bits of the other, which is as long or shorter. */
-function or(words: Words, other: Words): void {
-  for (let word = 0; word < other.length; word++)
-    words[word] = (words[word] as number) | (other[word] as number);
-}
-
-/** How many bits the first words have. */
-function countOf(words: Words, length: number): number {
-  let count = 0;
-  for (let word = 0; word < length; word++) count += countBits(words[word] as number);
-  return count;
-}
-
-function countBits(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}
-
-/** The place of the lowest bit that is set. */
-export function bitOf(word: number): number {
-  return 31 - Math.clz32(word & -word);
-}
-
-/** A larger copy with room for so many, and no more than that there will be `most`. */
-function grown(column: Int32Array, room: number, most: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(Math.min(most, Math.max(room, column.length * 2, fewPairs)));
-  larger.set(column);
-  return larger;
 }

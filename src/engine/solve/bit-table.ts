@@ -1,39 +1,39 @@
 import { assert, present } from '../base/assert.ts';
 import { Tuples } from '../facts/tuples.ts';
-import { BitClosure, bitOf, type Course, type Side } from './bit-closure.ts';
+import { type BitRows, bitOf, type Course, noWords, type Words } from './bit-rows.ts';
 import { type Consumer, type Derived, kill, phases, type Work } from './derived.ts';
 import type { Tally } from './emitter.ts';
 
 /**
- * The rows of a table that is the closure of one relation by another, worked out as rows of bits.
+ * The rows of a table that is worked out as rows of bits: a closure, or recursion at both ends.
  *
- * It is a join that a relation of one row starts, at the table's level and above the base and the step: when these have
- * come to rest for the first time, and whenever upkeep has changed them. The first time the pairs become the rows of
- * the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
+ * It is a join that a relation of one row starts, at the table's level and above what the bits are worked out from: when
+ * that has come to rest for the first time, and whenever upkeep has changed it. The first time the pairs become the rows
+ * of the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
  * the table hears of exactly that. No row has a justification: it is there where its bit is.
  */
 export interface BitTableParts {
-  readonly side: Side;
+  /** What works the rows out, made where there are none. */
+  readonly make: () => BitRows;
   readonly base: Derived;
-  readonly step: Derived;
   /** The rows of the table. */
   readonly target: Derived;
   readonly work: Work;
   /** Of the rule that recurs. */
   readonly tally: Tally | null;
-  /** To be called where a source has too few of all targets for rows of bits: then this is done. */
+  /** To be called where a source has too few targets for rows of bits: then this is done. */
   readonly onSparse: () => void;
 }
 
-/** A source has at least this part of all targets. */
-const leastPart = 1 / 16;
+/** What a pair takes in columns: bits that take more are not worth it. */
+const bytesOfPair = 8;
 const fewBytes = 1_000_000;
 
 export class BitTable implements Consumer {
   readonly isIdle = false;
   matches = 0;
   readonly #parts: BitTableParts;
-  #closure: BitClosure | null = null;
+  #closure: BitRows | null = null;
   #course: Course<void> | null = null;
 
   constructor(parts: BitTableParts) {
@@ -66,17 +66,18 @@ export class BitTable implements Consumer {
   }
 
   *#begin(): Course<void> {
-    const { side, base, step, target, work, tally, onSparse } = this.#parts;
-    const closure = new BitClosure(side, base, step);
+    const { make, base, target, work, tally, onSparse } = this.#parts;
+    const closure = make();
     this.#closure = closure;
     yield* closure.takeIn();
-    if (!(yield* closure.isDense(leastPart))) {
+    const worth = closure.isWorthBeginning();
+    const isTried = typeof worth === 'boolean' ? worth : yield* worth;
+    const starts = isTried ? yield* this.#rows(closure) : null;
+    const count = starts === null ? 0 : (starts[starts.length - 1] as number);
+    if (starts === null || (count > 0 && closure.rowBytes > count * bytesOfPair)) {
       this.#closure = null;
       return onSparse();
     }
-    closure.take(yield* closure.derive());
-    const starts = yield* closure.starts();
-    const count = starts[starts.length - 1] as number;
     const pairs = yield* closure.pairs(starts, (written) => {
       this.matches += written;
     });
@@ -86,27 +87,48 @@ export class BitTable implements Consumer {
     if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.tell);
   }
 
-  *#change(closure: BitClosure): Course<void> {
+  /** Works the rows out. Returns where the pairs of each source begin. */
+  *#rows(closure: BitRows): Course<Int32Array> {
+    closure.take(yield* closure.derive());
+    return yield* closure.starts();
+  }
+
+  *#change(closure: BitRows): Course<void> {
     yield* closure.takeIn();
     const { rows } = closure;
     const next = yield* closure.derive();
-    const pair = new Int32Array(2);
-    for (const [source, words] of next.entries()) {
-      const old = rows[source];
-      for (let word = 0; word < Math.max(words.length, old?.length ?? 0); word++) {
-        const bits = words[word] ?? 0;
-        const changed = bits ^ (old?.[word] ?? 0);
-        for (let left = changed; left !== 0; left &= left - 1) {
-          const bit = bitOf(left);
-          closure.ids(source, (word << 5) + bit, pair);
-          if ((bits & (1 << bit)) !== 0) this.#add(pair);
-          else this.#kill(pair);
-          if (++this.matches % 1024 === 0) yield;
-        }
-      }
-      yield;
+    // Sources that share a row shared one before, most of them.
+    const same = new Map<Words, Words>();
+    for (let source = 0; source < next.length; source++) {
+      const words = next[source] as Words;
+      const old = rows[source] ?? noWords;
+      if (words === old || same.get(words) === old) continue;
+      if (this.#isSame(words, old)) same.set(words, old);
+      else yield* this.#changeRow(closure, source, words, old);
+      if (closure.isMomentOver(words.length)) yield;
     }
     closure.take(next);
+  }
+
+  #isSame(words: Words, old: Words): boolean {
+    for (let word = 0; word < Math.max(words.length, old.length); word++)
+      if ((words[word] ?? 0) !== (old[word] ?? 0)) return false;
+    return true;
+  }
+
+  *#changeRow(closure: BitRows, source: number, words: Words, old: Words): Course<void> {
+    const pair = new Int32Array(2);
+    for (let word = 0; word < Math.max(words.length, old.length); word++) {
+      const bits = words[word] ?? 0;
+      const changed = bits ^ (old[word] ?? 0);
+      for (let left = changed; left !== 0; left &= left - 1) {
+        const bit = bitOf(left);
+        closure.ids(source, (word << 5) + bit, pair);
+        if ((bits & (1 << bit)) !== 0) this.#add(pair);
+        else this.#kill(pair);
+        if (++this.matches % 1024 === 0) yield;
+      }
+    }
   }
 
   #kill(pair: Int32Array): void {

@@ -1,28 +1,35 @@
 import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import { planRule } from '../logic/order.ts';
-import { isNamedVariable, isPositiveAtom, relationOf } from '../logic/terms.ts';
+import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../logic/terms.ts';
 import { filtersOf, spread } from './join-order.ts';
 import { recursionOf } from './linear-recursion.ts';
-import type { Program, ViewRule } from './program.ts';
-import type { Relation } from './table.ts';
+import { type Program, relationsRead, type ViewRule } from './program.ts';
+import { viewKey } from './reader.ts';
+import type { Relation, Table } from './table.ts';
 
 /**
- * Which relations are closures: all that is concluded is a base, and the base with steps put before or behind it.
+ * Which relations are closures: all that is concluded is a base, and the base with steps put before it, behind it, or both.
  *
- *     left    r(x, z) :- r(x, y), step(y, z).
- *     right   r(x, z) :- step(x, y), r(y, z).
- *     double  r(x, z) :- r(x, y), r(y, z).        the step is the base itself
+ *     behind  r(x, z) :- r(x, y), step(y, z).
+ *     before  r(x, z) :- step(x, y), r(y, z).
+ *     both    r(x, z) :- step(x, u), r(u, v), other(v, z).     as many before as behind
+ *     double  r(x, z) :- r(x, y), r(y, z).                     the step is the base itself
  *
  * One rule recurs; every other rule of the relation, and what is stored of it, is the base. A step is one atom with
  * whatever filters of its variables; a longer join could cost more asked freely than it does as a part of the rule.
  */
 export interface ClosureShape {
-  readonly kind: 'left' | 'right' | 'double';
   readonly recursive: ViewRule;
   readonly base: readonly ViewRule[];
-  /** The literals of the step and its two terms; empty where the step is the base. */
+  /** null where no step is put there; both where the step is the base. */
+  readonly before: StepShape | null;
+  readonly behind: StepShape | null;
+}
+
+/** The literals of a step and the two terms that it leads from and to. */
+export interface StepShape {
   readonly literals: readonly Literal[];
-  readonly terms: readonly string[];
+  readonly terms: readonly [string, string];
 }
 
 /** The shape of a relation whose rules in its view are these; null where it is no closure. */
@@ -42,7 +49,10 @@ export function closureShape(
       continue;
     }
     if (shape !== null) return null;
-    shape = recursion === null ? doubleShape(relation, rule) : linearShape(rule, recursion);
+    shape =
+      recursion === null
+        ? (doubleShape(relation, rule) ?? bothShape(relation, rule, program))
+        : linearShape(rule, recursion);
     if (shape === null) return null;
   }
   return shape === null ? null : { ...shape, base };
@@ -56,13 +66,64 @@ function linearShape(
   const literals = body.filter((literal) => literal !== recursive);
   const [first, second] = kind === 'left' ? [recursive, head] : [head, recursive];
   const at = kind === 'left' ? 1 : 0;
-  const terms = [first.args[at] as string, second.args[at] as string];
+  const step = stepShape(rule, literals, [first.args[at] as string, second.args[at] as string]);
+  if (step === null) return null;
+  const [before, behind] = kind === 'left' ? [null, step] : [step, null];
+  return { recursive: rule, base: [], before, behind };
+}
+
+/** The step that these literals are; null where they are none. */
+function stepShape(
+  rule: ViewRule,
+  literals: readonly Literal[],
+  terms: readonly [string, string],
+): StepShape | null {
   const atoms = literals.filter(isPositiveAtom);
   if (atoms.length !== 1) return null;
   const bound = new Set(atoms.flatMap(({ args }) => args.filter(isNamedVariable)));
   if (spread(stepFilters(rule, literals), bound).length > 0) return null;
   if (!terms.every((term) => !isVariable(term) || bound.has(term))) return null;
-  return { kind, recursive: rule, base: [], literals, terms };
+  return { literals, terms };
+}
+
+/** Two steps around the recursive atom that have nothing to do with each other. */
+function bothShape(
+  { view, relation }: Pick<Table, 'view' | 'relation'>,
+  rule: ViewRule,
+  program: Program,
+): ClosureShape | null {
+  const { head, body } = rule.kept.rule;
+  const component = program.component(view, relation);
+  const recurring = relationsRead(body).filter((each) => program.component(view, each) === component);
+  const recursive = body.find(
+    (literal): literal is AtomLiteral => isPositiveAtom(literal) && relationOf(literal) === relation,
+  );
+  if (recurring.length !== 1 || recursive === undefined || viewKey(rule.bodyView) !== viewKey(view))
+    return null;
+  const [x, y] = head.args as [string, string];
+  const [u, v] = recursive.args as [string, string];
+  const rest = body.filter((literal) => literal !== recursive);
+  const atBefore = connected(rest, [x, u]);
+  const atBehind = connected(rest, [v, y]);
+  if (atBefore.length + atBehind.length !== rest.length) return null;
+  if (atBefore.some((literal) => atBehind.includes(literal))) return null;
+  if ([x, u].some((term) => isVariable(term) && (term === v || term === y))) return null;
+  const before = stepShape(rule, atBefore, [x, u]);
+  const behind = stepShape(rule, atBehind, [v, y]);
+  return before === null || behind === null ? null : { recursive: rule, base: [], before, behind };
+}
+
+/** The literals that have a variable in common with these terms, or with one of those. */
+function connected(literals: readonly Literal[], terms: readonly string[]): Literal[] {
+  const variables = new Set(terms.filter(isNamedVariable));
+  let found: Literal[] = [];
+  for (let before = -1; before !== found.length; ) {
+    before = found.length;
+    found = literals.filter((literal) => variablesOf(literal).some((variable) => variables.has(variable)));
+    for (const literal of found)
+      for (const variable of variablesOf(literal)) if (isNamedVariable(variable)) variables.add(variable);
+  }
+  return found;
 }
 
 /** The filters of a step; which of them bind was decided by the whole rule. */
@@ -84,5 +145,5 @@ function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule
     return from === x && middle === next && to === z;
   };
   if (!isChain(atoms) && !isChain([...atoms].reverse())) return null;
-  return { kind: 'double', recursive: rule, base: [], literals: [], terms: [] };
+  return { recursive: rule, base: [], before: null, behind: null };
 }

@@ -22,6 +22,7 @@ import {
 import type { Observer, Source } from './observer.ts';
 import type { Reader } from './reader.ts';
 import type { Justifications } from './justifications.ts';
+import { SeenBindings } from './seen-bindings.ts';
 import { storedDeltaStep, storedStep } from './stored-steps.ts';
 
 /**
@@ -228,6 +229,11 @@ class MachineBuilder {
   readonly #bound = new Set<string>();
   readonly #steps: Step[] = [];
   #filters: readonly Filter[];
+  /** What has yet to be joined: the terms of atoms, and of the demand where that is one of them. */
+  #open: (readonly string[])[] = [];
+  /** Variables bound that nothing needs any more. */
+  readonly #left = new Set<string>();
+  readonly #seen: SeenBindings[] = [];
 
   constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
     this.#rule = rule;
@@ -242,6 +248,7 @@ class MachineBuilder {
 
   startingAtDemand(): Machine {
     const { demand, demandTerms, atoms } = this.#rule;
+    this.#expect(atoms, false);
     this.#push(demandTerms, (shape) => deltaStep(demand, shape));
     for (const atom of atoms) this.#join(atom, 'done');
     return this.#machine();
@@ -250,8 +257,9 @@ class MachineBuilder {
   startingAt(start: number, delta: Derived): Machine {
     const { atoms, demandTerms } = this.#rule;
     const atom = atoms[start] as BodyAtom;
-    this.#push(atom.literal.args, (shape) => deltaStep(delta, shape));
     const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
+    this.#expect(atoms.toSpliced(start, 1), !isDemanded);
+    this.#push(atom.literal.args, (shape) => deltaStep(delta, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
     return this.#machine(gateOf(this.#rule));
@@ -261,6 +269,7 @@ class MachineBuilder {
     const { atoms, demandTerms } = this.#rule;
     const { literal, source } = atoms[start] as BodyAtom;
     assert(source.kind === 'stored', 'stored rows start at a stored atom');
+    this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
     this.#push(literal.args, (shape) => storedDeltaStep(source.find, source.view, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
@@ -356,6 +365,35 @@ class MachineBuilder {
   #push(terms: readonly string[], make: (shape: Shape) => Step): void {
     this.#add(make(this.#shape(terms)));
     this.#settleFilters();
+    const at = this.#open.indexOf(terms);
+    if (at >= 0) this.#open.splice(at, 1);
+    if (this.#open.length > 0) this.#project();
+  }
+
+  /** To be called first, with all that is to be joined: then bindings are gone on from once each, see `SeenBindings`. */
+  #expect(atoms: readonly BodyAtom[], withDemand: boolean): void {
+    const { target, demandTerms } = this.#rule;
+    // Of two bindings with the same conclusion the later may prove it lower, and whoever watches is told of both.
+    if (target.rows.heights !== null || this.#context.observer !== null) return;
+    this.#open = atoms.map((atom) => atom.literal.args);
+    if (withDemand) this.#open.push(demandTerms);
+  }
+
+  /** Behind an atom that leaves a variable over which nothing needs any more. */
+  #project(): void {
+    const { headTerms, announced } = this.#rule;
+    const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
+    for (const { terms } of announced) for (const term of terms) needed.add(term);
+    const lost = [...this.#bound].filter((variable) => !needed.has(variable) && !this.#left.has(variable));
+    if (lost.length === 0) return;
+    for (const variable of lost) this.#left.add(variable);
+    const told = [...this.#bound].filter((variable) => needed.has(variable));
+    const seen = new SeenBindings(
+      told.map((variable) => this.#registers.of(variable)),
+      this.#values,
+    );
+    this.#seen.push(seen);
+    this.#guard(() => seen.isNew());
   }
 
   #add(step: Step): void {
@@ -499,6 +537,7 @@ class MachineBuilder {
       justifications,
       batch,
       once,
+      seen: this.#seen,
     });
   }
 }

@@ -217,7 +217,8 @@ async function joinNews(set: TableSet, derived: Derived, reader: Reader, pacer: 
   const to = Math.min(derived.rows.count, from + chunkRows);
   derived.claimed = to;
   if (to > from) await joinAll(set, derived, { reader, pacer, from, to, list: null, done: from });
-  derived.done = to;
+  // What starts rows of bits is dropped by its own join where these are not worth it.
+  derived.done = Math.min(to, derived.rows.count);
   if (derived.again.length === 0) return;
   const list = [...new Set(derived.again)];
   derived.again = [];

@@ -3,6 +3,7 @@ import type { Tuples } from '../facts/tuples.ts';
 import type { Consumer, Derived } from './derived.ts';
 import { Emitter, type EmitterParts, type Premises } from './emitter.ts';
 import type { Reader } from './reader.ts';
+import type { SeenBindings } from './seen-bindings.ts';
 
 /**
  * The join machine: one rule, one order of its literals, started by a delta.
@@ -295,6 +296,8 @@ export interface MachineParts extends Omit<EmitterParts, 'steps'> {
   readonly registers: Int32Array;
   /** A demand without arguments that is no step of the join: until it is met, the machine has nothing to do. */
   readonly gate: Derived | null;
+  /** Asked by guards of the steps. */
+  readonly seen: readonly SeenBindings[];
 }
 
 export class Machine implements Consumer {
@@ -309,6 +312,7 @@ export class Machine implements Consumer {
   readonly #delta: DeltaStep;
   readonly #gate: Derived | null;
   readonly #once: boolean;
+  readonly #seen: readonly SeenBindings[];
   readonly #emitter: Emitter;
   #level = -1;
   #boundTo: Reader | null = null;
@@ -319,6 +323,7 @@ export class Machine implements Consumer {
     this.#delta = steps[0] as DeltaStep;
     this.#gate = parts.gate;
     this.#once = parts.once;
+    this.#seen = parts.seen;
     this.registers = parts.registers;
     this.#emitter = new Emitter({ ...parts, steps });
     (steps[steps.length - 1] as Step).collects = !parts.once;
@@ -332,8 +337,10 @@ export class Machine implements Consumer {
     if (this.#boundTo !== reader) {
       for (const step of this.#steps) step.bind(reader);
       this.#emitter.bind();
+      for (const seen of this.#seen) seen.reset();
       this.#boundTo = reader;
     }
+    for (const seen of this.#seen) seen.begin();
     if (list === null) this.#delta.begin(from, to, null);
     else this.#delta.begin(0, list.length, list);
     this.chunkStart = list === null ? from : done;
@@ -389,6 +396,7 @@ export class Machine implements Consumer {
       }
     }
     this.#level = -1;
+    for (const seen of this.#seen) seen.end();
     return Math.max(1, left);
   }
 }

@@ -3,10 +3,12 @@ import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import { TupleBatch } from '../facts/tuple-batch.ts';
 import { planRule } from '../logic/order.ts';
 import { isPositiveAtom, relationKey, relationOf } from '../logic/terms.ts';
+import { BitClosure } from './bit-closure.ts';
+import { BitRecursion } from './bit-recursion.ts';
 import { BitTable } from './bit-table.ts';
 import { type Body, BodyCompiler, type Conclusion } from './body-compiler.ts';
 import { isClearlySparse } from './closure-density.ts';
-import { closureShape, type ClosureShape, stepFilters } from './closure-shape.ts';
+import { closureShape, type ClosureShape, stepFilters, type StepShape } from './closure-shape.ts';
 import {
   type AdornedRule,
   type BodyAtom,
@@ -369,7 +371,8 @@ export class TableSet implements TableSpace {
   }
 
   #isClearlySparse({ view }: Table, shape: ClosureShape): boolean {
-    const isStored = shape.literals.every(
+    const literals = [...(shape.before?.literals ?? []), ...(shape.behind?.literals ?? [])];
+    const isStored = literals.every(
       (each) => !isPositiveAtom(each) || !this.isDerived(view, relationOf(each)),
     );
     return isStored && isClearlySparse(shape, this.facts);
@@ -385,30 +388,38 @@ export class TableSet implements TableSpace {
     this.observer?.compiling(null);
   }
 
-  /** The base and the step of a closure as relations below it, and what closes them; see `bit-table.ts`. */
+  /** The base and the steps of a closure as relations below it, and what closes them; see `bit-table.ts`. */
   #buildBits(table: Table, shape: ClosureShape): void {
     const { level } = table.rows;
-    const { kind, recursive, literals, terms } = shape;
+    const { recursive } = shape;
     const base = this.#extra(table, 'base', 2, level - 0.5);
     this.#addStored(table, this.#ownConclusion(table, base));
     for (const rule of shape.base) this.#addRule(table, rule, base);
-    let step = base;
-    if (kind !== 'double') {
-      step = this.#extra(table, 'step', 2, level - 0.5);
-      const about = { headTerms: terms, rise: 0, tally: null, demand: table.demand, demandTerms: [] };
-      const body = { view: recursive.bodyView, literals, filters: stepFilters(recursive, literals) };
-      this.#compile(table, body, { ...about, target: step });
-    }
+    const step = (of: StepShape | null): Derived | null => {
+      if (of === null) return null;
+      const target = this.#extra(table, 'step', 2, level - 0.5);
+      const about = { headTerms: of.terms, rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+      const filters = stepFilters(recursive, of.literals);
+      this.#compile(
+        table,
+        { view: recursive.bodyView, literals: of.literals, filters },
+        { ...about, target },
+      );
+      return target;
+    };
+    const [before, behind] = [step(shape.before), step(shape.behind)];
     const turn = this.#extra(table, 'turn', 0, level);
     const demanded = { headTerms: [], rise: 0, tally: null, demand: table.demand, demandTerms: [] };
     this.#compile(table, { view: table.view, literals: [], filters: [] }, { ...demanded, target: turn });
     const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
-    for (const { support } of new Set([base, step]))
-      if (support !== null) table.removals.push(added(support.watchers, watcher));
+    for (const read of [base, before, behind])
+      if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
     table.bits = new BitTable({
-      side: kind === 'left' ? 'behind' : 'before',
+      make: () =>
+        before !== null && behind !== null
+          ? new BitRecursion(base, before, behind)
+          : new BitClosure(behind === null ? 'before' : 'behind', base, before ?? behind ?? base),
       base,
-      step,
       target: table.rows,
       work: this.work,
       tally: this.#tally(recursive.kept.id),

@@ -20,6 +20,7 @@ import {
   startCase,
   type Vocabulary,
 } from '../testing/generators.ts';
+import { chainCase } from '../testing/chain-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
 import { demandCase } from '../testing/demand-cases.ts';
 import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-truth.ts';
@@ -31,6 +32,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { GroundAtom } from './proof.ts';
 import { instance, type Matches, matchesOf, type Question, question } from './question.ts';
 import { type PinnedReader, Reasoner } from './reasoner.ts';
+import { SeenBindings } from './seen-bindings.ts';
 import { TableSet } from './table-set.ts';
 
 /**
@@ -446,6 +448,35 @@ test.each([
   await changeInTurn(demands['demands'] as Flavour, seed, demandCase);
   expect(relaxed[when]).toBeGreaterThan(0);
 });
+
+const chains: Record<string, Flavour> = {
+  chains: { ...steady, facts: 70 },
+  'chains in views': { ...steady, facts: 100, scopes: true, validity: true },
+};
+
+for (const [name, flavour] of Object.entries(chains)) {
+  test(`joins go on once from bindings that lead to the same, and rows have a reason (${name})`, {
+    timeout,
+  }, async () => {
+    let skipped = 0;
+    const isNew = SeenBindings.prototype.isNew;
+    const spy = vi.spyOn(SeenBindings.prototype, 'isNew').mockImplementation(function (this: SeenBindings) {
+      const goesOn = isNew.call(this);
+      if (!goesOn) skipped++;
+      return goesOn;
+    });
+    try {
+      await overSeeds({ name, few: 3, many: 3000 }, (seed) => changeInTurn(flavour, seed, chainCase));
+    } finally {
+      spy.mockRestore();
+    }
+    expect(skipped, 'bindings that were not gone on from').toBeGreaterThan(0);
+  });
+
+  test(`so they do whatever changes meanwhile (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, chainCase)),
+  );
+}
 
 // A change that a set of tables did not read yet was not noted, though a question about the state before could use it;
 // nor was one after a change that was noted, where the set had no tables (strata 1042).

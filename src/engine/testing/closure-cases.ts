@@ -1,7 +1,7 @@
 /**
  * Random knowledge that is mostly closures: relations that tables hold as rows of bits, and rules that read them.
  *
- * Every case has one closure of few nodes, by left, right or double recursion, over stored or concluded edges with
+ * Every case has one closure of few nodes, by left, right or double recursion or by recursion at both ends, over stored or concluded edges with
  * filters of every kind, and at times another closure over it; joins, absences and aggregates read both. Facts are
  * mostly edges, so that updates are changes of what the closures are of; conclusions are stored now and then too.
  */
@@ -82,11 +82,16 @@ function scopeOf(prng: Prng, { scopes }: Vocabulary): string | null {
 function closure(prng: Prng, name: string, step: string): string[] {
   const along = (from: string, to: string): string =>
     step.replace(/\?[xy]/g, (variable) => (variable === '?x' ? from : to));
+  // From `?d` to `?c`, with names of its own for what it counts.
+  const behind = prng
+    .pick(steps)
+    .replace(/\?[xynu]/g, (variable) => ({ '?x': '?d', '?y': '?c', '?n': '?m' })[variable] ?? '?w');
   const recursion = prng.pick([
     `${name}(?a, ?b), ${along('?b', '?c')}`,
     `${along('?a', '?b')}, ${name}(?b, ?c)`,
     `${name}(?a, ?b), ${name}(?b, ?c)`,
     `${name}(?b, ?c), ${name}(?a, ?b)`,
+    `${along('?a', '?b')}, ${name}(?b, ?d), ${behind}`,
   ]);
   const rules = [`${name}(?a, ?c) :- ${along('?a', '?c')}`, `${name}(?a, ?c) :- ${recursion}`];
   if (prng.chance(0.3)) rules.push(`${name}(?a, ?c) :- ${prng.pick(['road(?a, ?c)', 'mark(?a), mark(?c)'])}`);
