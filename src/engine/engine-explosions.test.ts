@@ -26,9 +26,10 @@ const explosive: Record<string, Explosive> = {
     question: `p(${variables(6)})`,
   },
   'a cross product of which nothing is left': {
-    rules: [`q(?x0) :- ${product(5)}, ?s = ?x0 + ?x4, ?s < 0`],
+    // All of them are needed to the end: of what nothing needs a join makes no product.
+    rules: [`q(${variables(5)}) :- ${product(5)}, ?s = ?x0 + ?x4, ?s < 0`],
     facts: numbers,
-    question: 'q(?x)',
+    question: `q(${variables(5)})`,
   },
   'a cross product asked as a question': { rules: [], facts: numbers, question: product(6) },
   'counting without end': {
