@@ -3,8 +3,8 @@ import { browserArguments, findChromium } from './scripts/chromium.mjs';
 
 /**
  * The workbench in Chromium, as a user meets it. The tests start the headless service themselves, each
- * on a free port and in a folder of its own, so nothing is started here, and two files can run at a time: much of
- * their time is waiting.
+ * on a free port and in a folder of its own, so nothing is started here, and two can run at a time, those of one file too:
+ * else one worker would go through the longest file alone at the end.
  */
 const executablePath = findChromium();
 
@@ -16,7 +16,7 @@ export default defineConfig({
   // The pictures of e2e/screens.spec.ts, which are documentation too.
   snapshotPathTemplate: 'docs/screenshots/{arg}{ext}',
   workers: 2,
-  fullyParallel: false,
+  fullyParallel: true,
   forbidOnly: true,
   // On a shared machine one in thousands of steps meets a pause of seconds. What passed only the second time is told by
   // name, with how it failed the first time (scripts/test.mjs), and is looked into.

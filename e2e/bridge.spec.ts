@@ -134,6 +134,8 @@ test('a client of the stateless revision goes on over a restart too, its subscri
 });
 
 test.describe('in front of a service that stays', () => {
+  // One service for all.
+  test.describe.configure({ mode: 'default' });
   const service = new ServiceProcess({ PORT: '0' });
   test.beforeAll(() => service.start());
   test.afterAll(() => service.dispose());

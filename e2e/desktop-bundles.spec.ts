@@ -14,6 +14,9 @@ import { commandIds } from '../src/desktop-contract/commands.ts';
 import { type StandIns, writeStandIns } from './electron-stand-in/compile.ts';
 import { type RunOptions, ShellRun } from './electron-stand-in/drive.ts';
 
+// One after the other: they take the ports that follow one on another.
+test.describe.configure({ mode: 'default' });
+
 const runs: ShellRun[] = [];
 const listeners: Server[] = [];
 const folders: string[] = [];

@@ -35,6 +35,9 @@ const missing =
 if (missing !== null) process.stdout.write(`Tests in the real Electron are skipped: ${missing}.\n`);
 test.skip(missing !== null, missing ?? '');
 
+// One after the other: each has the display and the ports to itself.
+test.describe.configure({ mode: 'default' });
+
 let folder: string;
 let app: ElectronApplication;
 

@@ -48,6 +48,9 @@ async function bundleChat(): Promise<string> {
   return output.output[0].code;
 }
 
+// One service for all.
+test.describe.configure({ mode: 'default' });
+
 let service: ServiceProcess;
 let client: Client;
 let chatCode: string;
