@@ -7,7 +7,6 @@ import { readDatalog } from './datalog.ts';
 import type { Items } from './items.ts';
 import { readNdjson } from './ndjson.ts';
 import { runImport } from './run-import.ts';
-import { readNTriples, readTurtle } from './triples.ts';
 
 /**
  * Imports what is uploaded; the lines of the answer. `predicate` is refused with ValidationException where the format
@@ -49,8 +48,15 @@ function itemsOf(
     case 'text/x-datalog':
       return readDatalog(chunks, scope);
     case 'text/turtle':
-      return readTurtle(chunks, scope, `import-${id.slice(0, 8)}-`);
+      return readLater(async () =>
+        (await import('./triples.ts')).readTurtle(chunks, scope, `import-${id.slice(0, 8)}-`),
+      );
     case 'application/n-triples':
-      return readNTriples(chunks, scope);
+      return readLater(async () => (await import('./triples.ts')).readNTriples(chunks, scope));
   }
+}
+
+/** What reads triples takes a fortieth of a start to load, and is loaded when somebody imports triples. */
+async function* readLater(load: () => Promise<Items>): Items {
+  yield* await load();
 }
