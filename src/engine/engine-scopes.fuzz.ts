@@ -45,5 +45,5 @@ async function runCase(seed: number): Promise<void> {
 test(
   'forks, diffs, merges and deletions are those of the model, and so are answers',
   { timeout: 3_600_000 },
-  () => overSeeds({ name: 'scopes', few: 30, many: 2000 }, runCase),
+  () => overSeeds({ name: 'scopes', few: 18, many: 2000 }, runCase),
 );

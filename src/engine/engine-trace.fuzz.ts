@@ -151,7 +151,7 @@ function expectAnswersOfModel(trace: Trace, { body, view }: Asked, twin: Twin): 
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`a trace tells what the model knows, and its parts agree (${name})`, { timeout: 3_600_000 }, () =>
-    overSeeds({ name, few: 12, many: 2000 }, async (seed) => {
+    overSeeds({ name, few: 6, many: 2000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const twin = await Twin.open(start, () => Promise.resolve());

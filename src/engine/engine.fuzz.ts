@@ -121,7 +121,7 @@ async function updateAndAsk(
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`answers and proofs are those of the naive model after any updates (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 5, many: 4000 }, (seed) => updateAndAsk(seed, flavour, randomCase)),
+    overSeeds({ name, few: 3, many: 4000 }, (seed) => updateAndAsk(seed, flavour, randomCase)),
   );
 
 for (const scopes of [false, true]) {
@@ -175,7 +175,7 @@ for (const name of ['joins', 'rich', 'scopes', 'absence', 'numbers', 'steady'])
     timeout,
   }, () => {
     const flavour = flavours[name] as Flavour;
-    return overSeeds({ name, few: 3, many: 1000 }, async (seed) => {
+    return overSeeds({ name, few: 2, many: 1000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
@@ -308,7 +308,7 @@ async function retractAndCompare(twin: Twin, retraction: Retraction, asked: Set<
 for (const name of ['plain', 'rich', 'scopes', 'time', 'absence', 'numbers', 'groups', 'steady'])
   test(`dependents are what held before a retraction and no longer holds (${name})`, { timeout }, () => {
     const flavour = flavours[name] as Flavour;
-    return overSeeds({ name, few: 3, many: 1000 }, async (seed) => {
+    return overSeeds({ name, few: 2, many: 1000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const twin = await Twin.open(start, randomPause(new Prng(seed + 1)));

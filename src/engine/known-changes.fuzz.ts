@@ -245,7 +245,7 @@ const timeout = 3_600_000;
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`known conclusions that come and go are those of the models (${name})`, { timeout }, () =>
-    overSeeds({ name: `known changes ${name}`, few: 8, many: 3000 }, (seed) =>
+    overSeeds({ name: `known changes ${name}`, few: 4, many: 3000 }, (seed) =>
       compareWithModels(flavour, seed),
     ),
   );

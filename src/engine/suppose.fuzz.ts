@@ -281,7 +281,7 @@ async function queryAndCompare(
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`what is supposed is answered and proved as the model has it (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 15, many: 3000 }, async (seed) => {
+    overSeeds({ name, few: 8, many: 3000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, { ...flavour, relations: flavour.relations + 1 });
       if (start.facts.length === 0) return;

@@ -208,7 +208,7 @@ for (const [name, flavour] of Object.entries(flavours))
     `a window is what the naive model gives, and the entries for its goals follow from it alone (${name})`,
     { timeout: 3_600_000 },
     () =>
-      overSeeds({ name, few: 12, many: 3000 }, async (seed) => {
+      overSeeds({ name, few: 7, many: 3000 }, async (seed) => {
         const prng = new Prng(seed);
         const { vocabulary, facts, rules } = randomCase(prng, flavour);
         const world = await openWorld(prng, facts, rules);

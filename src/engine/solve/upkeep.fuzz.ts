@@ -367,7 +367,7 @@ async function changeInTurn(flavour: Flavour, seed: number, caseOf = randomCase)
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`tables kept true hold what is derived afresh, each row for a reason (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 3, many: 3000 }, (seed) => changeInTurn(flavour, seed)),
+    overSeeds({ name, few: 2, many: 3000 }, (seed) => changeInTurn(flavour, seed)),
   );
 
 // A table is dropped when most of the thousands of rows that wait for one of its rules are dead.
@@ -407,7 +407,7 @@ async function changeMeanwhile(flavour: Flavour, seed: number, caseOf = randomCa
 
 for (const name of ['joins', 'strata', 'time'])
   test(`tables are kept true whatever changes while a question is at them (${name})`, { timeout }, () =>
-    overSeeds({ name, few: 3, many: 2000 }, (seed) => changeMeanwhile(flavours[name] as Flavour, seed)),
+    overSeeds({ name, few: 2, many: 2000 }, (seed) => changeMeanwhile(flavours[name] as Flavour, seed)),
   );
 
 const closures: Record<string, Flavour> = {
@@ -466,7 +466,7 @@ for (const [name, flavour] of Object.entries(chains)) {
       return goesOn;
     });
     try {
-      await overSeeds({ name, few: 3, many: 3000 }, (seed) => changeInTurn(flavour, seed, chainCase));
+      await overSeeds({ name, few: 2, many: 3000 }, (seed) => changeInTurn(flavour, seed, chainCase));
     } finally {
       spy.mockRestore();
     }
