@@ -51,6 +51,11 @@ export class ExistenceStep extends Step {
     this.#marked?.begin();
   }
 
+  /** Lets go of what takes room. */
+  end(): void {
+    this.#marked?.end();
+  }
+
   /** The guard of the step before: false where nothing matches. */
   holds(): boolean {
     (this.#machine as Machine).tests++;

@@ -54,3 +54,22 @@ test('stored facts that are one for each binding come before a key that is deriv
   expect(keys.get('taught/2 0,1')).toBe(100);
   expect(keys.get('type/2 0,1')).toBe(3);
 });
+
+test('a constant of the question goes before stored facts that have nothing to do with it', async () => {
+  const keys = await keysOf(
+    [
+      'path(?x, ?y) :- edge(?x, ?y)',
+      'path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)',
+      'found(?y, ?l) :- path(p0, ?y), label(?y, ?l)',
+    ],
+    [
+      'edge(p0, p1)',
+      'edge(p1, p2)',
+      ...persons.flatMap((each) => [`label(${each}, a)`, `label(${each}, b)`]),
+    ],
+    'found(?y, ?l)',
+    4,
+  );
+  expect(keys.get('path/2 0')).toBe(1);
+  expect(keys.get('path/2 0,1')).toBeUndefined();
+});

@@ -375,8 +375,9 @@ export interface MachineParts extends Omit<EmitterParts, 'steps'> {
 
 /** A step that a guard of the one before it asks. */
 interface Test {
-  /** Called at each start of the machine. */
+  /** Called at each start of the machine, and at its end. */
   begin(machine: Machine): void;
+  end(): void;
 }
 
 export class Machine implements Consumer {
@@ -483,6 +484,7 @@ export class Machine implements Consumer {
     }
     this.#level = -1;
     for (const seen of this.#seen) seen.end();
+    for (const test of this.#tests) test.end();
     return Math.max(1, left);
   }
 }

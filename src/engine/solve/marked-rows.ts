@@ -18,6 +18,9 @@ const rowsForLook = 8;
 /** So many rows at most are marked before anything is asked, and at all. */
 const mostAtOnce = 32;
 const mostRows = 0x1_0000;
+/** More slots than so many are let go at the end of a join. */
+const mostKept = 1024;
+const noSlots = new Int32Array(0);
 /** Of each slot: the round that it was taken in, the value, the row; the fourth keeps slots in one line of the cache. */
 const slotBits = 2;
 
@@ -32,7 +35,7 @@ export class MarkedRows {
   readonly #restRegisters: readonly number[];
   readonly #rest: Int32Array;
   #isBegun = false;
-  #slots = new Int32Array(0);
+  #slots = noSlots;
   #mask = -1;
   #round = 0;
   /** Rows marked with the values in hand, and 1 + the next row to mark, 0 where all are. */
@@ -82,6 +85,14 @@ export class MarkedRows {
       row = this.#find(id);
     }
     return row;
+  }
+
+  /** Lets go of what takes room. */
+  end(): void {
+    this.#isBegun = false;
+    if (this.#mask < mostKept) return;
+    this.#slots = noSlots;
+    this.#mask = -1;
   }
 
   #hasOtherRest(): boolean {

@@ -289,18 +289,21 @@ export class TableSet implements TableSpace {
 
   /**
    * Rows that an atom is expected to match for one binding of what is bound, but for what it costs to ask for a key of a
-   * derived relation. An atom without a bound variable has nothing to do with the bindings: all that it matches comes again
-   * for every one.
+   * derived relation. Where something is bound, an atom without a bound variable has nothing to do with that: all that it
+   * matches comes again for every binding.
    */
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
     const arity = literal.args.length;
     const count = boundArguments(literal, bound);
     const keyCost = this.#costOfKey(view, literal);
     if (count === arity) return keyCost;
-    const isApart = !literal.args.some((term) => bound.has(term));
-    if (keyCost > 0) return isApart ? likelyRowsOfFreeAtom ** (1 - count / arity) : likelyRowsOfBoundAtom;
+    const isJoined = literal.args.some((term) => bound.has(term));
+    if (keyCost > 0) {
+      const isNarrow = isJoined || (count > 0 && bound.size === 0);
+      return isNarrow ? likelyRowsOfBoundAtom : likelyRowsOfFreeAtom ** (1 - count / arity);
+    }
     const rows = this.#rowsOf(literal, bound);
-    return isApart ? rows : Math.min(rows, likelyRowsOfBoundAtom / 2);
+    return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
   }
 
   /** Stored facts with values for what is bound: the most selective argument counts, each further one for less. */
