@@ -138,7 +138,7 @@ for (const scopes of [false, true]) {
 for (const scopes of [false, true]) {
   const name = `bodies with cycles, ${scopes ? 'views' : 'one view'}`;
   test(`answers are those of the naive model where rules have ${name}`, { timeout }, () =>
-    overSeeds({ name, few: 2, many: 3000 }, (seed) => {
+    overSeeds({ name, few: 5, many: 3000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
       return updateAndAsk(seed, { ...plainFlavour, facts: 40, constants: 3, ...views }, cycleCase);
     }),
