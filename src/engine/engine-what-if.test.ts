@@ -456,3 +456,16 @@ test('odd constants come through', async () => {
     expect(found?.gained).toEqual([renderAtom({ ...asserted, negated: false })]);
   }
 });
+
+test('a supposed fact closes a cycle of stored ones, and one that is supposed gone opens it', async () => {
+  const session = await openSession();
+  await session.tellAll(['edge(a, b)', 'edge(b, c)', 'edge(d, e)', 'edge(e, f)', 'edge(f, d)', 'edge(d, a)']);
+  await session.teach('triangle(?x) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x)');
+  const [found] = await whatIf(session, {
+    assert: [fact('edge(c, a)')],
+    retract: [gone('edge(e, f)')],
+    ...goals('triangle(?x)'),
+  });
+  expect(found?.gained).toEqual(['triangle(a)', 'triangle(b)', 'triangle(c)']);
+  expect(found?.lost).toEqual(['triangle(d)', 'triangle(e)', 'triangle(f)']);
+});

@@ -5,6 +5,7 @@ import type { Answer } from './contract/inference.ts';
 import type { Literal } from './contract/language.ts';
 import { renderAtom, renderLiteral } from './logic/print.ts';
 import { closureCase } from './testing/closure-cases.ts';
+import { cycleCase } from './testing/cycle-cases.ts';
 import {
   factIdentity,
   type Flavour,
@@ -130,6 +131,16 @@ for (const scopes of [false, true]) {
     overSeeds({ name, few: 2, many: 3000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
       return updateAndAsk(seed, { ...plainFlavour, facts: 14, maxArity: 2, ...views }, closureCase);
+    }),
+  );
+}
+
+for (const scopes of [false, true]) {
+  const name = `bodies with cycles, ${scopes ? 'views' : 'one view'}`;
+  test(`answers are those of the naive model where rules have ${name}`, { timeout }, () =>
+    overSeeds({ name, few: 5, many: 3000 }, (seed) => {
+      const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
+      return updateAndAsk(seed, { ...plainFlavour, facts: 40, constants: 3, ...views }, cycleCase);
     }),
   );
 }

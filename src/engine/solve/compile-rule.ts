@@ -14,11 +14,13 @@ import {
   derivedStep,
   doubtfulStep,
   type Guard,
+  KeyedStep,
   Machine,
   type Shape,
   type Step,
   type Window,
 } from './machine.ts';
+import { ExistenceStep } from './existence-step.ts';
 import type { Observer, Source } from './observer.ts';
 import type { Reader } from './reader.ts';
 import type { Justifications } from './justifications.ts';
@@ -234,6 +236,9 @@ class MachineBuilder {
   /** Variables bound that nothing needs any more. */
   readonly #left = new Set<string>();
   readonly #seen: SeenBindings[] = [];
+  readonly #tests: ExistenceStep[] = [];
+  /** The register that the last step binds, null where it binds none or more than one. */
+  #candidate: number | null = null;
 
   constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
     this.#rule = rule;
@@ -304,7 +309,7 @@ class MachineBuilder {
       ) as AtomLiteral;
       open.splice(open.indexOf(next), 1);
       const atom = bySource.get(next);
-      if (atom === undefined) this.#push(demandTerms, (shape) => derivedStep(demand, shape, 'done'));
+      if (atom === undefined) this.#pushRows(demandTerms, (shape) => derivedStep(demand, shape, 'done'));
       else this.#lookUp(atom, windowOf(atom, delta, 'through'));
     }
   }
@@ -317,7 +322,7 @@ class MachineBuilder {
 
   #lookUp(atom: BodyAtom, window: Window): void {
     const source = atom.source;
-    this.#push(atom.literal.args, (shape) =>
+    this.#pushRows(atom.literal.args, (shape) =>
       source.kind === 'stored'
         ? storedStep(source.find, source.view, shape)
         : derivedStep(source.rows, shape, window),
@@ -362,8 +367,35 @@ class MachineBuilder {
     return { demand, registers, values: this.#values };
   }
 
+  /** A literal that all is bound of is tested by the step before it. */
+  #pushRows(terms: readonly string[], make: (shape: Shape) => KeyedStep): void {
+    const candidate = this.#candidate;
+    this.#push(terms, (shape) => {
+      const rows = make(shape);
+      if (terms.length === 0 || shape.keyPositions.length < terms.length) return rows;
+      const test = new ExistenceStep(rows, this.#values, candidate);
+      this.#tests.push(test);
+      this.#group(test);
+      this.#guard(() => test.holds());
+      return test;
+    });
+  }
+
+  /** Has the first rows that are gone over grouped by what the test needs of them. */
+  #group({ rest }: ExistenceStep): void {
+    const [register] = rest ?? [];
+    const [, rows] = this.#steps;
+    if (register === undefined || !(rows instanceof KeyedStep) || rows.groupedBy >= 0) return;
+    const { keyPositions, bindPositions, bindRegisters } = rows.shape;
+    const at = bindRegisters.indexOf(register);
+    if (keyPositions.length === 0 && bindPositions.length > 1 && at >= 0)
+      rows.groupedBy = bindPositions[at] as number;
+  }
+
   #push(terms: readonly string[], make: (shape: Shape) => Step): void {
-    this.#add(make(this.#shape(terms)));
+    const shape = this.#shape(terms);
+    this.#add(make(shape));
+    this.#candidate = shape.binds === null ? null : shape.binds.register;
     this.#settleFilters();
     const at = this.#open.indexOf(terms);
     if (at >= 0) this.#open.splice(at, 1);
@@ -538,6 +570,7 @@ class MachineBuilder {
       batch,
       once,
       seen: this.#seen,
+      tests: this.#tests,
     });
   }
 }

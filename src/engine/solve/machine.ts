@@ -38,6 +38,8 @@ export type Window = 'done' | 'before' | 'through';
 const noGuards: readonly Guard[] = [];
 /** A step looks at so many rows that do not match, and then lets others run. */
 export const rowsAtOnce = 2048;
+/** Looking for a row in a guard counts as this part of a step. */
+const testsForStep = 8;
 
 export abstract class Step {
   guards: readonly Guard[] = noGuards;
@@ -69,6 +71,34 @@ export abstract class Step {
     for (let index = 0; index < guards.length; index++) if (!(guards[index] as Guard)()) return false;
     return true;
   }
+}
+
+/** In place of a row: there is none, or only a pass through the rows can tell. */
+export const noRow = -1;
+export const unsureRow = -2;
+
+/** A step whose rows can also be looked up one by one, without a pass; all that is between two calls of `begin`. */
+export abstract class KeyedStep extends Step {
+  abstract readonly shape: Shape;
+  /** Where all rows are gone over: the position by whose values they are grouped, -1 for none. */
+  groupedBy = -1;
+
+  /** False where `rowOf` never tells, and chains do not have all rows. */
+  abstract get isSure(): boolean;
+  /** Called after `bind`, at each start of the machine. */
+  abstract begin(machine: Machine): void;
+  /** The row that has the values in all columns, `noRow` where there is none, or `unsureRow`. */
+  abstract rowOf(values: Int32Array): number;
+  /**
+   * 1 + the last of the rows with the values at the positions (ascending; always the same ones), 0 where there is none. Rows
+   * may be among them that the step does not meet.
+   */
+  abstract chain(positions: readonly number[], values: Int32Array): number;
+  /** 1 + the one before it in its chain, 0 at the end. */
+  abstract next(row: number): number;
+  abstract meets(row: number): boolean;
+  abstract valueAt(row: number, position: number): number;
+  abstract heightOf(row: number): number;
 }
 
 /** Gives the registers what the row has for them. False where it has two values for one. */
@@ -188,7 +218,7 @@ class DoubtfulStep extends DeltaStep {
 }
 
 /** A literal over a derived relation: an index chain, or every row where nothing is bound. */
-class DerivedStep extends Step {
+class DerivedStep extends KeyedStep {
   readonly source: Derived;
   readonly shape: Shape;
   readonly window: Window;
@@ -198,6 +228,9 @@ class DerivedStep extends Step {
   /** The rows that the index is of: a table that is dropped gets others, perhaps for the same reader. */
   #indexed: Tuples | null = null;
   #cursor = 0;
+  /** For rows that are looked up: those that the step may see, and the index of their chains. */
+  #seen = 0;
+  #chains: ChainIndex | null = null;
 
   constructor(source: Derived, shape: Shape, window: Window) {
     super();
@@ -266,6 +299,44 @@ class DerivedStep extends Step {
     return false;
   }
 
+  override begin(machine: Machine): void {
+    this.#seen = this.#limit(machine);
+    this.#chains = null;
+  }
+
+  override get isSure(): boolean {
+    return true;
+  }
+
+  override rowOf(values: Int32Array): number {
+    const row = this.source.rows.find(values);
+    return row < this.#seen ? row : noRow;
+  }
+
+  override chain(positions: readonly number[], values: Int32Array): number {
+    const { rows } = this.source;
+    if (positions.length === 0) return rows.count;
+    this.#chains ??= rows.index(positions);
+    return this.#chains.first(values);
+  }
+
+  override next(row: number): number {
+    return this.#chains === null ? row : (this.#chains.next[row] as number);
+  }
+
+  override meets(row: number): boolean {
+    return row < this.#seen && !this.source.rows.isDead(row);
+  }
+
+  override valueAt(row: number, position: number): number {
+    return (this.source.rows.columns[position] as Int32Array)[row] as number;
+  }
+
+  override heightOf(row: number): number {
+    const { heights } = this.source.rows;
+    return heights === null ? 0 : (heights.of[row] as number);
+  }
+
   #limit(machine: Machine): number {
     if (this.window === 'done') return this.source.done;
     return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
@@ -286,7 +357,7 @@ export function doubtfulStep(source: Derived, shape: Shape): Step {
   return new DoubtfulStep(source, shape);
 }
 
-export function derivedStep(source: Derived, shape: Shape, window: Window): Step {
+export function derivedStep(source: Derived, shape: Shape, window: Window): KeyedStep {
   return new DerivedStep(source, shape, window);
 }
 
@@ -298,6 +369,15 @@ export interface MachineParts extends Omit<EmitterParts, 'steps'> {
   readonly gate: Derived | null;
   /** Asked by guards of the steps. */
   readonly seen: readonly SeenBindings[];
+  /** Those of the steps that guards ask. */
+  readonly tests: readonly Test[];
+}
+
+/** A step that a guard of the one before it asks. */
+interface Test {
+  /** Called at each start of the machine, and at its end. */
+  begin(machine: Machine): void;
+  end(): void;
 }
 
 export class Machine implements Consumer {
@@ -308,11 +388,14 @@ export class Machine implements Consumer {
   matches = 0;
   /** True where a step broke off to let others run. */
   isStalled = false;
+  /** How often guards have looked for a row since `run` was called. */
+  tests = 0;
   readonly #steps: readonly Step[];
   readonly #delta: DeltaStep;
   readonly #gate: Derived | null;
   readonly #once: boolean;
   readonly #seen: readonly SeenBindings[];
+  readonly #tests: readonly Test[];
   readonly #emitter: Emitter;
   #level = -1;
   #boundTo: Reader | null = null;
@@ -324,6 +407,7 @@ export class Machine implements Consumer {
     this.#gate = parts.gate;
     this.#once = parts.once;
     this.#seen = parts.seen;
+    this.#tests = parts.tests;
     this.registers = parts.registers;
     this.#emitter = new Emitter({ ...parts, steps });
     (steps[steps.length - 1] as Step).collects = !parts.once;
@@ -345,6 +429,7 @@ export class Machine implements Consumer {
     else this.#delta.begin(0, list.length, list);
     this.chunkStart = list === null ? from : done;
     this.chunkEnd = list === null ? to : done;
+    for (const test of this.#tests) test.begin(this);
     this.#level = 0;
     this.isStalled = false;
   }
@@ -371,11 +456,13 @@ export class Machine implements Consumer {
     const steps = this.#steps;
     const last = steps.length - 1;
     const end = this.matches + budget;
+    const mostTests = budget * testsForStep;
     let left = budget;
     let level = this.#level;
+    this.tests = 0;
     while (level >= 0) {
       const step = steps[level] as Step;
-      if (left <= 0 || this.matches >= end) {
+      if (left <= 0 || this.matches >= end || this.tests >= mostTests) {
         this.#level = level;
         return 0;
       }
@@ -397,6 +484,7 @@ export class Machine implements Consumer {
     }
     this.#level = -1;
     for (const seen of this.#seen) seen.end();
+    for (const test of this.#tests) test.end();
     return Math.max(1, left);
   }
 }

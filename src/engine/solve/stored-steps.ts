@@ -4,7 +4,18 @@ import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import { Tuples } from '../facts/tuples.ts';
 import type { Premises } from './emitter.ts';
-import { bindRow, DeltaStep, type Machine, rowsAtOnce, type Shape, Step } from './machine.ts';
+import { GroupedRows } from './grouped-rows.ts';
+import {
+  bindRow,
+  DeltaStep,
+  KeyedStep,
+  type Machine,
+  noRow,
+  rowsAtOnce,
+  type Shape,
+  type Step,
+  unsureRow,
+} from './machine.ts';
 import { type Reader, sees } from './reader.ts';
 
 /**
@@ -15,6 +26,8 @@ import { type Reader, sees } from './reader.ts';
  * two atoms of a body would meet as often as there are pairs of copies. When that row goes, what rests on it is looked
  * at again and finds the next.
  */
+const noKey = new Int32Array(0);
+
 type FindRelation = (reader: Reader) => StoredRelation | null;
 
 /** Stored rows that have come. */
@@ -23,7 +36,7 @@ export function storedDeltaStep(find: FindRelation, view: ScopeChoice, shape: Sh
 }
 
 /** Stored rows that match what is bound. */
-export function storedStep(find: FindRelation, view: ScopeChoice, shape: Shape): Step {
+export function storedStep(find: FindRelation, view: ScopeChoice, shape: Shape): KeyedStep {
   return new StoredStep(find, view, shape);
 }
 
@@ -91,7 +104,7 @@ class StoredDelta extends DeltaStep {
 }
 
 /** A literal over stored facts, as the pinned reader sees them in a view: those that an overlay adds come last. */
-class StoredStep extends Step {
+class StoredStep extends KeyedStep {
   readonly #find: FindRelation;
   readonly #view: ScopeChoice;
   readonly shape: Shape;
@@ -113,6 +126,12 @@ class StoredStep extends Step {
   #copy = 0;
   /** The same literal over the facts that an overlay adds, where it adds some of the relation. */
   #added: StoredStep | null = null;
+  /** Of chains by other positions than those that are bound, once they were asked for: their index and key. */
+  #chains: ChainIndex | null = null;
+  #chainKey = noKey;
+  /** The arguments and the scope of a fact that is looked up. */
+  #identity = noKey;
+  #groups: GroupedRows | null = null;
 
   constructor(find: FindRelation, view: ScopeChoice, shape: Shape) {
     super();
@@ -127,6 +146,7 @@ class StoredStep extends Step {
     this.#reader = reader;
     this.#relation = relation;
     this.#index = null;
+    this.#chains = null;
     this.#copies = null;
     this.#bindAdded(reader.overlay?.added ?? null);
     if (relation === null) return;
@@ -139,6 +159,65 @@ class StoredStep extends Step {
     } else if (relation.spansScopes) this.#copies = relation.copies;
     const hides = reader.overlay?.hidden.has(relation) === true;
     this.#plain = !hides && relation.validFrom === null && relation.validUntil === null;
+  }
+
+  override begin(): void {}
+
+  override rowOf(values: Int32Array): number {
+    if (!this.isSure) return unsureRow;
+    const relation = this.#relation;
+    if (relation === null || this.#limit === 0) return noRow;
+    const width = values.length;
+    if (this.#identity.length !== width + 1) this.#identity = new Int32Array(width + 1);
+    const identity = this.#identity;
+    identity.set(values);
+    // In the view of everything all rows are of one scope here, that of the first.
+    identity[width] = this.#view.kind === 'all' ? (relation.columns[width]?.[0] as number) : this.#scope;
+    const row = relation.find(identity);
+    // The newest version tells, unless it came after what the reader sees.
+    if (row >= this.#limit) return unsureRow;
+    return row >= 0 && this.meets(row) ? row : noRow;
+  }
+
+  override get isSure(): boolean {
+    return this.#added === null && this.#copies === null;
+  }
+
+  override chain(positions: readonly number[], values: Int32Array): number {
+    const relation = this.#relation;
+    if (relation === null) return 0;
+    const width = positions.length;
+    const isOfAll = this.#view.kind === 'all';
+    if (isOfAll && width === 0) return this.#limit;
+    if (this.#chains === null) {
+      this.#chains = relation.index(isOfAll ? positions : [...positions, relation.arity]);
+      this.#chainKey = new Int32Array(isOfAll ? width : width + 1);
+    }
+    const key = this.#chainKey;
+    key.set(values);
+    if (!isOfAll) key[width] = this.#scope;
+    return this.#chains.first(key);
+  }
+
+  override next(row: number): number {
+    return this.#chains === null ? row : (this.#chains.next[row] as number);
+  }
+
+  override meets(row: number): boolean {
+    const reader = this.#reader as Reader;
+    const relation = this.#relation as StoredRelation;
+    if (row >= this.#limit) return false;
+    if (!this.#isPlain(relation)) return sees(reader, relation, row);
+    return relation.death === null || (relation.death[row] as number) > reader.generation;
+  }
+
+  override valueAt(row: number, position: number): number {
+    const { columns } = this.#relation as StoredRelation;
+    return (columns[position] as Int32Array)[row] as number;
+  }
+
+  override heightOf(): number {
+    return 0;
   }
 
   #bindAdded(added: Reader | null): void {
@@ -166,12 +245,21 @@ class StoredStep extends Step {
       return;
     }
     if (this.#positions.length === 0) {
-      this.#cursor = this.#limit;
+      this.#beginScan(relation);
       return;
     }
     if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
     this.#index ??= relation.index(this.#positions);
     this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
+  }
+
+  #beginScan(relation: StoredRelation): void {
+    if (this.groupedBy < 0) {
+      this.#cursor = this.#limit;
+      return;
+    }
+    this.#groups = new GroupedRows(relation.index([this.groupedBy]), this.#limit);
+    this.#cursor = this.#groups.begin();
   }
 
   override advance(machine: Machine): boolean {
@@ -184,6 +272,7 @@ class StoredStep extends Step {
     const { registers } = machine;
     const { shape, place, collects } = this;
     const chain = this.#index === null ? null : this.#index.next;
+    const groups = this.#groups;
     const limit = this.#limit;
     const plain = this.#isPlain(relation);
     const isGuarded = this.guards.length > 0;
@@ -197,7 +286,8 @@ class StoredStep extends Step {
         return machine.stall();
       }
       const row = cursor - 1;
-      cursor = chain !== null ? (chain[row] as number) : row;
+      if (chain !== null) cursor = chain[row] as number;
+      else cursor = groups === null ? row : groups.after(row);
       if (row >= limit) continue;
       if (plain) {
         if (death !== null && (death[row] as number) <= generation) continue;
@@ -214,6 +304,7 @@ class StoredStep extends Step {
       return true;
     }
     this.#cursor = 0;
+    this.#groups = null;
     return this.#added !== null && this.#advanceAdded(machine, this.#added);
   }
 

@@ -1,4 +1,4 @@
-import type { AtomLiteral } from '../contract/language.ts';
+import { type AtomLiteral, isVariable } from '../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import { TupleBatch } from '../facts/tuple-batch.ts';
 import { planRule } from '../logic/order.ts';
@@ -28,6 +28,7 @@ import {
   type Work,
   WorkList,
 } from './derived.ts';
+import { FanOuts } from './fan-out.ts';
 import { boundArguments, filtersOf } from './join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from './linear-recursion.ts';
 import type { Tally } from './emitter.ts';
@@ -63,6 +64,10 @@ export interface TableSetKind {
 const fewRows = 1000;
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
+/** To ask for a key of a derived relation costs about as much as so many stored facts, and more where that recurs. */
+const costOfKey = 2;
+const costOfFixpoint = 4;
+
 export class TableSet implements TableSpace {
   readonly facts: FactStore;
   program: Program;
@@ -78,7 +83,7 @@ export class TableSet implements TableSpace {
   /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
   readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
-  #derivedAtoms = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly isDerived: boolean }>();
+  #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
   /** Who keeps the set beyond one question. */
   holder: Holder | null = null;
   /** The evaluation that is filling the set now, if any. */
@@ -90,6 +95,7 @@ export class TableSet implements TableSpace {
   readonly observer: Observer | null;
   readonly #overlay: Overlay | null;
   readonly #values = new ColumnValues();
+  readonly #fanOuts = new FanOuts();
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
     const { withHeights, isKept } = kind;
@@ -207,7 +213,7 @@ export class TableSet implements TableSpace {
       this.#byRelation.delete(relation);
     }
     this.program = program;
-    this.#derivedAtoms = new WeakMap();
+    this.#keyCosts = new WeakMap();
     for (const table of this.tables.values()) {
       table.isKnown = false;
       const change = program.level(table.view, table.relation) - table.rows.level;
@@ -269,24 +275,47 @@ export class TableSet implements TableSpace {
     };
   }
 
-  /** As `isDerived`, remembered for the atom: a long body asks it of every atom many times over. */
-  #isDerivedAtom(view: ScopeChoice, literal: AtomLiteral): boolean {
-    let known = this.#derivedAtoms.get(literal);
+  /** What one key of the atom costs where it is derived, 0 where it is stored; a long body asks it many times over. */
+  #costOfKey(view: ScopeChoice, literal: AtomLiteral): number {
+    let known = this.#keyCosts.get(literal);
     if (known?.view !== view) {
-      known = { view, isDerived: this.isDerived(view, relationOf(literal)) };
-      this.#derivedAtoms.set(literal, known);
+      const relation = relationOf(literal);
+      const ofDerived = (): number => (this.program.isRecursive(view, relation) ? costOfFixpoint : costOfKey);
+      known = { view, cost: this.isDerived(view, relation) ? ofDerived() : 0 };
+      this.#keyCosts.set(literal, known);
     }
-    return known.isDerived;
+    return known.cost;
   }
 
-  /** Rows that an atom is expected to match for one binding of what is bound. */
+  /**
+   * Rows that an atom is expected to match for one binding of what is bound, but for what it costs to ask for a key of a
+   * derived relation. Where something is bound, an atom without a bound variable has nothing to do with that: all that it
+   * matches comes again for every binding.
+   */
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
     const arity = literal.args.length;
     const count = boundArguments(literal, bound);
-    if (count === arity) return 0;
-    if (this.#isDerivedAtom(view, literal)) return count === 0 ? likelyRowsOfFreeAtom : likelyRowsOfBoundAtom;
-    const size = this.#sizeOf(literal.predicate, arity, literal.negated);
-    return count === 0 ? size : Math.min(size ** (1 - count / arity), likelyRowsOfBoundAtom / 2);
+    const keyCost = this.#costOfKey(view, literal);
+    if (count === arity) return keyCost;
+    const isJoined = literal.args.some((term) => bound.has(term));
+    if (keyCost > 0) {
+      const isNarrow = isJoined || (count > 0 && bound.size === 0);
+      return isNarrow ? likelyRowsOfBoundAtom : likelyRowsOfFreeAtom ** (1 - count / arity);
+    }
+    const rows = this.#rowsOf(literal, bound);
+    return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
+  }
+
+  /** Stored facts with values for what is bound: the most selective argument counts, each further one for less. */
+  #rowsOf({ predicate, args, negated }: AtomLiteral, bound: ReadonlySet<string>): number {
+    const size = this.#sizeOf(predicate, args.length, negated);
+    const stored = this.facts.relation(predicate, args.length, negated);
+    if (stored === null || stored.live === 0) return size;
+    const shares: number[] = [];
+    for (const [position, term] of args.entries())
+      if (!isVariable(term) || bound.has(term)) shares.push(this.#fanOuts.of(stored, position) / stored.live);
+    shares.sort((left, right) => left - right);
+    return shares.reduce((rows, share, at) => rows * Math.min(1, share) ** (1 / 2 ** at), size);
   }
 
   /** About how many stored facts there are, with those that an overlay adds. */

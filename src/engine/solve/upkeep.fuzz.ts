@@ -22,6 +22,7 @@ import {
 } from '../testing/generators.ts';
 import { chainCase } from '../testing/chain-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
+import { cycleCase } from '../testing/cycle-cases.ts';
 import { demandCase } from '../testing/demand-cases.ts';
 import { atomKey, atomsOf, expectOrder, expectTruth } from '../testing/table-truth.ts';
 import { overSeeds } from '../testing/twin.ts';
@@ -32,6 +33,8 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { GroundAtom } from './proof.ts';
 import { instance, type Matches, matchesOf, type Question, question } from './question.ts';
 import { type PinnedReader, Reasoner } from './reasoner.ts';
+import { noRow } from './machine.ts';
+import { MarkedRows } from './marked-rows.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { TableSet } from './table-set.ts';
 
@@ -475,6 +478,33 @@ for (const [name, flavour] of Object.entries(chains)) {
 
   test(`so they do whatever changes meanwhile (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, chainCase)),
+  );
+}
+
+const cycles: Record<string, Flavour> = {
+  cycles: { ...steady, facts: 50, constants: 4 },
+  'cycles in views': { ...steady, facts: 70, constants: 3, scopes: true, validity: true },
+};
+
+for (const [name, flavour] of Object.entries(cycles)) {
+  test(`neighbours are intersected in bodies with cycles (${name})`, { timeout }, async () => {
+    const found = { row: 0, none: 0 };
+    const rowOf = MarkedRows.prototype.row;
+    const spy = vi.spyOn(MarkedRows.prototype, 'row').mockImplementation(function (this: MarkedRows) {
+      const row = rowOf.call(this);
+      found[row === noRow ? 'none' : 'row']++;
+      return row;
+    });
+    try {
+      await overSeeds({ name, few: 2, many: 3000 }, (seed) => changeInTurn(flavour, seed, cycleCase));
+    } finally {
+      spy.mockRestore();
+    }
+    for (const [what, times] of Object.entries(found)) expect(times, what).toBeGreaterThan(0);
+  });
+
+  test(`so they are whatever changes meanwhile (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, cycleCase)),
   );
 }
 

@@ -1,0 +1,79 @@
+/**
+ * Random knowledge whose rules have bodies with cycles: literals all of whose variables are bound when a join reaches them
+ * (`solve/existence-step.ts`), and neighbours of one node that are asked for again and again (`solve/marked-rows.ts`).
+ *
+ * Triangles, squares and all pairs of four, over few nodes with many edges; some of their sides are derived, some rules
+ * recur, some sides have a label, or a constant in the place of a node. Conclusions are stored now and then too.
+ */
+import type { Prng } from '../base/prng.ts';
+import { parseRule } from '../logic/parse.ts';
+import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
+import type { ModelFact } from './naive-model.ts';
+
+const names = ['edge', 'edge', 'edge', 'edge', 'road', 'road', 'near', 'ring', 'tie'];
+const filters = ['not mark(?y)', '?y != b', 'mark(?y)', 'not tie(?y, ?x)', '?x != ?y', 'not road(?x, ?y)'];
+
+/** Bodies by the nodes of their sides: triangle, square, all pairs of four, two triangles that share a side. */
+const shapes: readonly (readonly string[])[] = [
+  ['xy', 'yz', 'zx'],
+  ['xy', 'yz', 'xz'],
+  ['xy', 'yx'],
+  ['xy', 'yz', 'zw', 'wx'],
+  ['xy', 'xz', 'xw', 'yz', 'yw', 'zw'],
+  ['xy', 'yz', 'zx', 'yw', 'wx'],
+];
+
+export function cycleCase(prng: Prng, flavour: Flavour): RandomCase {
+  const vocabulary = cycleVocabulary(prng, flavour);
+  const facts = new Map<string, ModelFact>();
+  for (let index = flavour.facts; index > 0; index--) {
+    const fact = randomFact(prng, vocabulary, flavour);
+    facts.set(factIdentity(fact), fact);
+  }
+  const texts = [
+    'near(?x, ?y) :- edge(?x, ?y), road(?y, ?x)',
+    cycleRule(prng, 'near(?x, ?y)', ['edge', 'road']),
+    cycleRule(prng, 'ring(?x, ?y)', ['edge', 'near', 'via']),
+    cycleRule(prng, 'ring(?y, ?x)', ['edge', 'road', 'ring']),
+    cycleRule(prng, 'corner(?x)', ['edge', 'near', 'ring', 'via']),
+    cycleRule(prng, 'some(?x, ?y, ?z)', ['edge', 'edge', 'road', 'near']),
+  ].filter((_, at) => at < 1 || prng.chance(0.7));
+  const { scopes } = vocabulary;
+  const rules = texts.map((text) => ({
+    rule: parseRule(`${text}.`),
+    scope: scopes.length > 0 && prng.chance(0.2) ? prng.pick(scopes) : null,
+    enabled: true,
+  }));
+  return { vocabulary, facts: [...facts.values()], rules };
+}
+
+function cycleVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
+  const relations = [
+    ...names.map((predicate) => ({ predicate, arity: 2 })),
+    ...['mark', 'corner'].map((predicate) => ({ predicate, arity: 1 })),
+    ...['via', 'some'].map((predicate) => ({ predicate, arity: 3 })),
+  ];
+  const constants = [...'abcdefgh'].slice(0, 3 + prng.below(flavour.constants));
+  return { relations, constants, scopes: flavour.scopes ? ['s', 't'] : [] };
+}
+
+/** A body of one of the shapes, its sides of these relations, in any order, that has the variables of the head. */
+function cycleRule(prng: Prng, head: string, relations: readonly string[]): string {
+  const wanted = [...head.matchAll(/\?(\w)/g)].map(([, node]) => node as string);
+  const shape = prng.pick(shapes.filter((sides) => wanted.every((node) => sides.join('').includes(node))));
+  const literals = shape.map((side) => {
+    const [from, to] = [...side].map((node) => `?${node}`) as [string, string];
+    const relation = prng.pick(relations);
+    return relation === 'via'
+      ? `via(${prng.pick(['?l', 'a'])}, ${from}, ${to})`
+      : `${relation}(${from}, ${to})`;
+  });
+  for (let at = literals.length - 1; at > 0; at--) {
+    const other = prng.below(at + 1);
+    [literals[at], literals[other]] = [literals[other] as string, literals[at] as string];
+  }
+  if (prng.chance(0.3)) literals.push(prng.pick(filters));
+  const rule = `${head} :- ${literals.join(', ')}`;
+  const open = [...'zw'].filter((node) => !wanted.includes(node));
+  return prng.chance(0.1) && open.length > 0 ? rule.replaceAll(`?${prng.pick(open)}`, 'b') : rule;
+}
