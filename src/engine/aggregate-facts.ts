@@ -105,7 +105,6 @@ async function eachDerivable(
   const atom = { predicate: input.predicate, args: [...args], negated: false, naf: false };
   const asked = question(scopeChoice(input), [atom]);
   const matches = await reasoner.answers(asked, reader, pacer);
-  const width = asked.variables.length;
   const [concrete] = asked.body;
   const terms = concrete !== undefined && 'args' in concrete ? concrete.args : [];
   const columns = terms.map((term) => asked.variables.indexOf(term));
@@ -113,7 +112,7 @@ async function eachDerivable(
   const breath = breather(context);
   for (let row = 0; row < matches.count; row++) {
     for (const [position, column] of columns.entries())
-      if (column >= 0) ids[position] = matches.ids[row * width + column] as number;
+      if (column >= 0) ids[position] = (matches.columns[column] as Int32Array)[row] as number;
     const breathing = breath(visit(ids, matches.constants));
     if (breathing !== null) await breathing;
   }
@@ -186,18 +185,14 @@ class Tallies {
     const { pacer } = this.#context;
     const { operation } = this.#input;
     const result = resultOf(this.#all);
-    const width = this.#variables.length;
     const count = this.#groups.length;
-    const keys = new Int32Array(count * width);
-    for (let group = 0; group < count; group++)
-      for (let at = 0; at < width; at++)
-        keys[group * width + at] = (this.#keys.columns[at] as Int32Array)[group] as number;
-    const order = await rowsByText(keys, count, width, this.#constants, pacer, count);
+    const { columns } = this.#keys;
+    const order = await rowsByText(columns, count, this.#constants, pacer, count);
     const groups: AggregateResult['groups'] = [];
     for (const group of order) {
       const key: Record<string, string> = Object.create(null) as Record<string, string>;
       for (const [at, name] of this.#variables.entries())
-        key[name.slice(1)] = this.#constants.text(keys[group * width + at] as number);
+        key[name.slice(1)] = this.#constants.text((columns[at] as Int32Array)[group] as number);
       const tally = this.#groups[group] as Tally;
       groups.push({ key, result: resultOf(tally), matchedFacts: tally.matchedFacts });
       if ((groups.length & 0x3ff) === 0) await pacer.breathe();

@@ -113,9 +113,8 @@ async function written(
   used: UsedFacts,
 ): Promise<{ results: string[]; bindings: Record<string, string>[] }> {
   const { matches } = page;
-  const { question: asked, constants, ids } = matches;
+  const { question: asked, constants, columns } = matches;
   const { variables } = asked;
-  const width = variables.length;
   const texts = new Map<number, string>();
   const textOf = (id: number): string => {
     let text = texts.get(id);
@@ -130,7 +129,7 @@ async function written(
   for (const row of page.page) {
     const constantOf = (variable: string): string | undefined => {
       const at = place.get(variable);
-      return at === undefined ? undefined : textOf(ids[row * width + at] as number);
+      return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
     };
     results.push(renderInstance(asked, constantOf));
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;

@@ -4,6 +4,7 @@ import { retractPatternInputSchema } from './contract/facts.ts';
 import type { Answer } from './contract/inference.ts';
 import type { Literal } from './contract/language.ts';
 import { renderAtom, renderLiteral } from './logic/print.ts';
+import { aggregateCase } from './testing/aggregate-cases.ts';
 import { closureCase } from './testing/closure-cases.ts';
 import { cycleCase } from './testing/cycle-cases.ts';
 import {
@@ -141,6 +142,18 @@ for (const scopes of [false, true]) {
     overSeeds({ name, few: 5, many: 3000 }, (seed) => {
       const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
       return updateAndAsk(seed, { ...plainFlavour, facts: 40, constants: 3, ...views }, cycleCase);
+    }),
+  );
+}
+
+for (const [name, scopes] of [
+  ['aggregates of atoms', false],
+  ['aggregates of atoms in views', true],
+] as const) {
+  test(`answers are those of the naive model where rules are ${name}`, { timeout }, () =>
+    overSeeds({ name, few: 3, many: 2000 }, (seed) => {
+      const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
+      return updateAndAsk(seed, { ...plainFlavour, facts: 24, maxArity: 2, ...views }, aggregateCase);
     }),
   );
 }

@@ -50,12 +50,12 @@ export async function everyAtom(
 }
 
 /** The atom of an answer to a question that is one atom. */
-export function answerAt({ question: asked, ids, constants }: Matches, row: number): AtomLiteral {
+export function answerAt({ question: asked, columns, constants }: Matches, row: number): AtomLiteral {
   const { variables } = asked;
   const atom = asked.body[0] as AtomLiteral;
   const args = atom.args.map((term) => {
     const at = variables.indexOf(term);
-    return at < 0 ? term : constants.text(ids[row * variables.length + at] as number);
+    return at < 0 ? term : constants.text((columns[at] as Int32Array)[row] as number);
   });
   return { ...atom, args };
 }

@@ -43,16 +43,15 @@ export async function queryFacts(context: BrowseContext, input: QueryInput): Pro
     if ((found.length & 0xfff) === 0) await pacer.breathe();
   }
   const distinct = await distinctAtoms(found, args.length, reader, pacer);
-  const { ids, negatedAt, behind } = distinct;
+  const { columns, negatedAt, behind } = distinct;
   const order =
     args.length === 0
       ? Int32Array.from({ length: distinct.count }, (_, row) => row).sort(
           (a, b) => (negatedAt[a] as number) - (negatedAt[b] as number),
         )
       : await rowsByText(
-          ids,
+          columns,
           distinct.count,
-          args.length,
           constants,
           pacer,
           input.limit === null ? distinct.count : Math.min(distinct.count, input.offset + input.limit),
@@ -67,7 +66,7 @@ export async function queryFacts(context: BrowseContext, input: QueryInput): Pro
 /** One of the atoms as it is answered. */
 function factAt(
   row: number,
-  { ids, negatedAt }: Pick<Atoms, 'ids' | 'negatedAt'>,
+  { columns, negatedAt }: Pick<Atoms, 'columns' | 'negatedAt'>,
   { predicate, args: asked }: QueryInput,
   constants: Constants,
 ): QueryResult[number] {
@@ -75,7 +74,7 @@ function factAt(
   for (let position = 0; position < asked.length; position++) {
     // What was asked for is what stands there.
     const term = asked[position] as string;
-    args.push(term.startsWith('?') ? constants.text(ids[row * asked.length + position] as number) : term);
+    args.push(term.startsWith('?') ? constants.text((columns[position] as Int32Array)[row] as number) : term);
   }
   return { predicate, args, truthVal: negatedAt[row] === 0 };
 }
@@ -83,8 +82,8 @@ function factAt(
 /** The atoms of facts of one predicate, each once, as rows. */
 interface Atoms {
   readonly count: number;
-  /** Constants, row by row. */
-  readonly ids: Int32Array;
+  /** Constants by argument, then by row. */
+  readonly columns: readonly Int32Array[];
   /** By row: 1 for what is explicitly not so. */
   readonly negatedAt: ArrayLike<number>;
   /** By row the stored facts of the atom, without those that an overlay adds. */
@@ -108,9 +107,6 @@ async function distinctAtoms(
     if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);
     if ((looked & 0xfff) === 0xfff) await pacer.breathe();
   }
-  const ids = new Int32Array(distinct.count * arity);
-  for (let row = 0; row < distinct.count; row++)
-    for (let position = 0; position < arity; position++)
-      ids[row * arity + position] = (distinct.columns[position] as Int32Array)[row] as number;
-  return { count: distinct.count, ids, negatedAt: distinct.columns[arity] as Int32Array, behind };
+  const columns = distinct.columns.slice(0, arity);
+  return { count: distinct.count, columns, negatedAt: distinct.columns[arity] as Int32Array, behind };
 }

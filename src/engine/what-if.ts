@@ -145,10 +145,9 @@ class Answers {
     return found;
   }
 
-  async #rendered({ question: asked, constants, ids, count }: Matches): Promise<string[]> {
+  async #rendered({ question: asked, constants, columns, count }: Matches): Promise<string[]> {
     const { variables, body } = asked;
-    const width = variables.length;
-    const order = await rowsByText(ids, count, width, constants, this.#pacer, count);
+    const order = await rowsByText(columns, count, constants, this.#pacer, count);
     const atom = body[0] as AtomLiteral;
     const places = atom.args.map((term) => variables.indexOf(term));
     const texts = new Map<number, string>();
@@ -161,7 +160,7 @@ class Answers {
     for (const row of order) {
       const args = atom.args.map((term, position) => {
         const place = places[position] as number;
-        return place < 0 ? term : textOf(ids[row * width + place] as number);
+        return place < 0 ? term : textOf((columns[place] as Int32Array)[row] as number);
       });
       const result = renderAtom({ ...atom, args });
       this.#bytes += bytesOfText + result.length;

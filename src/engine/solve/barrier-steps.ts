@@ -1,15 +1,13 @@
 import { present } from '../base/assert.ts';
 import type { AggregateName } from '../contract/language.ts';
 import { type RunningAggregate, runningAggregate } from '../logic/arithmetic.ts';
-import type { ChainIndex } from '../facts/chain-index.ts';
 import type { Constants } from './constants.ts';
-import type { Derived } from './derived.ts';
 import { type Machine, rowsAtOnce, Step } from './machine.ts';
 import type { Reader } from './reader.ts';
 
 /**
- * Steps that say something of all the rows of a relation: that none matches, or what they come to. They are made
- * where the relation is at its fixpoint for what is asked, and match once or not at all.
+ * Steps that say something of all the matches of another step: that there is none, or what they come to. They are made
+ * where what that reads is at its fixpoint for what is asked, and match once or not at all.
  */
 
 /** Matches once where the inner step, all of whose columns are bound or of no matter, has no match. */
@@ -46,46 +44,41 @@ type Way = 'bind' | 'match' | 'compare';
 
 class AggregateStep extends Step {
   readonly #name: AggregateName;
-  readonly #group: Derived;
-  readonly #shared: readonly number[];
+  readonly #inner: Step;
+  readonly #value: number;
   readonly #result: number;
   readonly #way: Way;
   readonly #constants: Constants;
-  readonly #key: Int32Array;
   #isOver = false;
   #running: RunningAggregate | null = null;
-  /** 1 + the next row to take, 0 at the end. */
-  #cursor = 0;
 
   constructor(
     name: AggregateName,
-    group: Derived,
-    shared: readonly number[],
+    inner: Step,
+    value: number,
     result: number,
     way: Way,
     constants: Constants,
   ) {
     super();
     this.#name = name;
-    this.#group = group;
-    this.#shared = shared;
+    this.#inner = inner;
+    this.#value = value;
     this.#result = result;
     this.#way = way;
     this.#constants = constants;
-    this.#key = new Int32Array(shared.length);
   }
 
-  override bind(): void {}
+  override bind(reader: Reader): void {
+    this.#inner.place = this.place;
+    this.#inner.bind(reader);
+  }
 
-  override enter({ registers }: Machine): void {
+  override enter(machine: Machine): void {
+    this.#inner.enter(machine);
     this.#isOver = false;
     this.#running = runningAggregate(this.#name);
     this.height = 0;
-    const { rows } = this.#group;
-    const width = this.#shared.length;
-    for (let index = 0; index < width; index++)
-      this.#key[index] = registers[this.#shared[index] as number] as number;
-    this.#cursor = width === 0 ? rows.count : this.#index().first(this.#key);
   }
 
   override advance(machine: Machine): boolean {
@@ -104,29 +97,20 @@ class AggregateStep extends Step {
     return this.pass();
   }
 
-  /** Takes the rows of the group, until the end or the machine is to let others run. */
+  /** Takes the matches of the inner step, until the end or the machine is to let others run. */
   #take(machine: Machine): void {
-    const { rows } = this.#group;
-    const width = this.#shared.length;
-    const column = rows.columns[width] as Int32Array;
-    const chain = width === 0 ? null : this.#index().next;
+    const inner = this.#inner;
+    const { registers } = machine;
     const running = present(this.#running, 'the step was entered');
+    const readsText = this.#name !== 'count';
     let left = rowsAtOnce;
-    while (this.#cursor !== 0) {
-      if (left-- === 0) {
-        machine.isStalled = true;
-        return;
-      }
-      const row = this.#cursor - 1;
-      this.#cursor = chain === null ? row : (chain[row] as number);
-      if (rows.isDead(row)) continue;
-      running.add(this.#constants.text(column[row] as number));
-      if (rows.heights !== null) this.height = Math.max(this.height, rows.heights.of[row] as number);
+    while (inner.advance(machine)) {
+      running.add(readsText ? this.#constants.text(registers[this.#value] as number) : '');
+      this.height = Math.max(this.height, inner.height);
+      if (--left > 0) continue;
+      machine.stall();
+      return;
     }
-  }
-
-  #index(): ChainIndex {
-    return this.#group.rows.index([...this.#shared.keys()]);
   }
 }
 
@@ -135,16 +119,16 @@ export function absentStep(inner: Step): Step {
 }
 
 /**
- * The aggregate over the rows of `group` whose first columns are the values of the `shared` registers; the column
- * after those holds the values. `result` is a register.
+ * The aggregate over the matches of `inner`, of which no two bind the same: of each the value in the register `value`.
+ * `result` is a register.
  */
 export function aggregateStep(
   name: AggregateName,
-  group: Derived,
-  shared: readonly number[],
+  inner: Step,
+  value: number,
   result: number,
   way: Way,
   constants: Constants,
 ): Step {
-  return new AggregateStep(name, group, shared, result, way, constants);
+  return new AggregateStep(name, inner, value, result, way, constants);
 }

@@ -120,9 +120,9 @@ class Graph {
   }
 }
 
-function pairsOf({ ids, count, constants }: Matches): string[] {
+function pairsOf({ columns, count, constants }: Matches): string[] {
   const texts = Array.from({ length: count }, (_, row) =>
-    [0, 1].map((at) => constants.text(ids[row * 2 + at] as number)).join(' '),
+    [0, 1].map((at) => constants.text((columns[at] as Int32Array)[row] as number)).join(' '),
   );
   return texts.sort();
 }

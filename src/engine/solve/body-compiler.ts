@@ -11,6 +11,7 @@ import {
 } from '../logic/terms.ts';
 import {
   type AdornedRule,
+  atomWaitedFor,
   type Barrier,
   type BodyAtom,
   compileRule,
@@ -168,26 +169,45 @@ export class BodyCompiler {
     all: readonly BodyAtom[],
   ): void {
     const { literal } = filter;
-    if (isAggregate(literal)) {
+    if (isAggregate(literal) && !this.#readsAtom(filter, literal)) {
       const group = this.#group(view, filter, literal, conclusion.target.level);
       built.groups.set(literal, group);
       built.barriers.set(literal, group.source);
-    } else if (this.#set.isDerived(view, relationOf(literal))) {
-      const positions = [...literal.args.keys()].filter((position) => literal.args[position] !== wildcard);
-      const bound = this.#isAskedWhole(view, literal, positions, all) ? [] : positions;
-      built.barriers.set(literal, this.#tableSource(view, literal, bound));
+      return;
     }
+    const atom = atomWaitedFor(literal);
+    if (!this.#set.isDerived(view, relationOf(atom))) return;
+    const terms = sharedTerms(literal);
+    const positions = [...terms.keys()].filter((position) => terms[position] !== wildcard);
+    const bound = this.#isAskedWhole(view, atom, positions, all) ? [] : positions;
+    built.barriers.set(literal, this.#tableSource(view, atom, bound));
+  }
+
+  /**
+   * True where the tuples of the aggregate are the matches of an atom, each once: then it reads these as they are. Proofs and
+   * traces know tuples by a relation of their own.
+   */
+  #readsAtom({ shared }: Filter, { body, over }: AggregateLiteral): boolean {
+    const [atom] = body;
+    return (
+      this.#set.mayRewrite &&
+      body.length === 1 &&
+      atom !== undefined &&
+      isPositiveAtom(atom) &&
+      !over.some((variable) => shared.includes(variable)) &&
+      atom.args.every((term) => !isVariable(term) || over.includes(term) || shared.includes(term))
+    );
   }
 
   /** Has changes of what the filter says something of looked up among the rows that wait for it. */
   #watch(filter: Filter, built: BuiltBody, waits: Derived, variables: readonly string[]): void {
     const { literal } = filter;
     const barrier = built.barriers.get(literal);
-    const terms = barrier?.kind === 'group' ? barrier.shared : (literal as AtomLiteral).args;
+    const terms = barrier?.kind === 'group' ? barrier.shared : sharedTerms(literal);
     const { constant } = this.#set.context(built.view, this.#isQuestion);
     const watcher = watcherOf(terms, waits, variables, constant);
     if (barrier === undefined) {
-      this.#removals.push(this.#set.watchStored(relationOf(literal as AtomLiteral), watcher));
+      this.#removals.push(this.#set.watchStored(relationOf(atomWaitedFor(literal)), watcher));
       return;
     }
     const { watchers } = present(barrier.rows.support, 'what is kept reads what is kept');
@@ -323,7 +343,13 @@ export class BodyCompiler {
   }
 }
 
-/** What the filters read, but for absences of stored facts. */
+/** The terms of the atom that the literal waits for, with what stands before the colon of an aggregate left open. */
+function sharedTerms(literal: Literal): readonly string[] {
+  const { args } = atomWaitedFor(literal);
+  return isAggregate(literal) ? args.map((term) => (literal.over.includes(term) ? wildcard : term)) : args;
+}
+
+/** What the filters read, but for stored facts. */
 function barriersOf(built: BuiltBody, filters: readonly Filter[]): Map<Literal, Barrier> {
   const barriers = new Map<Literal, Barrier>();
   for (const { literal } of filters) {
@@ -340,7 +366,7 @@ function announcements(
 ): { demand: Derived; terms: readonly string[] }[] {
   if (barrier === undefined) return [];
   if (barrier.kind === 'group') return [{ demand: barrier.demand, terms: barrier.shared }];
-  const { args } = filter.literal as AtomLiteral;
+  const { args } = atomWaitedFor(filter.literal);
   const terms = barrier.boundPositions.map((position) => args[position] as string);
   return [{ demand: barrier.demand, terms }];
 }

@@ -2,7 +2,14 @@ import { type AggregateLiteral, type AtomLiteral, isVariable, type Literal } fro
 import type { ScopeChoice } from '../facts/fact-store.ts';
 import type { StoredRelation } from '../facts/stored-relation.ts';
 import type { TupleBatch } from '../facts/tuple-batch.ts';
-import { isAggregate, isArithmetic, isComparison, relationOf, wildcard } from '../logic/terms.ts';
+import {
+  isAggregate,
+  isArithmetic,
+  isComparison,
+  isPositiveAtom,
+  relationOf,
+  wildcard,
+} from '../logic/terms.ts';
 import { assert, present } from '../base/assert.ts';
 import { absentStep, aggregateStep } from './barrier-steps.ts';
 import type { Constants } from './constants.ts';
@@ -54,7 +61,10 @@ export interface BodyAtom {
   readonly source: StoredSource | DerivedSource;
 }
 
-/** What an aggregate reads: a row for each tuple, the shared variables first, then those before the colon. */
+/**
+ * The relation of an aggregate's tuples: the shared variables first, then those before the colon. One whose tuples are the
+ * matches of a single atom has none, and reads what that reads: see `BodyCompiler`.
+ */
 export interface GroupSource {
   readonly kind: 'group';
   readonly rows: Derived;
@@ -212,7 +222,8 @@ class Registers {
     };
     for (const term of rule.demandTerms) note(term);
     for (const atom of rule.atoms) for (const term of atom.literal.args) note(term);
-    for (const filter of rule.filters) for (const term of termsOf(filter)) note(term);
+    for (const filter of rule.filters)
+      for (const term of [...termsOf(filter), ...innerTerms(filter, rule.barriers)]) note(term);
     for (const { terms } of rule.announced) for (const term of terms) note(term);
     for (const term of rule.headTerms) note(term);
     this.initial = Int32Array.from(values);
@@ -532,26 +543,28 @@ class MachineBuilder {
 
   /** `not p(..)`: of stored facts at once, of what is derived where that waits at a barrier. */
   #absence(literal: AtomLiteral): void {
-    const barrier = this.#rule.barriers.get(literal);
-    const shape = this.#shape(literal.args);
-    const { predicate, negated } = literal;
-    const arity = literal.args.length;
-    const inner =
-      barrier === undefined
-        ? storedStep((reader) => reader.facts.relation(predicate, arity, negated), this.#rule.view, shape)
-        : derivedStep(barrier.rows, shape, 'done');
-    this.#add(absentStep(inner));
+    this.#add(absentStep(this.#reading(literal, this.#shape(literal.args))));
   }
 
   #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
-    const group = present(
-      this.#rule.barriers.get(literal),
-      'an aggregate is done at its barrier',
-    ) as GroupSource;
+    const inner = this.#reading(literal, this.#shape(innerTerms(filter, this.#rule.barriers)));
+    // What stands before the colon means nothing behind the braces.
+    for (const variable of literal.over) this.#bound.delete(localName(variable));
     const way = isNew ? 'bind' : filter.binds === null ? 'compare' : 'match';
-    const shared = group.shared.map((variable) => this.#registers.of(variable));
+    const [first] = literal.over;
+    const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(aggregateStep(literal.aggregate, group.rows, shared, result, way, this.#context.constants));
+    this.#add(aggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
+  }
+
+  /** The step of all that the filter says something of: what is at its barrier, or stored facts. */
+  #reading(literal: Literal, shape: Shape): Step {
+    const barrier = this.#rule.barriers.get(literal);
+    if (barrier !== undefined) return derivedStep(barrier.rows, shape, 'done');
+    const { predicate, args, negated } = atomWaitedFor(literal);
+    const find = (reader: Reader): StoredRelation | null =>
+      reader.facts.relation(predicate, args.length, negated);
+    return storedStep(find, this.#rule.view, shape);
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {
@@ -573,6 +586,24 @@ class MachineBuilder {
       tests: this.#tests,
     });
   }
+}
+
+/** The name of a variable before the colon: outside the braces the same one is another. */
+function localName(variable: string): string {
+  return `${variable} {}`;
+}
+
+/** The atom of whose matches an absence says something, or an aggregate that has no relation of its own. */
+export function atomWaitedFor(literal: Literal): AtomLiteral {
+  return isAggregate(literal) ? present(literal.body.find(isPositiveAtom), 'it reads an atom') : literal;
+}
+
+/** What an aggregate reads the columns of its tuples as. */
+function innerTerms({ literal, shared }: Filter, barriers: AdornedRule['barriers']): readonly string[] {
+  if (!isAggregate(literal)) return [];
+  if (barriers.get(literal)?.kind === 'group') return [...shared, ...literal.over.map(localName)];
+  const { args } = atomWaitedFor(literal);
+  return args.map((term) => (literal.over.includes(term) ? localName(term) : term));
 }
 
 function termsOf({ literal, shared }: Filter): readonly string[] {

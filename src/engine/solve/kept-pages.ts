@@ -46,7 +46,7 @@ export class KeptPages {
   }
 
   keep({ matches, page, isTruncated }: OrderedPage, reader: PinnedReader, part: Part): void {
-    const { question: asked, constants, ids } = matches;
+    const { question: asked, constants, columns } = matches;
     if (reader.overlay !== null || reader.version < 0 || reader.version < this.#version) return;
     if (page.length > mostRows || (constants.ownCount > 0 && constants.bytes > mostOwnBytes)) return;
     if (!this.#isFor(reader)) {
@@ -54,11 +54,9 @@ export class KeptPages {
       this.#version = reader.version;
       this.#program = reader.program;
     }
-    const width = asked.variables.length;
-    const own = new Int32Array(page.length * width);
-    for (const [at, row] of page.entries()) own.set(ids.subarray(row * width, (row + 1) * width), at * width);
+    const own = columns.map((column) => Int32Array.from(page, (row) => column[row] as number));
     this.#pages.set(keyOf(asked, part), {
-      matches: { question: asked, constants, ids: own, count: page.length },
+      matches: { question: asked, constants, columns: own, count: page.length },
       page: page.map((_, at) => at),
       isTruncated,
     });

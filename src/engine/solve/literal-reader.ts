@@ -45,8 +45,12 @@ export class LiteralReader {
     if (!this.#isDerived(atom)) return this.#stored(atom);
     const { body, variables } = question(this.view, [{ ...atom, naf: false }]);
     const asked = { view: this.view, body, variables };
-    const { ids, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
-    return { ids, count, width: variables.length };
+    const { columns, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
+    const width = variables.length;
+    const ids = new Int32Array(count * width);
+    for (const [at, column] of columns.entries())
+      for (let row = 0; row < count; row++) ids[row * width + at] = column[row] as number;
+    return { ids, count, width };
   }
 
   /** As `rows`, at once; null where that takes long: of a conclusion, or of much that is stored. */
@@ -76,8 +80,9 @@ export class LiteralReader {
       ([variable, text]): Literal => ({ predicate: '=', args: [variable, text], negated: false, naf: false }),
     );
     const asked = question(this.view, [...given, { ...literal, result: valueOfAggregate }]);
-    const { ids, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
-    return count === 0 ? -1 : (ids[asked.variables.indexOf(valueOfAggregate)] as number);
+    const { columns, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
+    const values = columns[asked.variables.indexOf(valueOfAggregate)] as Int32Array;
+    return count === 0 ? -1 : (values[0] as number);
   }
 
   #isDerived(atom: AtomLiteral): boolean {

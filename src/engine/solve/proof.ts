@@ -84,7 +84,7 @@ export class ProofBuilder {
    * `alternatives` every conclusion also gets the other ways to it, and what those rest on is proved too.
    */
   async prove(matches: Matches, rows: readonly number[], alternatives = false): Promise<Proof> {
-    const { question: asked, ids } = matches;
+    const { question: asked, columns } = matches;
     const { variables } = asked;
     const extra: Derived[] = [];
     const compiler = new BodyCompiler(this.#set, null, extra, true);
@@ -95,7 +95,7 @@ export class ProofBuilder {
         const idOf = (variable: string): number | undefined => {
           const at = variables.indexOf(variable);
           if (at < 0) return undefined;
-          return this.#set.constants.idOf(matches.constants.text(ids[row * variables.length + at] as number));
+          return this.#set.constants.idOf(matches.constants.text((columns[at] as Int32Array)[row] as number));
         };
         const root = await this.#proveAnswer(premisesOf(this.#set, body, asked.body, idOf));
         if (root === null) break;
@@ -469,11 +469,10 @@ function scopeRank(reader: Reader, fact: FactRow): number {
 
 /** The atom of a question with one atom, for a row of its answer. */
 function groundAtom(atom: AtomLiteral, matches: Matches, row: number): AtomLiteral {
-  const { question: asked, ids, constants } = matches;
-  const width = asked.variables.length;
+  const { question: asked, columns, constants } = matches;
   const args = atom.args.map((term) => {
     const at = asked.variables.indexOf(term);
-    return at < 0 ? term : constants.text(ids[row * width + at] as number);
+    return at < 0 ? term : constants.text((columns[at] as Int32Array)[row] as number);
   });
   return { ...atom, args };
 }

@@ -1,6 +1,5 @@
 import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
-import type { Tuples } from '../facts/tuples.ts';
 import { planBody } from '../logic/order.ts';
 import { renderBody } from '../logic/print.ts';
 import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../logic/terms.ts';
@@ -29,15 +28,17 @@ export interface Question {
   readonly variables: readonly string[];
 }
 
-/** The answers as ids: one row of `variables.length` ids each, distinct. */
+/** The answers as ids, distinct. */
 export interface Matches {
   readonly question: Question;
   /** What the ids mean. */
   readonly constants: Constants;
-  readonly ids: Int32Array;
+  /** By variable, then by row: at least `count` of them. What is in them stays; they may be those of a table that grows. */
+  readonly columns: readonly Int32Array[];
   readonly count: number;
 }
 
+const noIds = new Int32Array(0);
 const madeVariable = '?_ ';
 
 export function question(view: ScopeChoice, body: readonly Literal[]): Question {
@@ -110,26 +111,20 @@ export function storedMatches(
   const found = facts.fewMatches(pattern, generation, time, fewFacts);
   if (found === null) return null;
   const positions = asked.variables.map((variable) => args.indexOf(variable));
-  const width = positions.length;
-  const ids = new Int32Array(found.length * width);
+  const columns = positions.map(() => new Int32Array(found.length));
   let count = 0;
   for (const { relation, row } of found) {
-    for (let column = 0; column < width; column++)
-      ids[count * width + column] = (relation.columns[positions[column] as number] as Int32Array)[
-        row
-      ] as number;
-    if (!relation.spansScopes || !isAmong(ids, width, count)) count++;
+    for (const [at, position] of positions.entries())
+      (columns[at] as Int32Array)[count] = (relation.columns[position] as Int32Array)[row] as number;
+    if (!relation.spansScopes || !isAmong(columns, count)) count++;
   }
-  return { question: asked, constants: new Constants(facts.dictionary), ids, count };
+  return { question: asked, constants: new Constants(facts.dictionary), columns, count };
 }
 
-/** True where the row of the matrix is one of those before it. */
-function isAmong(ids: Int32Array, width: number, row: number): boolean {
-  for (let known = 0; known < row; known++) {
-    let column = 0;
-    while (column < width && ids[known * width + column] === ids[row * width + column]) column++;
-    if (column === width) return true;
-  }
+/** True where the row is one of those before it. */
+function isAmong(columns: readonly Int32Array[], row: number): boolean {
+  for (let known = 0; known < row; known++)
+    if (columns.every((column) => column[known] === column[row])) return true;
   return false;
 }
 
@@ -186,26 +181,25 @@ export async function matchesOf(
   const atom = onlyDerivedAtom(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
-  if (held !== null) return copyMatches(asked, atom, held, set);
+  if (held !== null) return answersOf(asked, atom, held, set);
   const place = tableFor(atom, asked.view, set);
-  if (place === null) return { question: asked, constants: set.constants, ids: new Int32Array(0), count: 0 };
+  if (place === null)
+    return { question: asked, constants: set.constants, columns: asked.variables.map(() => noIds), count: 0 };
   const { table, key } = place;
   const isNew = demand(set, table, key);
   set.observer?.asked(table.demand, key);
   if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
-  return copyMatches(asked, atom, place, set);
+  return answersOf(asked, atom, place, set);
 }
 
-/** Copies the answers from a settled table, in one turn. */
-export function copyMatches(
+/** The answers of a settled table as they are in this turn: its columns where all rows are answers, else a copy. */
+export function answersOf(
   asked: Question,
   atom: AtomLiteral,
   { table, positions: keyPositions, key }: Place,
   set: TableSet,
 ): Matches {
   const rows = table.rows.rows;
-  const positions = asked.variables.map((variable) => atom.args.indexOf(variable));
-  const width = positions.length;
   const repeated: [number, number][] = [];
   for (const [position, term] of atom.args.entries())
     if (isVariable(term) && atom.args.indexOf(term) !== position)
@@ -216,9 +210,11 @@ export function copyMatches(
       if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
     return true;
   };
+  const columns = asked.variables.map((variable) => rows.columns[atom.args.indexOf(variable)] as Int32Array);
   const about = { question: asked, constants: set.constants };
-  if (key.length === 0 && repeated.length === 0 && rows.deadCount === 0)
-    return { ...about, ids: allRows(rows, positions), count: rows.count };
+  const isOnlyKey = table.boundPositions.length === key.length && table.demand.rows.count === 1;
+  if (isOnlyKey && repeated.length === 0 && rows.deadCount === 0)
+    return { ...about, columns, count: rows.count };
   const found: number[] = [];
   if (key.length === rows.arity) {
     const row = rows.find(key);
@@ -230,24 +226,11 @@ export function copyMatches(
     for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number)
       if (isAnswer(next - 1)) found.push(next - 1);
   }
-  const ids = new Int32Array(found.length * width);
-  for (let at = 0; at < found.length; at++)
-    for (let column = 0; column < width; column++)
-      ids[at * width + column] = (rows.columns[positions[column] as number] as Int32Array)[
-        found[at] as number
-      ] as number;
-  return { ...about, ids, count: found.length };
-}
-
-/** Every row, its columns in the order of the positions. */
-function allRows({ columns, count }: Tuples, positions: readonly number[]): Int32Array {
-  const width = positions.length;
-  const ids = new Int32Array(count * width);
-  for (const [at, position] of positions.entries()) {
-    const column = columns[position] as Int32Array;
-    for (let row = 0, to = at; row < count; row++, to += width) ids[to] = column[row] as number;
-  }
-  return ids;
+  return {
+    ...about,
+    columns: columns.map((column) => Int32Array.from(found, (row) => column[row] as number)),
+    count: found.length,
+  };
 }
 
 /** The body as a rule without a name, for this evaluation only. */
@@ -271,7 +254,6 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
     compiler.remove();
     for (const derived of [target, ...extra]) set.passing.delete(derived);
   }
-  const { rows } = target;
-  const ids = allRows(rows, [...asked.variables.keys()]);
-  return { question: asked, constants: set.constants, ids, count: rows.count };
+  const { columns, count } = target.rows;
+  return { question: asked, constants: set.constants, columns, count };
 }

@@ -12,7 +12,7 @@ import type { MemoryBudget } from './memory-budget.ts';
 import { type Program, relationsRead } from './program.ts';
 import { ProofBuilder } from './proof.ts';
 import {
-  copyMatches,
+  answersOf,
   type Matches,
   matchesOf,
   onlyDerivedAtom,
@@ -377,9 +377,8 @@ export class Reasoner implements Keeper {
     const kept = this.#pages.find(asked, reader, page);
     if (kept !== null) return kept;
     const matches = await this.#matches(asked, reader, pacer);
-    const width = asked.variables.length;
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
-    const order = await rowsByText(matches.ids, matches.count, width, matches.constants, pacer, end);
+    const order = await rowsByText(matches.columns, matches.count, matches.constants, pacer, end);
     const rows = Array.from(order.subarray(Math.min(page.offset, end)));
     const ordered = { matches, page: rows, isTruncated: end < matches.count };
     this.#pages.keep(ordered, reader, page);
@@ -420,7 +419,7 @@ export class Reasoner implements Keeper {
     const atom = onlyDerivedAtom(asked, set);
     if (atom === null || !this.#answers.holdsFor(reader)(relationOf(atom))) return null;
     const place = settledTableFor(atom, asked.view, set);
-    return place === null ? null : copyMatches(asked, atom, place, set);
+    return place === null ? null : answersOf(asked, atom, place, set);
   }
 
   /**

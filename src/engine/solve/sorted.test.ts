@@ -23,17 +23,15 @@ function pacer(): Pacer {
 function randomRows(seed: number, count: number, width: number, distinct: number) {
   const prng = new Prng(seed);
   const dictionary = new Dictionary();
-  const ids = new Int32Array(count * width);
+  const columns = Array.from({ length: width }, () => new Int32Array(count));
   const texts: string[][] = [];
   for (let row = 0; row < count; row++) {
-    const columns = Array.from(
-      { length: width },
-      () => `${prng.below(distinct)}${prng.pick(['', 'é', '😀'])}`,
-    );
-    for (const [column, text] of columns.entries()) ids[row * width + column] = dictionary.intern(text);
-    texts.push(columns);
+    const parts = Array.from({ length: width }, () => `${prng.below(distinct)}${prng.pick(['', 'é', '😀'])}`);
+    for (const [column, text] of parts.entries())
+      (columns[column] as Int32Array)[row] = dictionary.intern(text);
+    texts.push(parts);
   }
-  return { ids, texts, constants: new Constants(dictionary) };
+  return { columns, texts, constants: new Constants(dictionary) };
 }
 
 test('numbers are put in order, equal ones in their own, however many', async () => {
@@ -76,8 +74,8 @@ test('numbers that are almost in order are put in it, equal ones in their own', 
 });
 
 test('rows come in the order of their texts by code point, column by column', async () => {
-  const { ids, texts, constants } = randomRows(1, 9000, 2, 60);
-  const order = await rowsByText(ids, 9000, 2, constants, pacer(), 9000, (row) => row);
+  const { columns, texts, constants } = randomRows(1, 9000, 2, 60);
+  const order = await rowsByText(columns, 9000, constants, pacer(), 9000, (row) => row);
   const expected = [...texts.keys()].sort((left, right) => {
     const [a, b] = [texts[left] as string[], texts[right] as string[]];
     return (
@@ -90,19 +88,19 @@ test('rows come in the order of their texts by code point, column by column', as
 });
 
 test('where only the first rows are wanted they are the first of the whole order', async () => {
-  const { ids, constants } = randomRows(2, 6000, 2, 2000);
-  const whole = await rowsByText(ids, 6000, 2, constants, pacer(), 6000);
+  const { columns, constants } = randomRows(2, 6000, 2, 2000);
+  const whole = await rowsByText(columns, 6000, constants, pacer(), 6000);
   for (const wanted of [0, 1, 2, 10, 700, 749, 750, 751, 5999, 6000])
-    expect(Array.from(await rowsByText(ids, 6000, 2, constants, pacer(), wanted)), String(wanted)).toEqual(
+    expect(Array.from(await rowsByText(columns, 6000, constants, pacer(), wanted)), String(wanted)).toEqual(
       Array.from(whole.subarray(0, wanted)),
     );
 });
 
 test('no row and one row are in order already', async () => {
-  const { ids, constants } = randomRows(3, 1, 1, 5);
-  expect(Array.from(await rowsByText(new Int32Array(0), 0, 1, constants, pacer(), 0))).toEqual([]);
-  expect(Array.from(await rowsByText(ids, 1, 1, constants, pacer(), 1))).toEqual([0]);
-  expect(Array.from(await rowsByText(ids, 1, 1, constants, pacer(), 0))).toEqual([]);
+  const { columns, constants } = randomRows(3, 1, 1, 5);
+  expect(Array.from(await rowsByText([new Int32Array(0)], 0, constants, pacer(), 0))).toEqual([]);
+  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 1))).toEqual([0]);
+  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 0))).toEqual([]);
 });
 
 test('sorting stops when the client has gone', async () => {

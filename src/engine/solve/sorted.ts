@@ -45,13 +45,12 @@ export async function sortedOrder(
 }
 
 /**
- * The first `wanted` of the `count` rows of a matrix of ids (`width` ids a row) in the order of their texts by code
- * point, column by column; rows of equal texts come in the order of `last`. Returns row numbers.
+ * The first `wanted` of the first `count` rows of columns of ids in the order of their texts by code point, column by
+ * column; rows of equal texts come in the order of `last`. Returns row numbers.
  */
 export async function rowsByText(
-  ids: Int32Array,
+  columns: readonly Int32Array[],
   count: number,
-  width: number,
   constants: Constants,
   pacer: Pacer,
   wanted: number,
@@ -60,16 +59,18 @@ export async function rowsByText(
   if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
   if (count <= few) {
     pacer.look();
-    return fewByText(ids, count, width, constants, last).subarray(0, wanted);
+    return fewByText(columns, count, constants, last).subarray(0, wanted);
   }
   if (wanted < count / 8) {
-    const compare = byText(ids, width, constants, last);
-    return leastRows(count, wanted, compare, pacer, isBehindByText(ids, width, constants, compare));
+    const compare = byText(columns, constants, last);
+    const [first] = columns;
+    const isBehind = first === undefined ? undefined : isBehindByText(first, constants, compare);
+    return leastRows(count, wanted, compare, pacer, isBehind);
   }
-  const ranks = await ranksByText(ids, constants, pacer);
+  const ranks = await ranksByText(columns, count, constants, pacer);
   const compare = (left: number, right: number): number => {
-    for (let column = 0; column < width; column++) {
-      const difference = (ranks[left * width + column] as number) - (ranks[right * width + column] as number);
+    for (const ranked of ranks) {
+      const difference = (ranked[left] as number) - (ranked[right] as number);
       if (difference !== 0) return difference;
     }
     return last(left) - last(right);
@@ -77,17 +78,16 @@ export async function rowsByText(
   return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
 }
 
-/** All rows of a matrix in the order of `rowsByText`, put in order at once: for few rows. */
+/** All rows in the order of `rowsByText`, put in order at once: for few rows. */
 function fewByText(
-  ids: Int32Array,
+  columns: readonly Int32Array[],
   count: number,
-  width: number,
   constants: Constants,
   last: (row: number) => number,
 ): Int32Array {
   const order = new Int32Array(count);
   if (count < 2) return order;
-  const compare = byText(ids, width, constants, last);
+  const compare = byText(columns, constants, last);
   for (let row = 1; row < count; row++) {
     let at = row;
     for (; at > 0 && compare(order[at - 1] as number, row) > 0; at--) order[at] = order[at - 1] as number;
@@ -167,15 +167,15 @@ async function merged(
 
 /** Compares rows by their texts where these stand: cheaper than ranks where most rows are only looked at. */
 function byText(
-  ids: Int32Array,
-  width: number,
+  columns: readonly Int32Array[],
   constants: Constants,
   last: (row: number) => number,
 ): (left: number, right: number) => number {
   return (left, right) => {
-    for (let column = 0; column < width; column++) {
-      const a = ids[left * width + column] as number;
-      const b = ids[right * width + column] as number;
+    for (let at = 0; at < columns.length; at++) {
+      const column = columns[at] as Int32Array;
+      const a = column[left] as number;
+      const b = column[right] as number;
       if (a === b) continue;
       const order = constants.order(a, b);
       if (order !== 0) return order;
@@ -189,40 +189,45 @@ function byText(
  * constant that came after that of the greatest once always does, and its text is looked at no more.
  */
 function isBehindByText(
-  ids: Int32Array,
-  width: number,
+  first: Int32Array,
   constants: Constants,
   compare: (left: number, right: number) => number,
 ): (row: number, greatest: number) => boolean {
   const known = constants.dictionary.size;
   const behind = new Uint8Array((known >>> 3) + 1);
   return (row, greatest) => {
-    const id = ids[row * width] as number;
+    const id = first[row] as number;
     const bit = 1 << (id & 7);
     if (id < known && ((behind[id >>> 3] as number) & bit) !== 0) return true;
     if (compare(row, greatest) < 0) return false;
-    if (id < known && constants.order(id, ids[greatest * width] as number) > 0)
+    if (id < known && constants.order(id, first[greatest] as number) > 0)
       behind[id >>> 3] = (behind[id >>> 3] as number) | bit;
     return true;
   };
 }
 
-/** For every id of the matrix the place of its text among the texts of the matrix. */
-async function ranksByText(ids: Int32Array, constants: Constants, pacer: Pacer): Promise<Int32Array> {
+/** Columns that have for every id the place of its text among the texts of all of them. */
+async function ranksByText(
+  columns: readonly Int32Array[],
+  count: number,
+  constants: Constants,
+  pacer: Pacer,
+): Promise<Int32Array[]> {
   const place = new Map<number, number>();
   const distinct: number[] = [];
-  const placed = new Int32Array(ids.length);
-  for (let at = 0; at < ids.length; at++) {
-    const id = ids[at] as number;
-    let known = place.get(id);
-    if (known === undefined) {
-      known = distinct.length;
-      place.set(id, known);
-      distinct.push(id);
+  const placed = columns.map(() => new Int32Array(count));
+  for (const [at, column] of columns.entries())
+    for (let row = 0; row < count; row++) {
+      const id = column[row] as number;
+      let known = place.get(id);
+      if (known === undefined) {
+        known = distinct.length;
+        place.set(id, known);
+        distinct.push(id);
+      }
+      (placed[at] as Int32Array)[row] = known;
+      if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
     }
-    placed[at] = known;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
-  }
   const texts: string[] = [];
   for (const id of distinct) {
     texts.push(constants.text(id));
@@ -235,7 +240,8 @@ async function ranksByText(ids: Int32Array, constants: Constants, pacer: Pacer):
   );
   const rank = new Int32Array(distinct.length);
   for (let at = 0; at < order.length; at++) rank[order[at] as number] = at;
-  for (let at = 0; at < placed.length; at++) placed[at] = rank[placed[at] as number] as number;
+  for (const column of placed)
+    for (let row = 0; row < count; row++) column[row] = rank[column[row] as number] as number;
   return placed;
 }
 

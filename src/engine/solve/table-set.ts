@@ -330,15 +330,14 @@ export class TableSet implements TableSpace {
   }
 
   coversMost(from: Argument, asked: Argument): boolean {
-    return this.#mayRewrite && coversMost(from, asked, this.#known);
+    return this.mayRewrite && coversMost(from, asked, this.#known);
   }
 
   get #known(): Parameters<typeof coversMost>[2] {
     return { facts: this.facts, program: this.program, overlay: this.#overlay, values: this.#values };
   }
 
-  /** True where rules need not be followed as they were taught. */
-  get #mayRewrite(): boolean {
+  get mayRewrite(): boolean {
     return !this.withHeights && this.observer === null;
   }
 
@@ -357,7 +356,7 @@ export class TableSet implements TableSpace {
   #positionsToBind(table: Table): readonly number[] {
     const { boundPositions, view, relation, demand } = table;
     const { count } = demand.rows;
-    const isToLook = this.#mayRewrite && boundPositions.length > 0 && count >= table.nextLook;
+    const isToLook = this.mayRewrite && boundPositions.length > 0 && count >= table.nextLook;
     if (!isToLook || !this.program.isRecursive(view, relation)) return boundPositions;
     table.nextLook = 2 * count;
     return positionsToBind(table, this.#known);
@@ -385,7 +384,7 @@ export class TableSet implements TableSpace {
   }
 
   #build(table: Table): void {
-    const isRewritten = this.#mayRewrite;
+    const isRewritten = this.mayRewrite;
     const factored = isRewritten ? this.factored(table) : null;
     if (factored !== null) {
       const reach = this.#extra(table, 'reach', table.boundPositions.length * 2, table.rows.level);

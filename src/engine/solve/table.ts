@@ -75,6 +75,8 @@ export interface BuiltRule extends ViewRule {
 export interface TableSpace {
   readonly program: Program;
   readonly withHeights: boolean;
+  /** True where rules need not be followed as they were taught: neither heights nor an observer count their steps. */
+  readonly mayRewrite: boolean;
   /** True where what is derived is kept true when facts change. */
   readonly isKept: boolean;
   readonly justifications: Justifications;

@@ -20,6 +20,7 @@ import {
   startCase,
   type Vocabulary,
 } from '../testing/generators.ts';
+import { aggregateCase } from '../testing/aggregate-cases.ts';
 import { chainCase } from '../testing/chain-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
 import { cycleCase } from '../testing/cycle-cases.ts';
@@ -78,6 +79,8 @@ const timeout = 3_600_000;
 const areLimitsLow = process.env['LIMITS'] === 'low';
 /** Tables filled from those that bind less that were looked at: without rows of their own rules, and with. */
 const relaxed = { fromTheFirst: 0, later: 0 };
+/** Tables looked at whose rules aggregate what a single atom matches, without a relation of their own, and with one. */
+const grouped = { without: 0, within: 0 };
 const everything = { kind: 'all' } as const;
 /** The clock of some tests leaps: time is no limit here. */
 const limits = {
@@ -157,13 +160,12 @@ function unlimited(): Pacer {
   );
 }
 
-function texts({ question: asked, constants, ids, count }: Matches): string[] {
-  const width = asked.variables.length;
+function texts({ question: asked, constants, columns, count }: Matches): string[] {
   return Array.from({ length: count }, (_, row) =>
     renderBody(
       instance(asked, (variable) => {
         const at = asked.variables.indexOf(variable);
-        return at < 0 ? undefined : constants.text(ids[row * width + at] as number);
+        return at < 0 ? undefined : constants.text((columns[at] as Int32Array)[row] as number);
       }),
     ),
   ).sort();
@@ -247,8 +249,11 @@ async function lookAt(
         expectOrder(set, reader, kept.numbers);
         await expectTruth(set, reader, unlimited());
       }
-      for (const table of set.tables.values())
-        if (table.way === 'relaxed') relaxed[table.removals.length > 1 ? 'later' : 'fromTheFirst']++;
+      for (const { way, removals, extra } of set.tables.values()) {
+        if (way === 'relaxed') relaxed[removals.length > 1 ? 'later' : 'fromTheFirst']++;
+        if (extra.some(({ name }) => name === 'waiting'))
+          grouped[extra.some(({ name }) => name === 'group') ? 'within' : 'without']++;
+      }
       return atomsOf(set);
     });
   });
@@ -505,6 +510,26 @@ for (const [name, flavour] of Object.entries(cycles)) {
 
   test(`so they are whatever changes meanwhile (${name})`, { timeout }, () =>
     overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, cycleCase)),
+  );
+}
+
+const aggregates: Record<string, Flavour> = {
+  aggregates: { ...steady, facts: 24 },
+  'aggregates in views': { ...steady, facts: 30, scopes: true, validity: true },
+};
+
+for (const [name, flavour] of Object.entries(aggregates)) {
+  test(`aggregates that read an atom as it stands come to what they do afresh (${name})`, {
+    timeout,
+  }, async () => {
+    grouped.without = grouped.within = 0;
+    await overSeeds({ name, few: 3, many: 3000 }, (seed) => changeInTurn(flavour, seed, aggregateCase));
+    expect(grouped.without, 'tables without a group').toBeGreaterThan(0);
+    expect(grouped.within, 'tables with a group').toBeGreaterThan(0);
+  });
+
+  test(`so they do whatever changes meanwhile (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 2, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, aggregateCase)),
   );
 }
 

@@ -1,0 +1,70 @@
+/**
+ * Random knowledge whose rules are mostly aggregates over a single atom, which read what is stored or derived as it stands
+ * (`solve/body-compiler.ts`), beside some that need a relation of their own.
+ *
+ * The atoms are over stored edges, joins of them, a closure and other aggregates; with constants, repeated variables and
+ * several variables before the colon. Facts are mostly edges and numbers, so that updates change what is counted.
+ */
+import type { Prng } from '../base/prng.ts';
+import { parseRule } from '../logic/parse.ts';
+import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
+import type { ModelFact } from './naive-model.ts';
+
+const below = [
+  'link(?x, ?y) :- edge(?x, ?z), road(?z, ?y)',
+  'tc(?x, ?y) :- edge(?x, ?y)',
+  'tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)',
+];
+
+/** With `R` and `S` for relations that are read, and `AGG` for an aggregate. */
+const shapes = [
+  'size(?x, ?n) :- mark(?x), ?n = AGG{?y : R(?x, ?y)}',
+  'size(?x, ?n) :- R(?x, ?_), ?n = AGG{?y : R(?x, ?y)}',
+  'size(?y, ?n) :- S(?_, ?y), ?n = AGG{?x : R(?x, ?y)}',
+  'size(?x, ?n) :- mark(?x), ?n = AGG{?y : R(?y, ?y)}, ?m = count{?y : S(?x, ?y)}, ?n != ?m',
+  'size(?x, ?n) :- mark(?x), ?n = count{?y : R(?x, ?y), mark(?y)}',
+  'size(?x, ?n) :- mark(?x), ?n = count{?y : R(?y, ?_)}',
+  'size(?x, ?n) :- R(?x, ?y), ?n = AGG{?y : S(?x, ?y)}',
+  'all(?n) :- ?n = AGG{?x, ?y : R(?x, ?y)}',
+  'all(?n) :- ?n = AGG{?x : R(1, ?x)}, ?n > 0',
+  'all(?x) :- mark(?x), 2 = count{?y : R(?x, ?y)}',
+  'all(?x) :- R(?x, ?y), ?n = count{?z : S(?y, ?z)}, ?n = count{?z : S(?z, ?x)}',
+];
+
+/** These read what aggregates conclude. */
+const above = [
+  'most(?x, ?n) :- mark(?x), ?n = AGG{?m, ?y : size(?y, ?m)}',
+  'most(?x, ?n) :- size(?x, ?_), ?n = AGG{?m : size(?x, ?m)}',
+];
+
+export function aggregateCase(prng: Prng, flavour: Flavour): RandomCase {
+  const vocabulary = aggregateVocabulary(prng, flavour);
+  const facts = new Map<string, ModelFact>();
+  for (let index = flavour.facts; index > 0; index--) {
+    const fact = randomFact(prng, vocabulary, flavour);
+    facts.set(factIdentity(fact), fact);
+  }
+  const texts = [...below, ...shapes.filter(() => prng.chance(0.4)), ...above.filter(() => prng.chance(0.5))];
+  const relation = (): string => prng.pick(['edge', 'road', 'link', 'tc', 'tc']);
+  const rules = texts.map((text) => ({
+    rule: parseRule(
+      `${text
+        .replaceAll('R(', `${relation()}(`)
+        .replaceAll('S(', `${relation()}(`)
+        .replaceAll('AGG', prng.pick(['count', 'count', 'sum', 'min', 'max', 'avg']))}.`,
+    ),
+    scope: vocabulary.scopes.length > 0 && prng.chance(0.2) ? prng.pick(vocabulary.scopes) : null,
+    enabled: true,
+  }));
+  return { vocabulary, facts: [...facts.values()], rules };
+}
+
+function aggregateVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
+  const binary = ['edge', 'edge', 'edge', 'road', 'road', 'link', 'tc', 'size', 'most'];
+  const relations = [
+    ...binary.map((predicate) => ({ predicate, arity: 2 })),
+    ...['mark', 'mark', 'all'].map((predicate) => ({ predicate, arity: 1 })),
+  ];
+  const constants = ['1', '2', '-3', '2.5', 'a', '7', 'b', '10'].slice(0, 3 + prng.below(flavour.constants));
+  return { relations, constants, scopes: flavour.scopes ? ['s', 't'] : [] };
+}
