@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import { compareTexts } from '../base/text-order.ts';
 import type { AtomLiteral, Literal } from '../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../contract/inference.ts';
-import type { FactRow, ScopeChoice } from '../facts/fact-store.ts';
+import type { FactRow, FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import { planBody } from '../logic/order.ts';
 import { renderAtom, renderLiteral } from '../logic/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../logic/terms.ts';
@@ -306,19 +306,8 @@ export class ProofBuilder {
     const reader = this.#reader;
     const isNew = isAdded(reader, fact);
     const facts = isNew && reader.overlay !== null ? reader.overlay.added.facts : reader.facts;
-    const factId = isNew ? reader.overlay?.idOf(fact) : facts.idOf(fact);
-    const metadata = facts.metadataOf(fact);
-    const step = this.#add(
-      stepKey(premise),
-      { premise, rule: null },
-      {
-        ...plain,
-        kind: 'fact',
-        scope: facts.scopeOf(fact),
-        ...(typeof factId === 'string' ? { factId } : {}),
-        ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
-      },
-    );
+    const factId = isNew ? (reader.overlay?.idOf(fact) ?? null) : facts.idOf(fact);
+    const step = this.#add(stepKey(premise), { premise, rule: null }, factStep(facts, fact, atom, factId));
     if (step !== null && !isNew) this.facts.push(fact);
     return step !== null;
   }
@@ -457,6 +446,26 @@ export class ProofBuilder {
     }
     throw new Error(`assertion failed: ${renderAtom(literal)} was derived`);
   }
+}
+
+/** The step of a stored fact, `atom` as rendered; `factId` is null where it has no id yet. */
+export function factStep(
+  facts: FactStore,
+  fact: FactRow,
+  atom: string,
+  factId: string | null,
+): Omit<ProofStep, 'id'> {
+  const metadata = facts.metadataOf(fact);
+  return {
+    atom,
+    rule: null,
+    ruleId: null,
+    premises: [],
+    kind: 'fact',
+    scope: facts.scopeOf(fact),
+    ...(factId === null ? {} : { factId }),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+  };
 }
 
 /** The number of the fact's scope; a scope that only an overlay has comes after all others. */
