@@ -31,14 +31,25 @@ export class FactUses {
 
   /** Notes one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
+    this.#note(numberOf(fact), assertedAt, time);
+  }
+
+  /** Notes one more use of each of the facts with these numbers, all of which have uses that were noted. */
+  noteAgain(numbers: readonly number[], time: number): void {
+    for (const number of numbers) {
+      assert(this.#uses.has(number), 'a fact that is used again was used');
+      this.#note(number, time, time);
+    }
+  }
+
+  #note(number: number, assertedAt: number, time: number): void {
     this.version++;
-    const number = numberOf(fact);
     this.#keep(number);
     this.#uses.note(number, assertedAt, time);
     if (this.#bounds === null) return;
     const newest = this.#facts.versionOf(number);
     if (newest.row < 0) return;
-    this.#bounds.used(newest, this.of(fact, assertedAt), time, this.#facts.metadataOf(newest));
+    this.#bounds.used(newest, this.of(newest, assertedAt), time, this.#facts.metadataOf(newest));
   }
 
   /** Forgets the uses of a fact that was retracted. */
