@@ -182,10 +182,19 @@ test('what is answered at once is what tables answer, with its proofs, to the la
         [false, false],
       ]);
       const input = {
-        ...{ predicate, args: [...args], body: null, text: null, negated: prng.chance(0.4) },
-        ...{ scope: scope.kind === 'scope' ? scope.scope : null, unscoped: scope.kind === 'unscoped' },
-        ...{ withProof, allProofs, offset: prng.below(3), limit: prng.pick([null, 1, 2, 9]) },
-        ...{ timeoutMs: 1e9, maxDerivations: 1e9 },
+        predicate,
+        args: [...args],
+        body: null,
+        text: null,
+        negated: prng.chance(0.4),
+        scope: scope.kind === 'scope' ? scope.scope : null,
+        unscoped: scope.kind === 'unscoped',
+        withProof,
+        allProofs,
+        offset: prng.below(3),
+        limit: prng.pick([null, 1, 2, 9]),
+        timeoutMs: 1e9,
+        maxDerivations: 1e9,
       };
       const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), memory);
       const reader = reasoner.reader(generations + prng.below(2), prng.below(20));

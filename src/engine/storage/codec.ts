@@ -143,19 +143,11 @@ const lineEnd = encoder.encode('}\n');
 export function recordChecksum(lines: Uint8Array, number = 0): number {
   let start = 0;
   for (let line = 0; line < number; line++) start = lines.indexOf(NEW_LINE, start) + 1;
-  let end = start;
   // In a text a quotation mark has a backslash before it: the first one is the field.
-  while (end < lines.length && lines[end] !== NEW_LINE && !isOperationAt(lines, end)) end++;
-  return crc32(lines.subarray(start, end)) || 1;
+  const rest = Buffer.from(lines.buffer, lines.byteOffset + start, lines.length - start);
+  const end = rest.indexOf(',"operation":');
+  return crc32(rest.subarray(0, end < 0 ? rest.indexOf(NEW_LINE) : end)) || 1;
 }
-
-function isOperationAt(line: Uint8Array, start: number): boolean {
-  for (let at = 0; at < operationField.length; at++)
-    if (line[start + at] !== operationField[at]) return false;
-  return true;
-}
-
-const operationField = encoder.encode(',"operation":');
 
 /** The records of a payload, in order. Throws where it is not what `encodeRecord` makes. */
 export function* decodeRecords(payload: Uint8Array): Generator<LogRecord, void, undefined> {
