@@ -68,11 +68,7 @@ export class KeptAnswers {
   }
 
   /** The answer where it is kept for the state that the reader sees, with the numbers of the facts that it used. */
-  find(
-    reasoner: Reasoner,
-    reader: PinnedReader,
-    key: string,
-  ): Pick<Kept, 'answer' | 'used'> | null {
+  find(reasoner: Reasoner, reader: PinnedReader, key: string): Pick<Kept, 'answer' | 'used'> | null {
     const tenant = this.#tenants.get(reasoner);
     if (tenant === undefined || reader.overlay !== null || tenant.version !== reader.version) return null;
     const kept = tenant.answers.get(key);
