@@ -1,4 +1,4 @@
-import type { FactRow, FactStore } from './facts/fact-store.ts';
+import type { FactRow, FactStore, StoreOutcome } from './facts/fact-store.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
 import { renderAtom } from './logic/print.ts';
 import type { Operation } from './operation.ts';
@@ -20,13 +20,7 @@ export function* storeFacts(
     newTenant(record.time, database.forgottenThrough(operation.tenant));
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
-  let sliceEnd = rowsInSlice;
-  for (const fact of operation.facts) {
-    if (--sliceEnd === 0) {
-      sliceEnd = rowsInSlice;
-      yield 'more';
-    }
-    const outcome = facts.store(fact, generation, record.time);
+  const noteStored = (outcome: StoreOutcome): void => {
     draft[outcome.status]++;
     draft.fact = outcome;
     if (outcome.status !== 'asserted') {
@@ -35,6 +29,12 @@ export function* storeFacts(
       uses.note(outcome, since, record.time);
     }
     if (outcome.status !== 'unchanged') draft.changes.add('fact.asserted', outcome);
+  };
+  const { length } = operation.facts;
+  for (let from = 0; from < length; from += rowsInSlice) {
+    if (from > 0) yield 'more';
+    const end = Math.min(length, from + rowsInSlice);
+    facts.storeAll(operation.facts, { from, end }, generation, record.time, noteStored);
   }
   return () => {
     database.tenants.set(operation.tenant, tenant);

@@ -1,5 +1,5 @@
 import { present } from './base/assert.ts';
-import type { Answer, AskedForms, AskInput } from './contract/inference.ts';
+import type { Answer, AskedForms, AskInput, Proof } from './contract/inference.ts';
 import { isVariable, type Literal } from './contract/language.ts';
 import { type BrowseContext, type LookContext, scopeChoice } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
@@ -9,6 +9,7 @@ import { parseBody } from './logic/parse.ts';
 import { renderAtom } from './logic/print.ts';
 import { isPositiveAtom, relationOf, wildcard } from './logic/terms.ts';
 import { toMicroseconds } from './solve/evaluation.ts';
+import { factStep } from './solve/proof.ts';
 import { instance, isNamed, question, renderInstance } from './solve/question.ts';
 import type { AnswerPage } from './solve/reasoner.ts';
 import { sees } from './solve/reader.ts';
@@ -56,8 +57,8 @@ export async function ask(
 }
 
 /**
- * As `ask`, at once: where the question is one atom that no rule concludes, an index finds the few facts that are stored
- * of it, and no proof is wanted; else null. Not for a reader with an overlay.
+ * As `ask`, at once: where the question is one atom that no rule concludes, and an index finds the few facts that are stored
+ * of it; else null. Their proofs are steps without premises. Not for a reader with an overlay.
  */
 export function askFew(
   { reader }: LookContext,
@@ -67,7 +68,6 @@ export function askFew(
   const startedAt = performance.now();
   if (literal === undefined || others.length > 0 || !isPositiveAtom(literal)) return null;
   const scope = scopeChoice(input);
-  if (input.withProof || input.allProofs) return null;
   if (reader.program.rulesFor(scope, relationOf(literal)).length > 0) return null;
   const { predicate, args, negated } = literal;
   const found = fewAtoms(reader, { predicate, args, truthVal: !negated, scope }, input);
@@ -75,8 +75,10 @@ export function askFew(
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
   const facts: FactRow[] = [];
+  const proof: Proof | null = input.withProof || input.allProofs ? { roots: [], steps: [] } : null;
   for (const atom of found.atoms) {
-    results.push(renderAtom({ predicate, args: atom.args, negated }));
+    const rendered = renderAtom({ predicate, args: atom.args, negated });
+    results.push(rendered);
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
     for (let position = 0; position < args.length; position++) {
       const term = args[position] as string;
@@ -84,6 +86,11 @@ export function askFew(
     }
     bindings.push(binding);
     for (const fact of atom.facts) facts.push(fact);
+    if (proof === null) continue;
+    const proving = ofFirstScope(atom.facts);
+    const id = proof.roots.length;
+    proof.roots.push(id);
+    proof.steps.push({ id, ...factStep(reader.facts, proving, rendered, reader.facts.idOf(proving)) });
   }
   const result: Answer = {
     results,
@@ -92,8 +99,20 @@ export function askFew(
     truncated: found.isTruncated,
     generation: reader.generation,
     elapsedMs: toMicroseconds(performance.now() - startedAt),
+    ...(proof === null ? {} : { proof }),
   };
   return { result, facts };
+}
+
+/** Of the facts that say one atom the one that proves it: as `ProofBuilder.storedFact`. */
+function ofFirstScope(facts: readonly FactRow[]): FactRow {
+  let first = present(facts[0], 'an atom is said by a fact');
+  for (const fact of facts) if (scopeNumberOf(fact) < scopeNumberOf(first)) first = fact;
+  return first;
+}
+
+function scopeNumberOf({ relation, row }: FactRow): number {
+  return (relation.columns[relation.arity] as Int32Array)[row] as number;
 }
 
 /** Answers written and facts looked at before others may run. */

@@ -40,9 +40,13 @@ async function writeList<Item>(
   slices: Pick<Slices, 'breathe'>,
 ): Promise<void> {
   json.write('[');
+  const before = json.bytes.length;
   for (let start = 0; start < items.length; start += itemsInSlice) {
     if (start > 0) json.write(',');
     write(items.slice(start, start + itemsInSlice));
+    // The first ones tell about how long all are; where they mislead, no more than a little is lost.
+    if (start === 0)
+      json.expect(Math.min(mostExpected, ((json.bytes.length - before) * items.length) / itemsInSlice));
     await slices.breathe();
   }
   json.write(']');
@@ -58,6 +62,11 @@ class JsonBytes {
 
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#end);
+  }
+
+  /** Makes room for about so many bytes more. */
+  expect(count: number): void {
+    this.#reserve(Math.ceil(count * 1.1));
   }
 
   /** Writes JSON. */
@@ -144,6 +153,7 @@ interface FactFrame {
   readonly after: Uint8Array;
 }
 
+const mostExpected = 0x100_0000;
 const quotationMark = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;

@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest';
+import { changeRules } from './apply-rules.ts';
+import { ask, askFew, bodyOf } from './ask.ts';
 import { Prng } from './base/prng.ts';
 import { compareText } from './base/text-order.ts';
+import { FactUses } from './context/fact-uses.ts';
 import { type FactPattern, FactStore, type FactToStore, type ScopeChoice } from './facts/fact-store.ts';
 import { fewAtoms } from './few-atoms.ts';
+import { KeptListings } from './kept-listings.ts';
+import { parseRule } from './logic/parse.ts';
+import { MemoryBudget } from './solve/memory-budget.ts';
+import { Program } from './solve/program.ts';
+import { Reasoner } from './solve/reasoner.ts';
+import { DatabaseState } from './state.ts';
 import { overSeeds } from './testing/twin.ts';
 
 /**
@@ -132,4 +141,80 @@ test('atoms found at once are those of a walk over all rows', async () => {
     await Promise.resolve();
   });
   expect(found).toBeGreaterThan(0);
+});
+
+const rules = [
+  'p(?x) :- p(?x, ?y)',
+  'p(?x, ?y) :- p(?y, ?x), not -p(?x)',
+  '-p(?x, ?y, a) :- p(?x, ?y)',
+  'q(?x) :- p(?x)',
+];
+
+/** The rules, some of them and of one scope or of none. */
+function randomRules(prng: Prng, scopes: readonly (string | null)[]): DatabaseState {
+  const database = new DatabaseState('default', 0);
+  for (const [at, text] of rules.entries()) {
+    if (prng.chance(0.7)) continue;
+    const about = { name: null, description: null, enabled: null };
+    const rule = { rule: parseRule(text), scope: prng.chance(0.3) ? prng.pick(scopes) : null, ...about };
+    changeRules(database.rules, { kind: 'teach', rule }, { id: `r${at}`, time: 0, generation: 0 });
+  }
+  return database;
+}
+
+test('what is answered at once is what tables answer, with its proofs, to the last byte', async () => {
+  const asked = { at: 0, withSteps: 0, concluded: 0 };
+  const limits = { timeoutMs: 1e9, maxDerivations: 1e9, signal: new AbortController().signal };
+  const memory = new MemoryBudget(2 ** 30);
+  await overSeeds({ name: 'answers at once', few: 30, many: 2_000 }, async (seed) => {
+    const prng = new Prng(seed);
+    const count = prng.pick([1, 2, 3, 12]);
+    const scopes = Array.from({ length: count }, (_, at) => (at === 0 ? null : `s${at}`));
+    const store = randomStore(prng, scopes);
+    const tenant = { facts: store, uses: new FactUses(store) };
+    const database = randomRules(prng, scopes);
+    const program = new Program(database.rules.all());
+    for (let question = 0; question < 30; question++) {
+      const { predicate, args, scope } = randomPattern(prng, scopes);
+      const [withProof, allProofs] = prng.pick([
+        [true, false],
+        [false, true],
+        [false, false],
+      ]);
+      const input = {
+        predicate,
+        args: [...args],
+        body: null,
+        text: null,
+        negated: prng.chance(0.4),
+        scope: scope.kind === 'scope' ? scope.scope : null,
+        unscoped: scope.kind === 'unscoped',
+        withProof,
+        allProofs,
+        offset: prng.below(3),
+        limit: prng.pick([null, 1, 2, 9]),
+        timeoutMs: 1e9,
+        maxDerivations: 1e9,
+      };
+      const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), memory);
+      const reader = reasoner.reader(generations + prng.below(2), prng.below(20));
+      const body = bodyOf(input);
+      const few = askFew({ database, tenant, reader }, input, body);
+      const listings = new KeptListings(0);
+      const pacer = reasoner.pacer(limits);
+      const whole = await ask({ database, tenant, reasoner, reader, pacer, listings }, input, body);
+      const kinds = whole.answer.proof?.steps.map(({ kind }) => kind) ?? [];
+      if (few === null) {
+        if (kinds.includes('rule')) asked.concluded++;
+        continue;
+      }
+      const told = (answer: object): string => JSON.stringify({ ...answer, elapsedMs: 0 });
+      expect(told(few.result)).toBe(told(whole.answer));
+      const ids = [...few.facts].map((fact) => store.idOf(fact));
+      expect(ids.sort()).toEqual([...whole.used].map((fact) => store.idOf(fact)).sort());
+      asked.at++;
+      if (kinds.length > 0) asked.withSteps++;
+    }
+  });
+  expect(Math.min(asked.at, asked.withSteps, asked.concluded)).toBeGreaterThan(0);
 });

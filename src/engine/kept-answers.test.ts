@@ -28,7 +28,7 @@ test('an answer is found for the state it was made in, and not after a change', 
   const reasoner = reasonerOfNothing();
   const answer = answerOf(2);
   kept.keep(reasoner, reasoner.reader(1, 1), 'k', answer, unused);
-  expect(kept.find(reasoner, reasoner.reader(2, 2), 'k')).toEqual({ answer, used: [] });
+  expect(kept.find(reasoner, reasoner.reader(2, 2), 'k')).toMatchObject({ answer, used: [] });
   expect(kept.find(reasoner, reasoner.reader(2, 2), 'other')).toBeNull();
   expect(kept.find(reasonerOfNothing(), reasoner.reader(2, 2), 'k')).toBeNull();
   reasoner.touched([], 3);

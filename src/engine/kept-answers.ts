@@ -34,7 +34,7 @@ export function askedKey(input: AskInput): string {
 interface Kept {
   readonly key: string;
   readonly answer: WrittenAnswer;
-  /** Numbers of the stored facts that it used. They are looked up anew: a row here would keep a relation that is no more. */
+  /** Numbers of the stored facts that it used: a row here would keep a relation that is no more. */
   readonly used: readonly number[];
   readonly bytes: number;
 }
@@ -67,12 +67,8 @@ export class KeptAnswers {
     return this.#bytes;
   }
 
-  /** The answer where it is kept for the state that the reader sees, with the facts that it used. */
-  find(
-    reasoner: Reasoner,
-    reader: PinnedReader,
-    key: string,
-  ): { readonly answer: WrittenAnswer; readonly used: FactRow[] } | null {
+  /** The answer where it is kept for the state that the reader sees, with the numbers of the facts that it used. */
+  find(reasoner: Reasoner, reader: PinnedReader, key: string): Pick<Kept, 'answer' | 'used'> | null {
     const tenant = this.#tenants.get(reasoner);
     if (tenant === undefined || reader.overlay !== null || tenant.version !== reader.version) return null;
     const kept = tenant.answers.get(key);
@@ -80,7 +76,7 @@ export class KeptAnswers {
     if (kept === undefined || place === undefined) return null;
     this.#order.delete(kept);
     this.#order.set(kept, place);
-    return { answer: kept.answer, used: kept.used.map((number) => reasoner.facts.versionOf(number)) };
+    return kept;
   }
 
   /** Keeps an answer to the question, unless it is long or of a state that has passed. */

@@ -181,10 +181,11 @@ export class LiveState implements LaneWatcher {
   answerAgain(caller: Caller, key: string): Answer | null {
     this.refuseClosed();
     const context = this.pin(caller, defaultLimits);
-    const { reasoner, reader, pacer } = context;
+    const { reasoner, reader, pacer, tenant } = context;
     const kept = this.#answers.find(reasoner, reader, key);
     if (kept === null) return null;
-    for (const fact of kept.used) this.noteUse(context, fact);
+    // They were noted when it was given; what has lost its uses since has changed, and the answer with it.
+    tenant.uses.noteAgain(kept.used, reader.time);
     const { proof, ...answer } = kept.answer;
     const { generation } = reader;
     return {

@@ -6,10 +6,10 @@ import type { OmissionReason } from './contract/context.ts';
 import type { AtomLiteral } from './contract/language.ts';
 import type { ScopeChoice } from './facts/fact-store.ts';
 import { answerAt } from './listed-conclusions.ts';
-import { renderAtom, renderLiteral } from './logic/print.ts';
+import { renderAtom } from './logic/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from './logic/terms.ts';
 import type { Premise } from './solve/explainer.ts';
-import { type ProofBuilder, stepKey, type Way } from './solve/proof.ts';
+import { type ProofBuilder, type Way } from './solve/proof.ts';
 import { sortedOrder } from './solve/sorted.ts';
 import type { Matches } from './solve/question.ts';
 import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
@@ -232,7 +232,7 @@ class WayGraph {
   }
 
   noteProved(premises: readonly Premise[]): void {
-    for (const premise of premises) this.#proved.add(stepKey(premise));
+    for (const premise of premises) this.#proved.add(premise.key);
   }
 
   /** Every proof of the premise has at least so many atoms that the window does not have: itself and those of a way. */
@@ -288,7 +288,7 @@ class WayGraph {
     return {
       literal,
       view: premise.view,
-      by: rule === null ? null : { rule, premises: premises.map((each) => renderLiteral(each.literal)) },
+      by: rule === null ? null : { rule, premises: premises.map((each) => each.rendered) },
       conclusion: async () =>
         seen.conclusion(literal) ?? seen.conclusionAt(await this.#builder.stepOf(premise)),
     };
@@ -299,7 +299,7 @@ class WayGraph {
     const numbers = new Map<string, number>();
     const premises: Premise[] = [];
     const numberOf = (premise: Premise): number => {
-      const key = stepKey(premise);
+      const key = premise.key;
       const known = numbers.get(key);
       if (known !== undefined) return known;
       numbers.set(key, premises.length);
@@ -311,7 +311,7 @@ class WayGraph {
     for (const premise of premises) {
       const literal = atomOf(premise);
       const atom = literal === null ? null : renderAtom(literal);
-      const isDone = this.#proved.has(stepKey(premise));
+      const isDone = this.#proved.has(premise.key);
       let parts: readonly (readonly Way[])[] | null = [];
       if (literal !== null && !isDone && this.#window.refusal(literal) !== null) parts = null;
       else if (!isDone && conclusions >= mostConclusions) parts = null;
@@ -324,7 +324,7 @@ class WayGraph {
   }
 
   async #partsOf(premise: Premise): Promise<readonly (readonly Way[])[]> {
-    const key = stepKey(premise);
+    const key = premise.key;
     let parts = this.#parts.get(key);
     if (parts === undefined) this.#parts.set(key, (parts = await this.#builder.partsOf(premise, mostWays)));
     return parts;

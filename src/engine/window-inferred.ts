@@ -3,11 +3,11 @@ import { present } from './base/assert.ts';
 import { provable, type ProofNode } from './context/proof-search.ts';
 import type { AtomLiteral } from './contract/language.ts';
 import { answerAt } from './listed-conclusions.ts';
-import { renderAtom, renderLiteral } from './logic/print.ts';
+import { renderAtom } from './logic/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from './logic/terms.ts';
 import type { Application } from './open-window.ts';
 import type { Premise } from './solve/explainer.ts';
-import { type ProofBuilder, stepKey, type Way } from './solve/proof.ts';
+import { type ProofBuilder, type Way } from './solve/proof.ts';
 import type { Matches } from './solve/question.ts';
 import { concludedAmong } from './window-goals.ts';
 import type { SeenFacts } from './window-knowledge.ts';
@@ -74,7 +74,7 @@ export async function withoutWeaker(
   const premises: Premise[] = [];
   const numbers = new Map<string, number>();
   const numberOf = (premise: Premise): number => {
-    const key = stepKey(premise);
+    const key = premise.key;
     const known = numbers.get(key);
     if (known !== undefined) return known;
     numbers.set(key, premises.length);
@@ -103,7 +103,7 @@ export async function withoutWeaker(
 }
 
 function applied({ rule, premises }: Way): Application {
-  const said = premises.map((premise) => renderLiteral(premise.literal));
+  const said = premises.map(({ rendered }) => rendered);
   return { rule: present(rule, 'a conclusion has a rule'), premises: said };
 }
 

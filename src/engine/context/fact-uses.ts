@@ -17,8 +17,6 @@ export class FactUses {
   readonly #uses = new UseColumns();
   /** While a moment is pinned: what has changed since, as it was then; null: no use had been noted. */
   #before: Map<number, Uses | null> | null = null;
-  /** A bit for each number of a fact: set where uses of it are noted. */
-  #noted = new Uint32Array(4);
   #bounds: SalienceBounds | null = null;
 
   constructor(facts: FactStore) {
@@ -33,15 +31,25 @@ export class FactUses {
 
   /** Notes one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
+    this.#note(numberOf(fact), assertedAt, time);
+  }
+
+  /** Notes one more use of each of the facts with these numbers, all of which have uses that were noted. */
+  noteAgain(numbers: readonly number[], time: number): void {
+    for (const number of numbers) {
+      assert(this.#uses.has(number), 'a fact that is used again was used');
+      this.#note(number, time, time);
+    }
+  }
+
+  #note(number: number, assertedAt: number, time: number): void {
     this.version++;
-    const number = numberOf(fact);
     this.#keep(number);
     this.#uses.note(number, assertedAt, time);
-    this.#mark(number);
     if (this.#bounds === null) return;
     const newest = this.#facts.versionOf(number);
     if (newest.row < 0) return;
-    this.#bounds.used(newest, this.of(fact, assertedAt), time, this.#facts.metadataOf(newest));
+    this.#bounds.used(newest, this.of(newest, assertedAt), time, this.#facts.metadataOf(newest));
   }
 
   /** Forgets the uses of a fact that was retracted. */
@@ -49,14 +57,12 @@ export class FactUses {
     this.version++;
     const number = numberOf(fact);
     this.#keep(number);
-    if (this.#uses.delete(number))
-      this.#noted[number >>> 5] = (this.#noted[number >>> 5] as number) & ~(1 << (number & 31));
+    this.#uses.delete(number);
   }
 
   /** True where uses of the fact with this number beyond its assertion have been noted. */
   isNoted(number: number): boolean {
-    const bits = this.#noted[number >>> 5];
-    return bits !== undefined && ((bits >>> (number & 31)) & 1) === 1;
+    return this.#uses.has(number);
   }
 
   of(fact: FactRow, assertedAt: number): Uses {
@@ -87,7 +93,6 @@ export class FactUses {
   /** Takes over the uses of the fact with this number, before anybody has asked for `bounds`. */
   restore(number: number, uses: Uses): void {
     this.#uses.set(number, uses);
-    this.#mark(number);
   }
 
   /** S of the fact at the time `now`: see `breakdown`. */
@@ -97,16 +102,6 @@ export class FactUses {
 
   salience(fact: FactRow, assertedAt: number, now: number): SalienceBreakdown {
     return breakdown(this.of(fact, assertedAt), this.#facts.metadataOf(fact), now);
-  }
-
-  #mark(number: number): void {
-    const word = number >>> 5;
-    if (word >= this.#noted.length) {
-      const grown = new Uint32Array(Math.max(word + 1, this.#noted.length * 2));
-      grown.set(this.#noted);
-      this.#noted = grown;
-    }
-    this.#noted[word] = (this.#noted[word] as number) | (1 << (number & 31));
   }
 
   #keep(number: number): void {

@@ -8,7 +8,7 @@ test('uses in columns are those of objects, whatever is noted, taken over and le
   const columns = new UseColumns();
   const objects = new Map<number, Uses>();
   for (let step = 0; step < 4000; step++) {
-    const number = prng.below(60);
+    const number = prng.below(60) * 97;
     const time = prng.below(1000);
     const kind = prng.below(20);
     if (kind === 0) expect(columns.delete(number)).toBe(objects.delete(number));

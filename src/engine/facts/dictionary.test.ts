@@ -69,6 +69,22 @@ test('many texts keep their ids while the arena, the offsets and the table grow'
   expect(some.filter((index) => dictionary.text(index) !== text(index))).toEqual([]);
 });
 
+test('texts that are interned together get the ids that they get one by one', () => {
+  const prng = new Prng(11);
+  const [one, other] = [new Dictionary(), new Dictionary()];
+  for (let round = 0; round < 400; round++) {
+    const texts = Array.from({ length: prng.below(300) }, () =>
+      prng.chance(0.02) ? prng.pick(hostile) : `${prng.pick(['', 'é', 'key_'])}${prng.below(30_000)}`,
+    );
+    const count = prng.below(texts.length + 1);
+    const ids = new Int32Array(texts.length).fill(-7);
+    other.internAll(texts, count, ids);
+    expect(Array.from(ids)).toEqual(texts.map((text, at) => (at < count ? one.intern(text) : -7)));
+  }
+  expect(other.size).toBe(one.size);
+  for (let id = 0; id < one.size; id++) expect(other.text(id)).toBe(one.text(id));
+});
+
 test('two dictionaries are strangers', () => {
   const [one, other] = [new Dictionary(), new Dictionary()];
   one.intern('a');

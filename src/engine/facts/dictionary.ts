@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import { finish, hashSeed } from './hash.ts';
-import { HashSlots } from './hash-slots.ts';
+import { HashSlots, mostTogether } from './hash-slots.ts';
 
 /** Constants as numbers and back: what stored facts need of a dictionary. */
 export interface ConstantIds {
@@ -12,6 +12,8 @@ export interface ConstantIds {
   find(text: string): number;
   /** The id of the text, made where it is new. */
   intern(text: string): number;
+  /** As `intern` for the first `count` texts, in their order: `ids` gets as many. */
+  internAll(texts: readonly string[], count: number, ids: Int32Array): void;
   /** The text of an id that `find` or `intern` gave. */
   text(id: number): string;
   /** The order by code point of two texts. */
@@ -35,8 +37,12 @@ export class Dictionary implements ConstantIds {
   /** A text may begin with U+FEFF: that is no byte order mark here. */
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #scratch = new Uint8Array(256);
-  /** Of the text in the scratch space. */
+  /** Of the text that was last written into the scratch space. */
   #hash = 0;
+  /** Of texts that are looked for together: their hashes, where they end in the scratch space, and see `#fetch`. */
+  readonly #hashes = new Int32Array(mostTogether);
+  readonly #ends = new Int32Array(mostTogether);
+  readonly #fetched = new Int32Array(mostTogether);
 
   get size(): number {
     return this.#count;
@@ -48,27 +54,62 @@ export class Dictionary implements ConstantIds {
 
   /** The id of the text, or -1 where it was never interned. */
   find(text: string): number {
-    const length = this.#encode(text);
-    const slot = this.#find(length, this.#hash);
+    const slot = this.#find(0, this.#encode(text, 0), this.#hash);
     return slot < 0 ? -1 : this.#slots.number(slot);
   }
 
   /** The id of the text, made where it is new. */
   intern(text: string): number {
-    const length = this.#encode(text);
-    const slot = this.#find(length, this.#hash);
-    return slot < 0 ? this.#add(slot, length, this.#hash) : this.#slots.number(slot);
+    return this.#intern(0, this.#encode(text, 0), this.#hash);
   }
 
-  /** Gives the next id to the text in the scratch space, for which the slot was missed. */
-  #add(missed: number, length: number, hash: number): number {
+  internAll(texts: readonly string[], count: number, ids: Int32Array): void {
+    for (let from = 0; from < count; ) {
+      let some = 0;
+      let end = 0;
+      for (; some < mostTogether && from + some < count && end < togetherBytes; some++) {
+        this.#ends[some] = end = this.#encode(texts[from + some] as string, end);
+        this.#hashes[some] = this.#hash;
+      }
+      this.#fetch(some);
+      let start = 0;
+      for (let at = 0; at < some; at++) {
+        end = this.#ends[at] as number;
+        ids[from + at] = this.#intern(start, end, this.#hashes[at] as number);
+        start = end;
+      }
+      from += some;
+    }
+  }
+
+  /**
+   * Reads what the search for these hashes will most likely read, step by step for all of them: see `HashSlots.fetch`.
+   */
+  #fetch(count: number): void {
+    const fetched = this.#fetched;
+    const offsets = this.#offsets;
+    const arena = this.#arena;
+    this.#slots.fetch(this.#hashes, count, fetched);
+    for (let at = 0; at < count; at++) fetched[at] = offsets[fetched[at] as number] as number;
+    for (let at = 0; at < count; at++) fetched[at] = arena[fetched[at] as number] as number;
+  }
+
+  /** The id of the text at this place of the scratch space. */
+  #intern(start: number, end: number, hash: number): number {
+    const slot = this.#find(start, end, hash);
+    return slot < 0 ? this.#add(slot, start, end, hash) : this.#slots.number(slot);
+  }
+
+  /** Gives the next id to a text in the scratch space, for which the slot was missed. */
+  #add(missed: number, from: number, to: number, hash: number): number {
     const id = this.#count;
+    const length = to - from;
     this.#reserve(length);
     const start = this.#end;
-    if (length > fewBytes) this.#arena.set(this.#scratch.subarray(0, length), start);
+    if (length > fewBytes) this.#arena.set(this.#scratch.subarray(from, to), start);
     else {
       const [arena, scratch] = [this.#arena, this.#scratch];
-      for (let index = 0; index < length; index++) arena[start + index] = scratch[index] as number;
+      for (let index = 0; index < length; index++) arena[start + index] = scratch[from + index] as number;
     }
     this.#end = start + length;
     this.#count = id + 1;
@@ -84,14 +125,8 @@ export class Dictionary implements ConstantIds {
     const end = this.#offsets[id + 1] as number;
     const arena = this.#arena;
     if (end - start <= 48) {
-      let text = '';
-      let index = start;
-      for (; index < end; index++) {
-        const byte = arena[index] as number;
-        if (byte >= 0x80) break;
-        text += String.fromCharCode(byte);
-      }
-      if (index === end) return text;
+      const text = shortText(arena, start, end);
+      if (text !== null) return text;
     }
     return this.#decoder.decode(arena.subarray(start, end));
   }
@@ -177,47 +212,55 @@ export class Dictionary implements ConstantIds {
     if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);
     this.#scratch.set(text);
     const hash = hashOf(text, 0, text.length);
-    const missed = this.#find(text.length, hash);
+    const missed = this.#find(0, text.length, hash);
     assert(missed < 0, 'a text is added once');
-    this.#add(missed, text.length, hash);
+    this.#add(missed, 0, text.length, hash);
   }
 
-  /** Writes the text's UTF-8 into the scratch space and its hash into `#hash`; returns its length. */
-  #encode(text: string): number {
+  /** Writes the text's UTF-8 into the scratch space from there on, and its hash into `#hash`; returns where it ends. */
+  #encode(text: string, start: number): number {
     const length = text.length;
-    if (length * 3 > this.#scratch.length) this.#scratch = new Uint8Array(length * 4);
+    if (start + length * 3 > this.#scratch.length) this.#widen(start, length * 4);
     const scratch = this.#scratch;
     let hash = hashSeed ^ length;
     for (let index = 0; index < length; index++) {
       const unit = text.charCodeAt(index);
-      if (unit >= 0x80) return this.#encodeAny(text);
-      scratch[index] = unit;
+      if (unit >= 0x80) return this.#encodeAny(text, start);
+      scratch[start + index] = unit;
       hash = Math.imul(hash ^ unit, hashFactor);
     }
     this.#hash = finish(hash);
-    return length;
+    return start + length;
   }
 
-  #encodeAny(text: string): number {
-    const { written } = this.#encoder.encodeInto(text, this.#scratch);
-    this.#hash = hashOf(this.#scratch, 0, written);
-    return written;
+  #encodeAny(text: string, start: number): number {
+    const { written } = this.#encoder.encodeInto(text, this.#scratch.subarray(start));
+    this.#hash = hashOf(this.#scratch, start, start + written);
+    return start + written;
   }
 
-  /** The slot of the text in the scratch space; below 0 where it has none. */
-  #find(length: number, hash: number): number {
+  #widen(used: number, room: number): void {
+    const wider = new Uint8Array(used * 2 + room);
+    wider.set(this.#scratch.subarray(0, used));
+    this.#scratch = wider;
+  }
+
+  /** The slot of the text at this place of the scratch space; below 0 where it has none. */
+  #find(start: number, end: number, hash: number): number {
     const slots = this.#slots;
     let slot = slots.first(hash);
-    while (slot >= 0 && !this.#equals(slots.number(slot), length)) slot = slots.next(slot, hash);
+    while (slot >= 0 && !this.#equals(slots.number(slot), start, end)) slot = slots.next(slot, hash);
     return slot;
   }
 
-  #equals(id: number, length: number): boolean {
+  #equals(id: number, from: number, to: number): boolean {
+    const length = to - from;
     const start = this.#offsets[id] as number;
     if ((this.#offsets[id + 1] as number) - start !== length) return false;
     const arena = this.#arena;
     const scratch = this.#scratch;
-    for (let index = 0; index < length; index++) if (arena[start + index] !== scratch[index]) return false;
+    for (let index = 0; index < length; index++)
+      if (arena[start + index] !== scratch[from + index]) return false;
     return true;
   }
 
@@ -236,12 +279,21 @@ export class Dictionary implements ConstantIds {
 
   #rehash(): void {
     const slots = new HashSlots(this.#count * 2);
-    for (let id = 0; id < this.#count; id++)
-      slots.add(hashOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number), id);
+    const hashes = new Int32Array(mostTogether);
+    for (let first = 0; first < this.#count; first += mostTogether) {
+      const count = Math.min(mostTogether, this.#count - first);
+      for (let at = 0; at < count; at++) {
+        const id = first + at;
+        hashes[at] = hashOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
+      }
+      slots.addAll(hashes, count, first);
+    }
     this.#slots = slots;
   }
 }
 
+/** Texts are looked for together up to so many bytes. */
+const togetherBytes = 0x4000;
 /** So many bytes are copied one by one: to make a view of them takes longer. */
 const fewBytes = 64;
 const hashFactor = 0x01000193;
@@ -251,6 +303,31 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = hashSeed ^ (end - start);
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), hashFactor);
   return finish(hash);
+}
+
+/** The text of a few bytes; null where they are not all ASCII. Each call of `fromCharCode` makes a text: for eight at once. */
+function shortText(bytes: Uint8Array, start: number, end: number): string | null {
+  let text = '';
+  let at = start;
+  let all = 0;
+  for (; at + 8 <= end; at += 8) {
+    const a = bytes[at] as number;
+    const b = bytes[at + 1] as number;
+    const c = bytes[at + 2] as number;
+    const d = bytes[at + 3] as number;
+    const e = bytes[at + 4] as number;
+    const f = bytes[at + 5] as number;
+    const g = bytes[at + 6] as number;
+    const h = bytes[at + 7] as number;
+    all |= a | b | c | d | e | f | g | h;
+    text += String.fromCharCode(a, b, c, d, e, f, g, h);
+  }
+  for (; at < end; at++) {
+    const byte = bytes[at] as number;
+    all |= byte;
+    text += String.fromCharCode(byte);
+  }
+  return all < 0x80 ? text : null;
 }
 
 /** The byte of an ASCII letter in lower case; any other as it is. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { Prng } from '../base/prng.ts';
 import { equalPositions } from './fact-matching.ts';
-import { type FactPattern, FactStore, type FactToStore } from './fact-store.ts';
+import { type FactPattern, FactStore, type FactToStore, type StoreOutcome } from './fact-store.ts';
 
 function fact(predicate: string, args: readonly string[], changes: Partial<FactToStore> = {}): FactToStore {
   return { predicate, args, truthVal: true, scope: null, ...changes };
@@ -312,5 +313,48 @@ test('few facts are all that are seen in a generation and at a time, whatever ca
     expect(counts).toEqual([0, 1, 2, 2, 2, 3]);
     expect(seen(4, args)?.toSorted()).toEqual(['a,b@', 'a,b@s']);
     expect(seen(4, args, 50)).toEqual(['a,b@s']);
+  }
+});
+
+test('facts that are stored together become what they become one by one', () => {
+  for (let seed = 1; seed <= 12; seed++) {
+    const prng = new Prng(seed);
+    const constants = prng.pick([4, 40, 4000]);
+    const random = (): FactToStore =>
+      fact(
+        prng.pick(['p', 'p', 'q']),
+        Array.from({ length: prng.pick([0, 1, 2, 2, 2, 3]) }, () => `c${prng.below(constants)}`),
+        {
+          truthVal: prng.chance(0.9),
+          scope: prng.pick([null, null, 's', 't', 'u']),
+          ...(prng.chance(0.1) ? { validFrom: prng.pick([0, 5, 'always'] as const) } : {}),
+          ...(prng.chance(0.1) ? { validUntil: prng.pick([9, 12, 'never'] as const) } : {}),
+          ...(prng.chance(0.1) ? { metadata: { importance: prng.pick([0.1, 0.2]) } } : {}),
+        },
+      );
+    const [one, other] = [new FactStore(0), new FactStore(0)];
+    const told = (store: FactStore, { status, ...row }: StoreOutcome): unknown[] => [
+      status,
+      store.idOf(row),
+      store.identityOf(row),
+      store.versionAt(row),
+      row.row,
+    ];
+    for (let generation = 1; generation <= 12; generation++) {
+      const facts = Array.from({ length: prng.below(400) }, random);
+      const expected = facts.map((each) => told(one, one.store(each, generation, generation)));
+      const found: unknown[][] = [];
+      for (let from = 0; from < facts.length; ) {
+        const end = Math.min(facts.length, from + 1 + prng.below(200));
+        other.storeAll(facts, { from, end }, generation, generation, (outcome) =>
+          found.push(told(other, outcome)),
+        );
+        from = end;
+      }
+      expect(found).toEqual(expected);
+    }
+    expect([...other.relations.keys()]).toEqual([...one.relations.keys()]);
+    expect(other.scopeNames).toEqual(one.scopeNames);
+    expect(other.dictionary.size).toBe(one.dictionary.size);
   }
 });

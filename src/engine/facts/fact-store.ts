@@ -17,6 +17,7 @@ import {
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { ScopeNames } from './scope-names.ts';
 import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
+import { mostTogether } from './hash-slots.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -107,7 +108,6 @@ export class FactStore {
   readonly #numbers: FactNumbers;
   /** By their numbers, which stay when a relation is compacted. */
   readonly #relationList: StoredRelation[] = [];
-  readonly #relationNumbers = new Map<StoredRelation, number>();
   /** See `#room`. */
   #identity = new Int32Array(1);
 
@@ -245,6 +245,51 @@ export class FactStore {
     for (let position = 0; position < arity; position++)
       identity[position] = this.dictionary.intern(fact.args[position] as string);
     identity[arity] = this.internScope(fact.scope);
+    return this.#store(fact, relation, identity, generation, time);
+  }
+
+  /**
+   * Stores the facts from one place in the list to before another, in their order, each as `store`; `stored` is told what
+   * became of each. Where there are many facts it takes less than one by one: see `Dictionary.internAll`.
+   */
+  storeAll(
+    facts: readonly FactToStore[],
+    { from, end }: { readonly from: number; readonly end: number },
+    generation: number,
+    time: number,
+    stored: (outcome: StoreOutcome) => void,
+  ): void {
+    const texts: string[] = [];
+    for (let at = from; at < end; at++) for (const text of (facts[at] as FactToStore).args) texts.push(text);
+    const ids = new Int32Array(texts.length);
+    this.dictionary.internAll(texts, texts.length, ids);
+    let next = 0;
+    for (let at = from; at < end; ) {
+      const first = facts[at] as FactToStore;
+      const arity = first.args.length;
+      const relation = this.#relationFor(first.predicate, arity, !first.truthVal);
+      // Those of one relation mostly come together.
+      let count = 0;
+      for (; count < mostTogether && at + count < end && isOf(facts[at + count], relation); count++)
+        scopes[count] = this.internScope((facts[at + count] as FactToStore).scope);
+      relation.fetch(ids, next, scopes, count);
+      const identity = this.#room(arity);
+      for (let one = 0; one < count; one++, at++) {
+        for (let position = 0; position < arity; position++) identity[position] = ids[next++] as number;
+        identity[arity] = scopes[one] as number;
+        stored(this.#store(facts[at] as FactToStore, relation, identity, generation, time));
+      }
+    }
+  }
+
+  /** `identity` holds the ids of the arguments, then the scope. */
+  #store(
+    fact: FactToStore,
+    relation: StoredRelation,
+    identity: Int32Array,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
     const known = relation.find(identity);
     const kept =
       known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
@@ -294,7 +339,7 @@ export class FactStore {
     }
     this.version++;
     const { from, until, metadata } = version;
-    const number = this.#numbers.give(this.#numberOf(relation), generation);
+    const number = this.#numbers.give(relation.place, generation);
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.#noteBounds(number, from, until, time);
@@ -415,13 +460,12 @@ export class FactStore {
       if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
     }
     for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
-    const place = this.#numberOf(old);
+    const { place } = old;
     this.relations.set(key, fresh);
     const others = present(this.#byPredicate.get(old.predicate), 'a relation is found by its predicate');
     others[others.indexOf(old)] = fresh;
     this.#relationList[place] = fresh;
-    this.#relationNumbers.delete(old);
-    this.#relationNumbers.set(fresh, place);
+    fresh.place = place;
   }
 
   idOf(fact: FactRow): string {
@@ -620,13 +664,16 @@ export class FactStore {
     const others = this.#byPredicate.get(relation.predicate);
     if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);
     else others.push(relation);
-    this.#relationNumbers.set(relation, this.#relationList.length);
+    relation.place = this.#relationList.length;
     this.#relationList.push(relation);
   }
+}
 
-  #numberOf(relation: StoredRelation): number {
-    return present(this.#relationNumbers.get(relation), 'a relation has its number');
-  }
+/** Of facts that are stored together. */
+const scopes = new Int32Array(mostTogether);
+
+function isOf(fact: FactToStore | undefined, { predicate, arity, negated }: StoredRelation): boolean {
+  return fact?.predicate === predicate && fact.args.length === arity && fact.truthVal !== negated;
 }
 
 function numberOf({ relation, row }: FactRow): number {

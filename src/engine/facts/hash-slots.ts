@@ -46,6 +46,22 @@ export class HashSlots {
     return this.#probe((slot + 1) & (this.#tags.length - 1), (hash >>> 25) | 0x80);
   }
 
+  /**
+   * Reads what the search for each of these hashes reads first, and gives the numbers that stand there, 0 where none does.
+   * Nothing is found by it, but the processor fetches what is not in its cache for many hashes at once, where one search
+   * after the other waits for each.
+   */
+  fetch(hashes: Int32Array, count: number, numbers: Int32Array): void {
+    const tags = this.#tags;
+    const all = this.#numbers;
+    const mask = tags.length - 1;
+    for (let at = 0; at < count; at++) {
+      const slot = (hashes[at] as number) & mask;
+      // The highest bit says that the slot is taken; a branch here would be waited for.
+      numbers[at] = (all[slot] as number) & -((tags[slot] as number) >>> 7);
+    }
+  }
+
   number(slot: number): number {
     return this.#numbers[slot] as number;
   }
@@ -71,6 +87,12 @@ export class HashSlots {
     this.put(~slot, hash, number);
   }
 
+  /** As `add` for numbers one after the other, `first` and those after it: the hashes of at most `mostTogether`. */
+  addAll(hashes: Int32Array, count: number, first: number): void {
+    this.fetch(hashes, count, fetched);
+    for (let at = 0; at < count; at++) this.add(hashes[at] as number, first + at);
+  }
+
   /** All numbers, in no order. */
   forEach(see: (number: number) => void): void {
     for (let slot = 0; slot < this.#tags.length; slot++)
@@ -87,6 +109,10 @@ export class HashSlots {
     }
   }
 }
+
+/** So many hashes are looked for, or put in, together. */
+export const mostTogether = 64;
+const fetched = new Int32Array(mostTogether);
 
 function mostOf(slots: number): number {
   return (slots / 4) * 3;

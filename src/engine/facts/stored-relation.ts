@@ -4,7 +4,7 @@ import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed } from './hash.ts';
-import { HashSlots } from './hash-slots.ts';
+import { HashSlots, mostTogether } from './hash-slots.ts';
 
 /** Some things are kept of so many rows together: those whose number is the same but for so many low bits. */
 export const blockBits = 6;
@@ -22,6 +22,8 @@ export class StoredRelation {
   readonly negated: boolean;
   /** `arity` argument columns, then the scope. */
   readonly columns: Int32Array[];
+  /** Its number in the store that it belongs to, which gives it one. */
+  place = -1;
   count = 0;
   /** Rows that have not died. */
   live = 0;
@@ -90,6 +92,20 @@ export class StoredRelation {
   find(identity: Int32Array): number {
     const slot = this.#slot(identity, hashOf(identity));
     return slot < 0 ? -1 : this.#slots.number(slot);
+  }
+
+  /**
+   * Fetches what `find` will read for these facts, `mostTogether` at most: see `HashSlots.fetch`. Their argument ids stand one
+   * after the other from `start` on, their scopes apart.
+   */
+  fetch(ids: Int32Array, start: number, scopes: Int32Array, count: number): void {
+    let next = start;
+    for (let at = 0; at < count; at++) {
+      let hash = hashSeed;
+      for (let position = 0; position < this.arity; position++) hash = fold(hash, ids[next++] as number);
+      hashes[at] = finish(fold(hash, scopes[at] as number));
+    }
+    this.#slots.fetch(hashes, count, fetched);
   }
 
   /** The version of the fact that a reader of this generation or the one before it looks at, dead or alive; or -1. */
@@ -282,7 +298,7 @@ export class StoredRelation {
     this.count = count;
     for (let row = 0; row < count; row++) {
       if (this.isAlive(row)) this.live++;
-      this.#enter(row);
+      this.#slots.add(this.#hashOfRow(row), row);
       this.#noteScope(row);
       if ((row & 0x3fff) === 0x3fff) await slices.breathe();
     }
@@ -356,19 +372,30 @@ export class StoredRelation {
     const known = this.#slots;
     this.#slots = new HashSlots(known.count * 2);
     // In their order rows are read quicker; where some are older versions, those that are not stand in the slots.
-    if (this.count === known.count) for (let row = 0; row < this.count; row++) this.#enter(row);
-    else known.forEach((row) => this.#enter(row));
+    if (this.count === known.count) this.#enterAll();
+    else known.forEach((row) => this.#slots.add(this.#hashOfRow(row), row));
   }
 
-  /** Puts in a row whose fact is not there yet. */
-  #enter(row: number): void {
+  /** Puts in all rows, each of a fact of its own. */
+  #enterAll(): void {
+    for (let first = 0; first < this.count; first += mostTogether) {
+      const count = Math.min(mostTogether, this.count - first);
+      for (let at = 0; at < count; at++) hashes[at] = this.#hashOfRow(first + at);
+      this.#slots.addAll(hashes, count, first);
+    }
+  }
+
+  #hashOfRow(row: number): number {
     const columns = this.columns;
     let hash = hashSeed;
     for (let position = 0; position < columns.length; position++)
       hash = fold(hash, (columns[position] as Int32Array)[row] as number);
-    this.#slots.add(finish(hash), row);
+    return finish(hash);
   }
 }
+
+const hashes = new Int32Array(mostTogether);
+const fetched = new Int32Array(mostTogether);
 
 function hashOf(identity: Int32Array): number {
   let hash = hashSeed;

@@ -10,7 +10,7 @@ import { type Pacer, stepsBetweenLooks } from './evaluation.ts';
 import type { Machine } from './machine.ts';
 import { questionLevel } from './program.ts';
 import { substitute, withoutWildcards } from './question.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, viewKey } from './reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { BuiltBody, BuiltGroup } from './table.ts';
 
@@ -26,6 +26,20 @@ export interface Premise {
   readonly literal: Literal;
   /** Of an aggregate: its group, and the ids of the shared variables. */
   readonly group: { readonly built: BuiltGroup; readonly key: Int32Array } | null;
+  readonly rendered: string;
+  /** Equal for premises with the same proof: the same literal in the same view. */
+  readonly key: string;
+}
+
+/** The premise, with what it is told from others by: it is looked for by that more than once. */
+export function premiseOf(
+  view: ScopeChoice,
+  literal: Literal,
+  group: Premise['group'] = null,
+  nameOfView = viewKey(view),
+): Premise {
+  const rendered = renderLiteral(literal);
+  return { view, literal, group, rendered, key: `${nameOfView}\n${rendered}` };
 }
 
 export interface Instance {
@@ -124,7 +138,7 @@ export class Explainer {
 
   #instance(row: number): Instance {
     const premises = this.#premises(row);
-    const rendered = premises.map(({ literal }) => renderLiteral(literal));
+    const rendered = premises.map((premise) => premise.rendered);
     return { height: this.#heights()[row] as number, premises, rendered };
   }
 
@@ -172,24 +186,22 @@ export function premisesOf(
   literals: readonly Literal[],
   idOf: (variable: string) => number | undefined,
 ): Premise[] {
+  const nameOfView = viewKey(body.view);
   return literals.map((literal) => {
     const group = 'aggregate' in literal ? body.groups.get(literal) : undefined;
     const visible = (variable: string): string | undefined => {
       const id = idOf(variable);
       return id === undefined ? undefined : set.constants.text(id);
     };
-    return {
-      view: body.view,
-      literal: substitute(literal, visible),
-      group:
-        group === undefined
-          ? null
-          : {
-              built: group,
-              key: Int32Array.from(group.source.shared, (variable) =>
-                present(idOf(variable), 'a shared variable has a value'),
-              ),
-            },
-    };
+    const grouped =
+      group === undefined
+        ? null
+        : {
+            built: group,
+            key: Int32Array.from(group.source.shared, (variable) =>
+              present(idOf(variable), 'a shared variable has a value'),
+            ),
+          };
+    return premiseOf(body.view, substitute(literal, visible), grouped, nameOfView);
   });
 }

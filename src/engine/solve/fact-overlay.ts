@@ -165,6 +165,9 @@ function idsOf(constants: Constants): ConstantIds {
     },
     find: (text) => constants.find(text),
     intern: (text) => constants.idOf(text),
+    internAll: (texts, count, ids) => {
+      for (let at = 0; at < count; at++) ids[at] = constants.idOf(texts[at] as string);
+    },
     text: (id) => constants.text(id),
     compare: (left, right) => constants.order(left, right),
   };

@@ -1,15 +1,15 @@
 import { present } from '../base/assert.ts';
 import { compareTexts } from '../base/text-order.ts';
-import type { AtomLiteral, Literal } from '../contract/language.ts';
+import type { AtomLiteral } from '../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../contract/inference.ts';
-import type { FactRow, ScopeChoice } from '../facts/fact-store.ts';
+import type { FactRow, FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import { planBody } from '../logic/order.ts';
-import { renderAtom, renderLiteral } from '../logic/print.ts';
+import { renderAtom } from '../logic/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../logic/terms.ts';
 import { BodyCompiler } from './body-compiler.ts';
 import { type Derived, newDerived } from './derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
-import { Explainer, type Premise, premisesOf } from './explainer.ts';
+import { Explainer, type Premise, premiseOf, premisesOf } from './explainer.ts';
 import { filtersOf } from './join-order.ts';
 import { put } from './emitter.ts';
 import { questionLevel } from './program.ts';
@@ -53,6 +53,8 @@ export interface Proved {
 type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
 
 const mostAlternatives = 100;
+/** The facts of one atom are compared by their scopes: up to so many in one turn. */
+const fewScopes = 32;
 
 export class ProofBuilder {
   readonly steps: ProofStep[] = [];
@@ -116,7 +118,7 @@ export class ProofBuilder {
     await settle(this.#set, this.#reader, this.#pacer);
     const roots = new Set<number>();
     for (const { view, literal } of goals) {
-      const root = await this.#provePremise({ view, literal, group: null });
+      const root = await this.#provePremise(premiseOf(view, literal));
       if (root !== null) roots.add(root);
     }
     const uses: boolean[] = [];
@@ -197,7 +199,7 @@ export class ProofBuilder {
     }
     const [only] = steps;
     if (steps.length === 1 && only !== undefined) return only;
-    const atom = premises.map(({ literal }) => renderLiteral(literal)).join(', ');
+    const atom = premises.map(({ rendered }) => rendered).join(', ');
     const step = { atom, kind: 'rule' as const, rule: null, ruleId: null, premises: steps, scope: null };
     return this.#stepOf.get(`answer\n${atom}`) ?? this.#add(`answer\n${atom}`, null, step);
   }
@@ -259,33 +261,33 @@ export class ProofBuilder {
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       await this.#pacer.breathe();
       const { premise } = top;
-      if (this.#stepOf.has(stepKey(premise)) || (top.choice === null && this.#addLeaf(premise))) {
+      if (this.#stepOf.has(premise.key) || (top.choice === null && this.#addLeaf(premise))) {
         open.pop();
         continue;
       }
       if (this.isTruncated) return null;
       top.choice ??= await this.#choose(premise);
-      const missing = top.choice.premises.filter((each) => !this.#stepOf.has(stepKey(each)));
+      const missing = top.choice.premises.filter((each) => !this.#stepOf.has(each.key));
       if (missing.length > 0)
         for (const each of missing.reverse()) open.push({ premise: each, choice: null });
       else if (this.#addChosen(premise, top.choice) === null) return null;
       else open.pop();
     }
-    return this.#stepOf.get(stepKey(root)) ?? null;
+    return this.#stepOf.get(root.key) ?? null;
   }
 
   #addChosen(premise: Premise, { rule, premises }: Choice): number | null {
     if (rule !== null && this.steps.length < this.#mostSteps)
       this.#concluded.push({ step: this.steps.length, premise });
     return this.#add(
-      stepKey(premise),
+      premise.key,
       { premise, rule },
       {
-        atom: renderLiteral(premise.literal),
+        atom: premise.rendered,
         kind: rule === null ? 'aggregate' : 'rule',
         rule: rule === null ? null : rule.kept.text,
         ruleId: rule === null ? null : rule.kept.id,
-        premises: premises.map((each) => this.#stepOf.get(stepKey(each)) as number),
+        premises: premises.map((each) => this.#stepOf.get(each.key) as number),
         scope: rule === null ? null : rule.kept.scope,
       },
     );
@@ -295,30 +297,19 @@ export class ProofBuilder {
   #addLeaf(premise: Premise): boolean {
     const { literal, view } = premise;
     if (isAggregate(literal)) return false;
-    const atom = renderLiteral(literal);
+    const atom = premise.rendered;
     const plain = { atom, rule: null, ruleId: null, premises: [] };
     if (isBuiltin(literal) || isAbsence(literal)) {
       const kind = isBuiltin(literal) ? ('builtin' as const) : ('absence' as const);
-      return this.#add(stepKey(premise), { premise, rule: null }, { ...plain, kind, scope: null }) !== null;
+      return this.#add(premise.key, { premise, rule: null }, { ...plain, kind, scope: null }) !== null;
     }
     const fact = this.storedFact(view, literal);
     if (fact === null) return false;
     const reader = this.#reader;
     const isNew = isAdded(reader, fact);
     const facts = isNew && reader.overlay !== null ? reader.overlay.added.facts : reader.facts;
-    const factId = isNew ? reader.overlay?.idOf(fact) : facts.idOf(fact);
-    const metadata = facts.metadataOf(fact);
-    const step = this.#add(
-      stepKey(premise),
-      { premise, rule: null },
-      {
-        ...plain,
-        kind: 'fact',
-        scope: facts.scopeOf(fact),
-        ...(typeof factId === 'string' ? { factId } : {}),
-        ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
-      },
-    );
+    const factId = isNew ? (reader.overlay?.idOf(fact) ?? null) : facts.idOf(fact);
+    const step = this.#add(premise.key, { premise, rule: null }, factStep(facts, fact, atom, factId));
     if (step !== null && !isNew) this.facts.push(fact);
     return step !== null;
   }
@@ -332,7 +323,10 @@ export class ProofBuilder {
     let first: FactRow | null = null;
     let firstScope = Number.POSITIVE_INFINITY;
     const pattern = { predicate: atom.predicate, args: atom.args, truthVal: !atom.negated, scope: view };
-    for (const fact of matching(reader, pattern)) {
+    const { facts, generation, time, overlay } = reader;
+    // Of few scopes an atom is found without an index, which would take in all facts of its relation.
+    const few = overlay === null ? facts.fewMatches(pattern, generation, time, fewScopes) : null;
+    for (const fact of few ?? matching(reader, pattern)) {
       const scope = scopeRank(reader, fact);
       if (scope >= firstScope) continue;
       first = fact;
@@ -358,6 +352,7 @@ export class ProofBuilder {
     const goal = { view: premise.view, literal: premise.literal as AtomLiteral };
     const { table, tuple, height } = this.#find(goal);
     for (const rule of table.rules) {
+      if (height > 1 && concludesLow(rule.body)) continue;
       const found = await this.#explainer(rule).lowest(tuple, this.#reader, this.#pacer);
       if (found?.height === height) return { rule, premises: found.premises };
     }
@@ -412,7 +407,7 @@ export class ProofBuilder {
     for (const tuple of this.#tuplesOf(group, key)) {
       const found = await explainer.lowest(tuple, this.#reader, this.#pacer);
       for (const premise of present(found, 'a tuple of a group was derived').premises)
-        premises.set(renderLiteral(premise.literal), premises.get(renderLiteral(premise.literal)) ?? premise);
+        if (!premises.has(premise.rendered)) premises.set(premise.rendered, premise);
     }
     return { rule: null, premises: [...premises.values()] };
   }
@@ -443,7 +438,9 @@ export class ProofBuilder {
 
   /** The table that holds the atom, its tuple and its least height. */
   #find({ literal, view }: GroundAtom): { table: Table; tuple: Int32Array; height: number } {
-    const tuple = Int32Array.from(literal.args, (text) => this.#set.constants.idOf(text));
+    const { args } = literal;
+    const tuple = new Int32Array(args.length);
+    for (let at = 0; at < args.length; at++) tuple[at] = this.#set.constants.idOf(args[at] as string);
     const wanted = viewKey(view);
     for (const table of this.#set.tablesOf(relationOf(literal))) {
       if (viewKey(table.view) !== wanted) continue;
@@ -457,6 +454,31 @@ export class ProofBuilder {
     }
     throw new Error(`assertion failed: ${renderAtom(literal)} was derived`);
   }
+}
+
+/** True where all instances of the body rest on stored facts alone: their conclusions have height 1. */
+function concludesLow({ atoms, groups }: BuiltBody): boolean {
+  return groups.size === 0 && atoms.every(({ source }) => source.kind === 'stored');
+}
+
+/** The step of a stored fact, `atom` as rendered; `factId` is null where it has no id yet. */
+export function factStep(
+  facts: FactStore,
+  fact: FactRow,
+  atom: string,
+  factId: string | null,
+): Omit<ProofStep, 'id'> {
+  const metadata = facts.metadataOf(fact);
+  return {
+    atom,
+    rule: null,
+    ruleId: null,
+    premises: [],
+    kind: 'fact',
+    scope: facts.scopeOf(fact),
+    ...(factId === null ? {} : { factId }),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+  };
 }
 
 /** The number of the fact's scope; a scope that only an overlay has comes after all others. */
@@ -475,9 +497,4 @@ function groundAtom(atom: AtomLiteral, matches: Matches, row: number): AtomLiter
     return at < 0 ? term : constants.text((columns[at] as Int32Array)[row] as number);
   });
   return { ...atom, args };
-}
-
-/** Equal for premises with the same proof: the same literal in the same view. */
-export function stepKey({ view, literal }: { view: ScopeChoice; literal: Literal }): string {
-  return `${viewKey(view)}\n${renderLiteral(literal)}`;
 }
