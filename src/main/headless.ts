@@ -87,7 +87,7 @@ async function serve(): Promise<number> {
   const log = loggerFor(config);
   const told = nextSignal();
   const { startService } = await import('./service.ts');
-  const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
+  const service = await Promise.race([startService(config, { log, warmsUp: true }), told.then(() => null)]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
   await keepStart(config, environment, service, log);

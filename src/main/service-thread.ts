@@ -29,7 +29,7 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  const service = await startService(config, { log });
+  const service = await startService(config, { log, warmsUp: true });
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {

@@ -1,0 +1,64 @@
+/**
+ * Makes a service quick before it is first asked. V8 runs code slowly until it was called often, so the first questions
+ * after a start cost a multiple of later ones: what is asked most is therefore done before, to a service of the same make
+ * that is all in memory, says nothing, and is dropped afterwards.
+ *
+ * Nobody waits for it: each request is a short piece of work, and none is made while the service itself is at work or was a
+ * moment ago. It leaves nothing behind but compiled code.
+ */
+import type { Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MemoryConnection } from './memory-connection.ts';
+import { warmUpRequests } from './warm-up-requests.ts';
+
+/** Milliseconds between two requests: whoever came meanwhile has their turn. */
+const betweenMs = 1;
+/** Milliseconds for which nobody may have asked the service. */
+const quietMs = 20;
+/** Milliseconds after which it is given up: a service that is asked all the time warms up by itself. */
+const mostMs = 30_000;
+
+/** What of the service that is warmed up says whether it may be disturbed. */
+export interface Warming {
+  /** Calls that are running, and calls so far. */
+  readonly activity: { readonly running: number; readonly started: number };
+  /** Aborts when the service ends. */
+  readonly signal: AbortSignal;
+}
+
+/** A service that nobody else reaches. */
+export interface Rehearsal {
+  /** Does not listen, and takes connections all the same. */
+  readonly server: Server;
+  close(): Promise<void>;
+}
+
+/** Resolves when it is done or was given up. Rejects where a request is not answered as it should be: a bug. */
+export async function warmUp({ activity, signal }: Warming, open: () => Promise<Rehearsal>): Promise<void> {
+  const until = performance.now() + mostMs;
+  const mayGoOn = async (): Promise<boolean> => {
+    await pause(betweenMs);
+    while (!signal.aborted && performance.now() < until) {
+      if (activity.running === 0 && activity.started === started) return true;
+      ({ started } = activity);
+      await pause(quietMs);
+    }
+    return false;
+  };
+  let { started } = activity;
+  if (!(await mayGoOn())) return;
+  const rehearsal = await open();
+  const connection = new MemoryConnection(rehearsal.server);
+  try {
+    let session: string | null = null;
+    for (const { path, body } of warmUpRequests()) {
+      if (!(await mayGoOn())) return;
+      const answer = await connection.post(path, session === null ? {} : { 'mcp-session-id': session }, body);
+      if (answer.status >= 300) throw new Error(`warming up: ${path} was answered with ${answer.status}`);
+      session = answer.headers.get('mcp-session-id') ?? session;
+    }
+  } finally {
+    connection.close();
+    await rehearsal.close();
+  }
+}
