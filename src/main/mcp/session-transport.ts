@@ -54,7 +54,7 @@ export class SessionTransport implements Transport {
   }
 
   get onmessage(): Transport['onmessage'] {
-    return this.#sdk.onmessage as Transport['onmessage'];
+    return this.#sdk.onmessage;
   }
 
   set onmessage(listener: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined) {
