@@ -58,7 +58,7 @@ describe('a service that warms up', () => {
 
   it('ends at once when it is told to, in the middle of it', async () => {
     const warm = await startWarming();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 400));
     await warm.close();
     await warm.warmedUp;
     expect(warm.logged.filter(({ msg }) => !String(msg).startsWith('Server listening'))).toEqual([]);
@@ -109,7 +109,7 @@ describe('warming up', () => {
     const asking = setInterval(() => activity.started++, 1);
     const ended = new AbortController();
     const warming = warmUp({ activity, signal: ended.signal }, open);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, 500));
     expect(rehearsal.asked).toBeLessThan(3);
     clearInterval(asking);
     ended.abort();

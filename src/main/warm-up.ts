@@ -11,6 +11,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MemoryConnection } from './memory-connection.ts';
 import { warmUpRequests } from './warm-up-requests.ts';
 
+/** Milliseconds before it begins: who waits for the service to be ready is told first, and asks. */
+const firstMs = 200;
 /** Milliseconds between two requests: whoever came meanwhile has their turn. */
 const betweenMs = 1;
 /** Milliseconds for which nobody may have asked the service. */
@@ -46,6 +48,8 @@ export async function warmUp({ activity, signal }: Warming, open: () => Promise<
     return false;
   };
   let { started } = activity;
+  // Ends early where the service does, which is looked at next.
+  await pause(firstMs, null, { signal }).catch(() => null);
   if (!(await mayGoOn())) return;
   const rehearsal = await open();
   const connection = new MemoryConnection(rehearsal.server);
