@@ -9,7 +9,7 @@ export interface WarmUpRequest {
   readonly body: object;
 }
 
-const rounds = 10;
+const rounds = 8;
 const people = 24;
 
 const rules = [
