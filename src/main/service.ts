@@ -54,6 +54,8 @@ import { createLogger, type Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
+export { usualQuietMs } from './warm-up.ts';
+
 export interface Service {
   /** Where this machine reaches it: `http://127.0.0.1:9300`. */
   readonly address: string;
@@ -63,8 +65,8 @@ export interface Service {
   readonly engine: Engine;
   /** How many MCP clients are connected, the workbench's own aside, or were heard of in the last minutes. */
   readonly connectedAgents: number;
-  /** Resolves when warming up has ended, one way or another; at once where there is none. */
-  readonly warmedUp: Promise<void>;
+  /** Resolves when warming up has ended, with true where all of it was done; at once with false where there is none. */
+  readonly warmedUp: Promise<boolean>;
   /** Ends it within ten seconds. May be called again. */
   close(): Promise<void>;
   /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
@@ -81,8 +83,8 @@ export interface ServiceOptions {
   readonly endLimits?: EndLimits;
   /** What is offered over MCP, if not the knowledge base. For tests. */
   readonly mcpSurface?: McpSurface;
-  /** Has it warm up once it is ready, while nobody asks. */
-  readonly warmsUp?: boolean;
+  /** Has it warm up once it is ready and nobody has asked for so many milliseconds; never where it is left out. */
+  readonly warmUpAfterMs?: number;
 }
 
 /** How long the parts of the end may take, in milliseconds. */
@@ -115,7 +117,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     await running.listen();
     await running.open();
-    if (options.warmsUp === true) running.warmUp();
+    if (options.warmUpAfterMs !== undefined) running.warmUp(options.warmUpAfterMs);
     return running;
   } catch (error) {
     await running.close();
@@ -145,7 +147,7 @@ class RunningService implements Service, ServiceState {
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
   readonly #ending = new AbortController();
-  warmedUp: Promise<void> = Promise.resolve();
+  warmedUp: Promise<boolean> = Promise.resolve(false);
   isDiskStuck = false;
   address = '';
   secureAddress: string | null = null;
@@ -325,11 +327,12 @@ class RunningService implements Service, ServiceState {
   }
 
   /** Begins to warm up; `warmedUp` is when that has ended. */
-  warmUp(): void {
+  warmUp(quietMs: number): void {
     const { activity } = present(this.#http, 'it listens');
     const { signal } = this.#ending;
-    this.warmedUp = warmUp({ activity, signal }, () => this.#rehearse()).catch((error: unknown) => {
+    this.warmedUp = warmUp({ activity, signal, quietMs }, () => this.#rehearse()).catch((error: unknown) => {
       this.#log.error({ err: error }, 'a bug: warming up failed inside');
+      return false;
     });
   }
 
@@ -568,7 +571,7 @@ const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf
 const neverAborted = new AbortController().signal;
 
 /** Resolves when the work has ended, or after `limitMs`: true where it has. Rejects as the work does. */
-async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), limitMs);

@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 async function startWarming(): Promise<ServiceUnderTest> {
-  service = await startServiceUnderTest({}, { warmsUp: true });
+  service = await startServiceUnderTest({}, { warmUpAfterMs: 20 });
   return service;
 }
 
@@ -32,7 +32,7 @@ describe('a service that warms up', () => {
     const warm = await startWarming();
     const changes: unknown[] = [];
     const end = warm.engine.subscribe((change) => changes.push(change));
-    await warm.warmedUp;
+    expect(await warm.warmedUp).toBe(true);
     end();
     expect(warm.logged.filter(({ msg }) => !String(msg).startsWith('Server listening'))).toEqual([]);
     expect(changes).toEqual([]);
@@ -58,7 +58,7 @@ describe('a service that warms up', () => {
 
   it('ends at once when it is told to, in the middle of it', async () => {
     const warm = await startWarming();
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 150));
     await warm.close();
     await warm.warmedUp;
     expect(warm.logged.filter(({ msg }) => !String(msg).startsWith('Server listening'))).toEqual([]);
@@ -84,14 +84,17 @@ describe('warming up', () => {
 
   it('makes every request where nobody asks', async () => {
     const { rehearsal, open } = counting();
-    await warmUp({ activity: { running: 0, started: 3 }, signal: new AbortController().signal }, open);
+    await warmUp(
+      { activity: { running: 0, started: 3 }, signal: new AbortController().signal, quietMs: 20 },
+      open,
+    );
     expect(rehearsal).toEqual({ asked: all, isClosed: true });
   });
 
   it('makes none while a call runs, and goes on after it', async () => {
     const { rehearsal, open } = counting();
     const activity = { running: 0, started: 0 };
-    const warming = warmUp({ activity, signal: new AbortController().signal }, open);
+    const warming = warmUp({ activity, signal: new AbortController().signal, quietMs: 20 }, open);
     await expect.poll(() => rehearsal.asked).toBeGreaterThan(3);
     Object.assign(activity, { running: 1, started: 1 });
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -108,7 +111,7 @@ describe('warming up', () => {
     const activity = { running: 0, started: 0 };
     const asking = setInterval(() => activity.started++, 1);
     const ended = new AbortController();
-    const warming = warmUp({ activity, signal: ended.signal }, open);
+    const warming = warmUp({ activity, signal: ended.signal, quietMs: 20 }, open);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(rehearsal.asked).toBeLessThan(3);
     clearInterval(asking);
@@ -119,7 +122,7 @@ describe('warming up', () => {
   it('ends in the middle when the service does', async () => {
     const { rehearsal, open } = counting();
     const ended = new AbortController();
-    const warming = warmUp({ activity: { running: 0, started: 0 }, signal: ended.signal }, open);
+    const warming = warmUp({ activity: { running: 0, started: 0 }, signal: ended.signal, quietMs: 20 }, open);
     await expect.poll(() => rehearsal.asked).toBeGreaterThan(3);
     ended.abort();
     await warming;
@@ -130,7 +133,9 @@ describe('warming up', () => {
   it('says so where it is not answered as it should be', async () => {
     const { rehearsal, open } = counting(500);
     const signal = new AbortController().signal;
-    await expect(warmUp({ activity: { running: 0, started: 0 }, signal }, open)).rejects.toThrow('500');
+    await expect(warmUp({ activity: { running: 0, started: 0 }, signal, quietMs: 20 }, open)).rejects.toThrow(
+      '500',
+    );
     expect(rehearsal).toEqual({ asked: 1, isClosed: true });
   });
 });
