@@ -67,8 +67,12 @@ export function cpuSeconds(): number {
 
 /** Bytes that this process holds after a full collection, on the heap and in buffers outside it. */
 export function heldBytes(): number {
-  if (globalThis.gc === undefined) throw new Error('start this process with --expose-gc');
-  globalThis.gc();
+  collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
+}
+
+export function collectGarbage(): void {
+  if (globalThis.gc === undefined) throw new Error('start this process with --expose-gc');
+  globalThis.gc();
 }

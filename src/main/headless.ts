@@ -86,8 +86,11 @@ async function serve(): Promise<number> {
   const config = parseConfig(environment);
   const log = loggerFor(config);
   const told = nextSignal();
-  const { startService } = await import('./service.ts');
-  const service = await Promise.race([startService(config, { log }), told.then(() => null)]);
+  const { startService, usualQuietMs } = await import('./service.ts');
+  const service = await Promise.race([
+    startService(config, { log, warmUpAfterMs: usualQuietMs }),
+    told.then(() => null),
+  ]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.
   if (service === null) return 0;
   await keepStart(config, environment, service, log);

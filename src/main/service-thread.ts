@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert, present, StartupError } from '../engine/index.ts';
 import { parseConfig } from './config.ts';
 import { isThreadCommand, isThreadSettings, type Refusal, type ThreadMessage } from './service-messages.ts';
-import { type Service, startService } from './service.ts';
+import { type Service, startService, usualQuietMs } from './service.ts';
 import { recordStart } from './start-record.ts';
 import { StartRefusal } from './start-refusal.ts';
 import { createLogger, standardErrorWriter } from './telemetry/logger.ts';
@@ -29,7 +29,7 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  const service = await startService(config, { log });
+  const service = await startService(config, { log, warmUpAfterMs: usualQuietMs });
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {

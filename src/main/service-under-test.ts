@@ -29,7 +29,7 @@ export interface Answered<Body> {
 
 export async function startServiceUnderTest(
   environment: Environment = {},
-  options: Pick<ServiceOptions, 'endLimits' | 'keystorePollMs' | 'mcpSurface'> = {},
+  options: Pick<ServiceOptions, 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'warmUpAfterMs'> = {},
 ): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({
@@ -50,6 +50,7 @@ export async function startServiceUnderTest(
     secureAddress: service.secureAddress,
     port: service.port,
     engine: service.engine,
+    warmedUp: service.warmedUp,
     close: () => service.close(),
     get connectedAgents() {
       return service.connectedAgents;

@@ -19,7 +19,7 @@ import type { A2aHost } from './a2a-host.ts';
 import { mountA2a } from './a2a/mount.ts';
 import { Authentication } from './auth/authentication.ts';
 import { createBridgeTest } from './bridge/test-bridge.ts';
-import { type Config, defaultAdminPassword } from './config.ts';
+import { type Config, defaultAdminPassword, parseConfig } from './config.ts';
 import {
   type CheckedInput,
   checkInput,
@@ -50,8 +50,11 @@ import { Following } from './replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { heldFolder, listenFailure, openFailure } from './start-failure.ts';
 import { StartRefusal } from './start-refusal.ts';
-import type { Logger } from './telemetry/logger.ts';
+import { createLogger, type Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
+import { type Rehearsal, warmUp } from './warm-up.ts';
+
+export { usualQuietMs } from './warm-up.ts';
 
 export interface Service {
   /** Where this machine reaches it: `http://127.0.0.1:9300`. */
@@ -62,6 +65,8 @@ export interface Service {
   readonly engine: Engine;
   /** How many MCP clients are connected, the workbench's own aside, or were heard of in the last minutes. */
   readonly connectedAgents: number;
+  /** Resolves when warming up has ended, with true where all of it was done; at once with false where there is none. */
+  readonly warmedUp: Promise<boolean>;
   /** Ends it within ten seconds. May be called again. */
   close(): Promise<void>;
   /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
@@ -78,6 +83,8 @@ export interface ServiceOptions {
   readonly endLimits?: EndLimits;
   /** What is offered over MCP, if not the knowledge base. For tests. */
   readonly mcpSurface?: McpSurface;
+  /** Has it warm up once it is ready and nobody has asked for so many milliseconds; never where it is left out. */
+  readonly warmUpAfterMs?: number;
 }
 
 /** How long the parts of the end may take, in milliseconds. */
@@ -110,6 +117,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     await running.listen();
     await running.open();
+    if (options.warmUpAfterMs !== undefined) running.warmUp(options.warmUpAfterMs);
     return running;
   } catch (error) {
     await running.close();
@@ -138,12 +146,15 @@ class RunningService implements Service, ServiceState {
   #following: Following | null = null;
   #phase: ServicePhase = 'starting';
   #closing: Promise<void> | null = null;
+  readonly #ending = new AbortController();
+  warmedUp: Promise<boolean> = Promise.resolve(false);
   isDiskStuck = false;
   address = '';
   secureAddress: string | null = null;
   port = 0;
 
-  constructor(config: Config, options: ServiceOptions) {
+  /** `isOfProcess`: it is the one service of the process, and measures that too. */
+  constructor(config: Config, options: ServiceOptions, isOfProcess = true) {
     const { log, checkOutputs = false, endLimits = usualEnd } = options;
     const { keystorePollMs = usualKeystorePollMs } = options;
     this.#config = config;
@@ -168,6 +179,7 @@ class RunningService implements Service, ServiceState {
         uptimeMs: () => this.uptimeMs(),
       },
       specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
+      isOfProcess,
     );
     const model = createLanguageModel(config, {
       onCall: (call) => this.#providerCalled(call),
@@ -271,8 +283,22 @@ class RunningService implements Service, ServiceState {
   /** Listens; every call but health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
     const keystore = await this.#openKeystore();
+    const http = await this.#createHttp();
+    const bound = await this.#listenPlain(http.app);
+    this.port = bound.port;
+    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
+    let { address } = bound;
+    if (keystore !== null) {
+      this.#securePort = await keystore.listen(http);
+      address = this.#securePort.host;
+      this.secureAddress = `https://${reachableHost(address)}:${this.#securePort.port}`;
+    }
+    if (!isLoopbackAddress(address)) this.#warnOfOpenness(address);
+  }
+
+  async #createHttp(): Promise<HttpApp> {
     const mcp = this.#mcpHost();
-    this.#http = await createHttpApp(
+    const http = await createHttpApp(
       {
         version: this.version,
         log: this.#log,
@@ -296,16 +322,28 @@ class RunningService implements Service, ServiceState {
         (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
       ],
     );
-    const bound = await this.#listenPlain(this.#http.app);
-    this.port = bound.port;
-    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
-    let { address } = bound;
-    if (keystore !== null) {
-      this.#securePort = await keystore.listen(this.#http);
-      address = this.#securePort.host;
-      this.secureAddress = `https://${reachableHost(address)}:${this.#securePort.port}`;
-    }
-    if (!isLoopbackAddress(address)) this.#warnOfOpenness(address);
+    this.#http = http;
+    return http;
+  }
+
+  /** Begins to warm up; `warmedUp` is when that has ended. */
+  warmUp(quietMs: number): void {
+    const { activity } = present(this.#http, 'it listens');
+    const { signal } = this.#ending;
+    this.warmedUp = warmUp({ activity, signal, quietMs }, () => this.#rehearse()).catch((error: unknown) => {
+      this.#log.error({ err: error }, 'a bug: warming up failed inside');
+      return false;
+    });
+  }
+
+  /** A service of the same make, all in memory, that nobody reaches and that says nothing. */
+  async #rehearse(): Promise<Rehearsal> {
+    const config = { ...parseConfig({}), storageDir: null, endpointFile: null };
+    const log = createLogger({ level: this.#config.logLevel, format: 'json', write: () => {} });
+    const other = new RunningService(config, { log }, false);
+    const { app } = await other.#createHttp();
+    await other.open();
+    return { server: app.server, close: () => other.close() };
   }
 
   /** null: TLS is off. */
@@ -410,6 +448,7 @@ class RunningService implements Service, ServiceState {
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
     this.#phase = 'closing';
+    this.#ending.abort();
     this.#metrics.close();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
@@ -420,6 +459,7 @@ class RunningService implements Service, ServiceState {
         disconnectSecure(this.#securePort, disconnectMs),
       ]);
     }
+    await within(left(allMs), this.warmedUp);
     if (this.#engine === null) return;
     await within(left(allMs), this.#following?.close() ?? Promise.resolve());
     this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
@@ -531,7 +571,7 @@ const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf
 const neverAborted = new AbortController().signal;
 
 /** Resolves when the work has ended, or after `limitMs`: true where it has. Rejects as the work does. */
-async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), limitMs);

@@ -22,8 +22,20 @@ export class Activity {
   /** Open streams by owner. */
   readonly #owned = new Map<string, number>();
   #whenIdle: (() => void) | null = null;
+  #started = 0;
+
+  /** Calls that are running. */
+  get running(): number {
+    return this.#calls.size;
+  }
+
+  /** Calls so far. */
+  get started(): number {
+    return this.#started;
+  }
 
   startCall(): Task {
+    this.#started++;
     return this.#start(this.#calls);
   }
 

@@ -127,8 +127,18 @@ export async function handOver(
 ): Promise<void> {
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) reply.raw.setHeader(name, value);
-  reply.hijack();
   gatherFirstParts(reply.raw);
+  await takeOver(host, request, reply, write);
+}
+
+/** The same for who writes an answer in one piece, with the headers that are set on the raw response. */
+export async function takeOver(
+  host: McpHost,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  write: (gone: Cancellation) => Promise<void>,
+): Promise<void> {
+  reply.hijack();
   const gone = new CancellationSource();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.cancel();

@@ -5,7 +5,6 @@
  * client sends there for its notifications is 405, which tells it that there are none. Checks of Origin, Host
  * and credentials are the hooks of the app that the routes are mounted on.
  */
-import type { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
@@ -15,6 +14,7 @@ import { createContexts } from './connection.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
 import { ssePath, streamablePath } from './revisions.ts';
+import type { SessionTransport } from './session-transport.ts';
 import { defaultLimits, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { messagesPath, mostUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
@@ -52,7 +52,7 @@ export function mountMcp(
   const streamable: StreamableEndpoint = {
     ...surroundings,
     stateless,
-    sessions: new Sessions<NodeStreamableHTTPServerTransport>(limits),
+    sessions: new Sessions<SessionTransport>(limits),
   };
   const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
   host.listClients(() => [

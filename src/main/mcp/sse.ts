@@ -9,8 +9,16 @@ import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
 import { ConnectedClient } from './client.ts';
-import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
+import {
+  callerInSession,
+  handOver,
+  messageOf,
+  sessionErrors,
+  takeOver,
+  unknownSession,
+} from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
+import { isPlainRequest } from './session-transport.ts';
 import { Session, type Sessions } from './sessions.ts';
 
 /** Where a client posts its messages; the endpoint event adds the session's id. */
@@ -81,11 +89,18 @@ export async function postSseMessage(
   const caller = callerInSession(host, session, request);
   if (session.unreadBytes() > maxUnreadBytes)
     throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
+  // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.
+  const context = { caller, gone: neverGone, agent: session.client };
+  if (request.headers['content-type'] === 'application/json' && isPlainRequest(message)) {
+    // As the SDK takes one, which first makes of it a request of the web's that nobody looks at.
+    await takeOver(host, request, reply, async () => {
+      await contexts.run(context, () => session.transport.handleMessage(message));
+      reply.raw.writeHead(202).end('Accepted');
+    });
+    return;
+  }
   await handOver(host, request, reply, () =>
-    // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.
-    contexts.run({ caller, gone: neverGone, agent: session.client }, () =>
-      session.transport.handlePostMessage(request.raw, reply.raw, message),
-    ),
+    contexts.run(context, () => session.transport.handlePostMessage(request.raw, reply.raw, message)),
   );
 }
 

@@ -6,22 +6,29 @@
  * cancelled.
  */
 import { randomUUID } from 'node:crypto';
-import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { isInitializeRequest } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, invalid } from '../../engine/index.ts';
 import { ConnectedClient } from './client.ts';
-import { callerInSession, handOver, messageOf, sessionErrors, unknownSession } from './connection.ts';
+import {
+  callerInSession,
+  handOver,
+  messageOf,
+  sessionErrors,
+  takeOver,
+  unknownSession,
+} from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
+import { SessionTransport } from './session-transport.ts';
 import { Session, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
 
 export interface StreamableEndpoint extends SessionSurroundings {
-  readonly sessions: Sessions<NodeStreamableHTTPServerTransport>;
+  readonly sessions: Sessions<SessionTransport>;
   readonly stateless: StatelessEndpoint;
 }
 
-type StreamableSession = Session<NodeStreamableHTTPServerTransport>;
+type StreamableSession = Session<SessionTransport>;
 
 /** POST: a message of an open session, or the `initialize` that opens one. */
 export async function postMessage(
@@ -46,6 +53,13 @@ export async function postMessage(
     throw invalid('Mcp-Session-Id', 'the header is needed on every message but initialize, which answers it');
   }
   session.touch(Date.now());
+  const usual = session.transport.usual(request.raw, message);
+  if (usual !== null) {
+    await takeOver(host, request, reply, async (gone) =>
+      contexts.run({ caller, gone, agent: session.client }, () => session.transport.take(usual, reply.raw)),
+    );
+    return;
+  }
   await handOver(host, request, reply, (gone) =>
     contexts.run({ caller, gone, agent: session.client }, () =>
       session.transport.handleRequest(request.raw, reply.raw, message),
@@ -89,7 +103,7 @@ export async function endSession(
 
 async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
   const { host, contexts, sessions, nextClientId } = endpoint;
-  const transport = new NodeStreamableHTTPServerTransport({
+  const transport = new SessionTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => sessions.add(id, session),
   });

@@ -57,11 +57,18 @@ const lags = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 /** Methods of requests that are told apart; the parser takes some thirty more, which nothing here answers. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** `toolNames`: the MCP tools, whose series start at 0. */
-export function createMetrics(sources: MetricSources, toolNames: readonly string[]): Metrics {
+/**
+ * `toolNames`: the MCP tools, whose series start at 0. `isOfProcess`: with the metrics of the process, which is watched for
+ * them until it ends.
+ */
+export function createMetrics(
+  sources: MetricSources,
+  toolNames: readonly string[],
+  isOfProcess = true,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  if (isOfProcess) collectDefaultMetrics({ register: registry });
   const read = addReadings(registers, sources);
   const durations = addDurations(registers, toolNames);
   const lag = watchEventLoop(registry);

@@ -1,0 +1,199 @@
+/**
+ * The transport of a session over Streamable HTTP: the SDK's, but for usual requests, which are answered on their responses.
+ *
+ * The SDK's makes of each request one of the web's, and of its answer a stream that is read piece by piece: most of what a
+ * short call cost. A request is usual where nothing about it can be refused by a transport and nothing but its answer is
+ * to come: one message, with headers that every client sends. All others go the SDK's way, which alone refuses, opens and
+ * ends. A client cannot tell which way its request went: events, headers and keep-alives are the same.
+ */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  MessageExtraInfo,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+  WebStandardStreamableHTTPServerTransportOptions,
+} from '@modelcontextprotocol/server';
+
+/** Milliseconds after which the head of an answer goes out alone, so that its client knows that there will be one. */
+const headMs = 100;
+/** As the SDK has it. */
+const keepAliveMs = 15_000;
+
+export class SessionTransport implements Transport {
+  readonly #sdk: NodeStreamableHTTPServerTransport;
+  /** Usual requests without their answer, by the id that their client gave them. */
+  readonly #open = new Map<RequestId, EventAnswer>();
+  #versions: readonly string[] = [];
+
+  constructor(options: WebStandardStreamableHTTPServerTransportOptions) {
+    this.#sdk = new NodeStreamableHTTPServerTransport(options);
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sdk.sessionId;
+  }
+
+  get onclose(): (() => void) | undefined {
+    return this.#sdk.onclose;
+  }
+
+  set onclose(listener: (() => void) | undefined) {
+    this.#sdk.onclose = listener === undefined ? undefined : () => this.#closed(listener);
+  }
+
+  get onerror(): ((error: Error) => void) | undefined {
+    return this.#sdk.onerror;
+  }
+
+  set onerror(listener: ((error: Error) => void) | undefined) {
+    this.#sdk.onerror = listener;
+  }
+
+  get onmessage(): Transport['onmessage'] {
+    return this.#sdk.onmessage;
+  }
+
+  set onmessage(listener: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined) {
+    this.#sdk.onmessage = listener;
+  }
+
+  setSupportedProtocolVersions(versions: string[]): void {
+    this.#versions = versions;
+    this.#sdk.setSupportedProtocolVersions(versions);
+  }
+
+  start(): Promise<void> {
+    return this.#sdk.start();
+  }
+
+  close(): Promise<void> {
+    return this.#sdk.close();
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    const isAnswer = !('method' in message);
+    const id = isAnswer ? message.id : options?.relatedRequestId;
+    const answer = id === undefined ? undefined : this.#open.get(id);
+    if (id === undefined) await this.#sdk.send(message);
+    else if (answer === undefined) await this.#sdk.send(message, { relatedRequestId: id });
+    else if (isAnswer) {
+      this.#open.delete(id);
+      answer.end(message);
+    } else answer.write(message);
+  }
+
+  /** Also where the client has ended the session. */
+  #closed(listener: () => void): void {
+    for (const answer of this.#open.values()) answer.end();
+    this.#open.clear();
+    listener();
+  }
+
+  /** Answers whatever is not usual, and refuses what is no message of the session. */
+  handleRequest(request: IncomingMessage, response: ServerResponse, message?: unknown): Promise<void> {
+    return this.#sdk.handleRequest(request, response, message);
+  }
+
+  /** The message where it is a usual request of this session, which `take` answers; null: `handleRequest` does. */
+  usual({ headers }: IncomingMessage, message: object): JSONRPCRequest | null {
+    const { accept, 'content-type': type, 'mcp-protocol-version': version } = headers;
+    if (this.sessionId === undefined || headers['mcp-session-id'] !== this.sessionId) return null;
+    if (type !== 'application/json') return null;
+    if (accept?.includes('application/json') !== true || !accept.includes('text/event-stream')) return null;
+    if (version !== undefined && !(typeof version === 'string' && this.#versions.includes(version)))
+      return null;
+    return isPlainRequest(message) && !this.#open.has(message.id) ? message : null;
+  }
+
+  /** Has a usual request answered. On the response nothing was written yet. */
+  take(request: JSONRPCRequest, response: ServerResponse): void {
+    const { id } = request;
+    const answer = new EventAnswer(response, this.sessionId ?? '');
+    this.#open.set(id, answer);
+    response.once('close', () => {
+      answer.forget();
+      if (this.#open.get(id) === answer) this.#open.delete(id);
+    });
+    this.onmessage?.(request, {});
+  }
+}
+
+/** The answer to one request: an event for each message, the last of which ends it. */
+class EventAnswer {
+  readonly #response: ServerResponse;
+  readonly #sessionId: string;
+  #timer: NodeJS.Timeout;
+
+  constructor(response: ServerResponse, sessionId: string) {
+    this.#response = response;
+    this.#sessionId = sessionId;
+    this.#timer = setTimeout(() => this.#begin(), headMs).unref();
+  }
+
+  write(message: JSONRPCMessage): void {
+    this.#begin();
+    this.#response.write(eventOf(message));
+  }
+
+  /** Without a message where the session ends first. */
+  end(last?: JSONRPCMessage): void {
+    this.forget();
+    const text = last === undefined ? '' : eventOf(last);
+    if (!this.#response.headersSent) this.#writeHead({ 'content-length': Buffer.byteLength(text) });
+    this.#response.end(text);
+  }
+
+  /** Nothing is written any more. */
+  forget(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #begin(): void {
+    if (this.#response.headersSent) return;
+    this.forget();
+    this.#writeHead({});
+    this.#response.flushHeaders();
+    this.#timer = setInterval(() => this.#response.write(': keepalive\n\n'), keepAliveMs).unref();
+  }
+
+  #writeHead(length: OutgoingHttpHeaders): void {
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      connection: 'keep-alive',
+      'x-accel-buffering': 'no',
+      'mcp-session-id': this.#sessionId,
+      ...length,
+    });
+  }
+}
+
+function eventOf(message: JSONRPCMessage): string {
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+}
+
+const requestFields: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+const relatedTask = 'io.modelcontextprotocol/related-task';
+
+/** True for a request that the SDK's schema of messages takes, and no `initialize`. False for some that it takes too. */
+export function isPlainRequest(message: object): message is JSONRPCRequest {
+  for (const field in message) if (!requestFields.has(field)) return false;
+  const { jsonrpc, id, method, params } = message as Readonly<Record<string, unknown>>;
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || method === 'initialize') return false;
+  if (typeof id !== 'string' && !Number.isSafeInteger(id)) return false;
+  if (params === undefined) return true;
+  if (!isObject(params)) return false;
+  const { _meta: meta } = params;
+  if (meta === undefined) return true;
+  if (!isObject(meta) || relatedTask in meta) return false;
+  const { progressToken: token } = meta;
+  return token === undefined || typeof token === 'string' || Number.isSafeInteger(token);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
