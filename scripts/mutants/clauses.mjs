@@ -252,7 +252,7 @@ const telling = [
   {
     clause: 'an absence of what is stored is watched',
     file: bodyCompiler,
-    from: 'this.#removals.push(this.#set.watchStored(relationOf(literal as AtomLiteral), watcher));',
+    from: 'this.#removals.push(this.#set.watchStored(relationOf(atomWaitedFor(literal)), watcher));',
     to: '',
     by: ['kept absences', 'kept strata'],
   },
@@ -343,13 +343,6 @@ const joining = [
     from: 'return row >= 0 && this.isDead(row) ? -1 : row;',
     to: 'return row;',
     by: joins,
-  },
-  {
-    clause: 'dead rows are in no group',
-    file: 'solve/barrier-steps.ts',
-    from: 'if (rows.isDead(row)) continue;',
-    to: '',
-    by: strata,
   },
   {
     clause: 'dead rows are no answers',
