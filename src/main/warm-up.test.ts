@@ -130,6 +130,26 @@ describe('warming up', () => {
     expect(rehearsal.asked).toBeLessThan(all);
   });
 
+  it('waits for the end of an answer that comes in parts', async () => {
+    const open = { now: 0, most: 0 };
+    const server = createServer((request, response) => {
+      open.most = Math.max(open.most, ++open.now);
+      request.resume().on('end', () => {
+        response.writeHead(200).write('begun');
+        setTimeout(() => {
+          open.now--;
+          response.end('ended');
+        }, 3);
+      });
+    });
+    const signal = new AbortController().signal;
+    const service = { server, close: () => Promise.resolve() };
+    await warmUp({ activity: { running: 0, started: 0 }, signal, quietMs: 20 }, () =>
+      Promise.resolve(service),
+    );
+    expect(open).toEqual({ now: 0, most: 1 });
+  });
+
   it('says so where it is not answered as it should be', async () => {
     const { rehearsal, open } = counting(500);
     const signal = new AbortController().signal;

@@ -8,7 +8,7 @@
  */
 import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MemoryConnection } from './memory-connection.ts';
+import { postInMemory } from './memory-connection.ts';
 import { warmUpRequests } from './warm-up-requests.ts';
 
 /** Milliseconds between two requests: whoever came meanwhile has their turn. */
@@ -54,18 +54,18 @@ export async function warmUp(
   };
   if (!(await mayGoOn())) return false;
   const rehearsal = await open();
-  const connection = new MemoryConnection(rehearsal.server);
   try {
     let session: string | null = null;
     for (const { path, body } of warmUpRequests()) {
       if (!(await mayGoOn())) return false;
-      const answer = await connection.post(path, session === null ? {} : { 'mcp-session-id': session }, body);
+      const headers = session === null ? {} : { 'mcp-session-id': session };
+      const answer = await postInMemory(rehearsal.server, path, headers, body);
       if (answer.status >= 300) throw new Error(`warming up: ${path} was answered with ${answer.status}`);
-      session = answer.headers.get('mcp-session-id') ?? session;
+      const { 'mcp-session-id': given } = answer.headers;
+      if (typeof given === 'string') session = given;
     }
     return true;
   } finally {
-    connection.close();
     await rehearsal.close();
   }
 }
