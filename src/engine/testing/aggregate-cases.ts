@@ -6,9 +6,7 @@
  * several variables before the colon. Facts are mostly edges and numbers, so that updates change what is counted.
  */
 import type { Prng } from '../base/prng.ts';
-import { parseRule } from '../logic/parse.ts';
-import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
-import type { ModelFact } from './naive-model.ts';
+import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
 
 const below = [
   'link(?x, ?y) :- edge(?x, ?z), road(?z, ?y)',
@@ -39,24 +37,17 @@ const above = [
 
 export function aggregateCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = aggregateVocabulary(prng, flavour);
-  const facts = new Map<string, ModelFact>();
-  for (let index = flavour.facts; index > 0; index--) {
-    const fact = randomFact(prng, vocabulary, flavour);
-    facts.set(factIdentity(fact), fact);
-  }
+  const facts = randomFacts(prng, vocabulary, flavour);
   const texts = [...below, ...shapes.filter(() => prng.chance(0.4)), ...above.filter(() => prng.chance(0.5))];
   const relation = (): string => prng.pick(['edge', 'road', 'link', 'tc', 'tc']);
-  const rules = texts.map((text) => ({
-    rule: parseRule(
-      `${text
-        .replaceAll('R(', `${relation()}(`)
-        .replaceAll('S(', `${relation()}(`)
-        .replaceAll('AGG', prng.pick(['count', 'count', 'sum', 'min', 'max', 'avg']))}.`,
-    ),
-    scope: vocabulary.scopes.length > 0 && prng.chance(0.2) ? prng.pick(vocabulary.scopes) : null,
-    enabled: true,
-  }));
-  return { vocabulary, facts: [...facts.values()], rules };
+  const rules = texts.map((text) => {
+    const filled = text
+      .replaceAll('R(', `${relation()}(`)
+      .replaceAll('S(', `${relation()}(`)
+      .replaceAll('AGG', prng.pick(['count', 'count', 'sum', 'min', 'max', 'avg']));
+    return scopedRule(prng, filled, vocabulary);
+  });
+  return { vocabulary, facts, rules };
 }
 
 function aggregateVocabulary(prng: Prng, flavour: Flavour): Vocabulary {

@@ -6,9 +6,7 @@
  * heads that keep an end, both or none. Conclusions are stored now and then too.
  */
 import type { Prng } from '../base/prng.ts';
-import { parseRule } from '../logic/parse.ts';
-import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
-import type { ModelFact } from './naive-model.ts';
+import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
 
 const binary = ['edge', 'edge', 'edge', 'road', 'road', 'road', 'link', 'far'];
 const nodes = ['?a', '?b', '?c', '?d', '?e', '?f'];
@@ -25,11 +23,7 @@ const filters = [
 
 export function chainCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = chainVocabulary(prng, flavour);
-  const facts = new Map<string, ModelFact>();
-  for (let index = flavour.facts; index > 0; index--) {
-    const fact = randomFact(prng, vocabulary, flavour);
-    facts.set(factIdentity(fact), fact);
-  }
+  const facts = randomFacts(prng, vocabulary, flavour);
   const texts = [
     `link(?x, ?y) :- edge(?x, ?y), road(?y, ?x)`,
     chainRule(prng, 'far', ['edge', 'road', 'link']),
@@ -37,13 +31,8 @@ export function chainCase(prng: Prng, flavour: Flavour): RandomCase {
     chainRule(prng, 'pair', ['edge', 'far', 'link', 'pair']),
     chainRule(prng, 'some', ['road', 'far', 'pair', 'end']),
   ].filter((_, at) => at < 2 || prng.chance(0.8));
-  const { scopes } = vocabulary;
-  const rules = texts.map((text) => ({
-    rule: parseRule(`${text}.`),
-    scope: scopes.length > 0 && prng.chance(0.2) ? prng.pick(scopes) : null,
-    enabled: true,
-  }));
-  return { vocabulary, facts: [...facts.values()], rules };
+  const rules = texts.map((text) => scopedRule(prng, text, vocabulary));
+  return { vocabulary, facts, rules };
 }
 
 function chainVocabulary(prng: Prng, flavour: Flavour): Vocabulary {

@@ -6,9 +6,7 @@
  * recur, some sides have a label, or a constant in the place of a node. Conclusions are stored now and then too.
  */
 import type { Prng } from '../base/prng.ts';
-import { parseRule } from '../logic/parse.ts';
-import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
-import type { ModelFact } from './naive-model.ts';
+import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
 
 const names = ['edge', 'edge', 'edge', 'edge', 'road', 'road', 'near', 'ring', 'tie'];
 const filters = ['not mark(?y)', '?y != b', 'mark(?y)', 'not tie(?y, ?x)', '?x != ?y', 'not road(?x, ?y)'];
@@ -25,11 +23,7 @@ const shapes: readonly (readonly string[])[] = [
 
 export function cycleCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = cycleVocabulary(prng, flavour);
-  const facts = new Map<string, ModelFact>();
-  for (let index = flavour.facts; index > 0; index--) {
-    const fact = randomFact(prng, vocabulary, flavour);
-    facts.set(factIdentity(fact), fact);
-  }
+  const facts = randomFacts(prng, vocabulary, flavour);
   const texts = [
     'near(?x, ?y) :- edge(?x, ?y), road(?y, ?x)',
     cycleRule(prng, 'near(?x, ?y)', ['edge', 'road']),
@@ -38,13 +32,8 @@ export function cycleCase(prng: Prng, flavour: Flavour): RandomCase {
     cycleRule(prng, 'corner(?x)', ['edge', 'near', 'ring', 'via']),
     cycleRule(prng, 'some(?x, ?y, ?z)', ['edge', 'edge', 'road', 'near']),
   ].filter((_, at) => at < 1 || prng.chance(0.7));
-  const { scopes } = vocabulary;
-  const rules = texts.map((text) => ({
-    rule: parseRule(`${text}.`),
-    scope: scopes.length > 0 && prng.chance(0.2) ? prng.pick(scopes) : null,
-    enabled: true,
-  }));
-  return { vocabulary, facts: [...facts.values()], rules };
+  const rules = texts.map((text) => scopedRule(prng, text, vocabulary));
+  return { vocabulary, facts, rules };
 }
 
 function cycleVocabulary(prng: Prng, flavour: Flavour): Vocabulary {

@@ -9,6 +9,7 @@
 import type { Prng } from '../base/prng.ts';
 import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
 import { ruleProblems } from '../logic/check.ts';
+import { parseRule } from '../logic/parse.ts';
 import { negativeCycles, type ScopedRule } from '../logic/stratify.ts';
 import type { ModelFact, ModelRule, ModelView } from './naive-model.ts';
 
@@ -106,6 +107,22 @@ export function randomVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
 
 function randomScope(prng: Prng, vocabulary: Vocabulary): string | null {
   return vocabulary.scopes.length > 0 && prng.chance(0.6) ? prng.pick(vocabulary.scopes) : null;
+}
+
+/** As many as the flavour says, less those that come twice. */
+export function randomFacts(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): ModelFact[] {
+  const facts = new Map<string, ModelFact>();
+  for (let index = flavour.facts; index > 0; index--) {
+    const fact = randomFact(prng, vocabulary, flavour);
+    facts.set(factIdentity(fact), fact);
+  }
+  return [...facts.values()];
+}
+
+/** The rule that the text is, now and then of a scope. */
+export function scopedRule(prng: Prng, text: string, { scopes }: Vocabulary): ModelRule {
+  const rule = parseRule(`${text}.`);
+  return { rule, scope: scopes.length > 0 && prng.chance(0.2) ? prng.pick(scopes) : null, enabled: true };
 }
 
 /** A fact that may well be there already, in the same or another scope. */
@@ -303,12 +320,8 @@ export interface RandomCase {
 /** Facts (none twice, but of scopes many an atom in several) and rules that fit together. */
 export function randomCase(prng: Prng, flavour: Flavour): RandomCase {
   const vocabulary = randomVocabulary(prng, flavour);
-  const facts = new Map<string, ModelFact>();
-  for (let index = 0; index < flavour.facts; index++) {
-    const fact = randomFact(prng, vocabulary, flavour);
-    facts.set(factIdentity(fact), fact);
-  }
-  const told = [...facts.values()];
+  const told = randomFacts(prng, vocabulary, flavour);
+  const facts = new Map(told.map((fact) => [factIdentity(fact), fact]));
   if (flavour.scopes)
     for (const each of told) {
       if (!prng.chance(0.5)) continue;
