@@ -258,9 +258,9 @@ test('Connect creates the database of a project, and an agent works in it', asyn
   await tab(page, 'Claude Code').click();
   await expect(page.getByText(/Take a database for each project/)).toBeVisible();
   await expect(page.getByText(/There is no database/)).toBeHidden();
-  await page.getByLabel('Database').fill('shop');
+  await page.getByRole('combobox', { name: 'Database' }).fill('shop');
   await expect(page.getByText('There is no database shop yet')).toBeVisible();
-  await expect(page.getByLabel('Configuration')).toContainText('X-Database: shop');
+  await expect(page.getByLabel('Configuration', { exact: true })).toContainText('X-Database: shop');
   await page.getByRole('button', { name: 'Create shop' }).click();
   await expect(page.getByText(/There is no database/)).toBeHidden();
   await page.getByRole('button', { name: 'Test', exact: true }).click();
