@@ -139,7 +139,8 @@ function Finished({ progress }: { progress: TourProgress }) {
         else builds on these five.
       </p>
       <p className="dim">
-        Its two facts and its rule are in the database {progress.database}, tenant {progress.tenant}.
+        Its two facts belong to the tenant {progress.tenant} of the database {progress.database}, its rule to
+        the whole database. Take a database for each project: Agents, Connect creates it.
       </p>
       {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
       <div className={styles.actions}>
