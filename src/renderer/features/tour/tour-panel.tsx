@@ -166,8 +166,18 @@ interface TourPanelProps {
 export function TourPanel({ shown, onGo }: TourPanelProps) {
   const { database, tenant } = useSession().space;
   const progress = useTour((state) => state.progress);
-  if (progress === null || !progress.isOpen) return null;
-  if (progress.database !== database || progress.tenant !== tenant) return null;
+  const isShown =
+    progress !== null && progress.isOpen && progress.database === database && progress.tenant === tenant;
+  // Dialogs leave its place free (ui/controls.css).
+  useEffect(() => {
+    if (!isShown) return undefined;
+    const { dataset } = document.documentElement;
+    dataset['tour'] = 'open';
+    return () => {
+      delete dataset['tour'];
+    };
+  }, [isShown]);
+  if (!isShown) return null;
   const step = tourSteps[progress.step];
   return (
     <aside className={styles.panel} aria-label="Tour" data-tour="panel">
