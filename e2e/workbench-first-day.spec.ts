@@ -55,6 +55,8 @@ test('Enter asks a question of one line, and Shift with Enter breaks the line', 
   await page.keyboard.insertText('mother(nora, ?x),');
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.insertText('parent(?x, ?y)');
+  // What is suggested meanwhile would be taken by Enter.
+  await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await expect(page.locator('.view-line')).toHaveCount(3);
   await expect(page).toHaveURL(/question=mother%28nora%2C\+%3Fchild%29/);
