@@ -168,6 +168,8 @@ function spellingMeant(known: KnownNames, name: string, { args }: Atom, position
     known.hasConstantAt(name, arity, position, constant) ||
     (known.isRuled(name, arity) && known.hasConstant(constant));
   if (isThere) return null;
+  const [guessed] = known.guessedAt(name, arity, position, constant);
+  if (guessed !== undefined) return guessed;
   const spellings = known.otherSpellings(constant);
   return spellings.find((each) => known.hasConstantAt(name, arity, position, each)) ?? spellings[0] ?? null;
 }

@@ -185,8 +185,7 @@ export class KnownNames {
     const found = new Set(this.#guessed(constant));
     for (const { dictionary } of this.#from.stores)
       if (dictionary instanceof Dictionary && dictionary.size <= mostConstants)
-        for (const id of dictionary.alike(plainForms(constant), mostSpellings))
-          found.add(dictionary.text(id));
+        for (const id of alikeIn(dictionary, constant)) found.add(dictionary.text(id));
     found.delete(constant);
     const { ruled } = this.#from;
     for (const guess of guesses(constant)) if (ruled.has(guess)) found.add(guess);
@@ -236,6 +235,31 @@ export class KnownNames {
               });
     return null;
   }
+}
+
+/** What was found of constants that were looked for last: ids, among those up to one. A dictionary only grows. */
+const alikeBefore = new WeakMap<
+  Dictionary,
+  Map<string, { readonly through: number; readonly ids: number[] }>
+>();
+const mostRemembered = 256;
+
+/** Ids of constants written like this one. Of one that was looked for before, only what is new since is looked at. */
+function alikeIn(dictionary: Dictionary, constant: string): readonly number[] {
+  let before = alikeBefore.get(dictionary);
+  if (before === undefined) alikeBefore.set(dictionary, (before = new Map()));
+  const { through, ids } = before.get(constant) ?? { through: 0, ids: [] };
+  const { size } = dictionary;
+  const room = mostSpellings - ids.length;
+  const all =
+    size === through || room <= 0 ? ids : [...ids, ...dictionary.alike(plainForms(constant), room, through)];
+  before.delete(constant);
+  before.set(constant, { through: size, ids: all });
+  for (const [oldest] of before) {
+    if (before.size <= mostRemembered) break;
+    before.delete(oldest);
+  }
+  return all;
 }
 
 type FactRelation = ReturnType<FactStore['relationsOf']>[number];

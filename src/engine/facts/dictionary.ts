@@ -196,9 +196,9 @@ export class Dictionary implements ConstantIds {
 
   /**
    * Ids, up to `most`, of the texts that are one of these but for the case of letters, `_` or `-` in place of a space, and
-   * quotes around them; of letters beyond ASCII all have to be in one case. Goes over every text, a few million in 25 ms.
+   * quotes around them; of letters beyond ASCII all have to be in one case. Goes over every text with this id or a later one.
    */
-  alike(texts: readonly string[], most: number): number[] {
+  alike(texts: readonly string[], most: number, from = 0): number[] {
     const wanted: Uint8Array[][] = [];
     for (const text of texts)
       for (const cased of new Set([text.toLowerCase(), text.toUpperCase()])) {
@@ -207,8 +207,8 @@ export class Dictionary implements ConstantIds {
       }
     const found: number[] = [];
     const arena = this.#arena;
-    let end = this.#offsets[0] as number;
-    for (let id = 0; id < this.#count && found.length < most; id++) {
+    let end = this.#offsets[from] as number;
+    for (let id = from; id < this.#count && found.length < most; id++) {
       const start = end;
       end = this.#offsets[id + 1] as number;
       const first = arena[start] as number;

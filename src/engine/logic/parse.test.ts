@@ -244,7 +244,9 @@ test('lines and columns count UTF-16 units from 1', () => {
 });
 
 test('an editor sees every error: reading goes on with the next statement', () => {
-  const program = parseProgram('p(a b c)) . q(b).\nr(,). s(c).\nt(?x). u("x. y" z). v(d).\nw(a) :-\n  y(a)\nx(b).');
+  const program = parseProgram(
+    'p(a b c)) . q(b).\nr(,). s(c).\nt(?x). u("x. y" z). v(d).\nw(a) :-\n  y(a)\nx(b).',
+  );
   expect(
     program.statements.map((each) => (each.kind === 'fact' ? renderAtom(each.atom) : renderRule(each.rule))),
   ).toEqual(['q(b)', 's(c)', 'v(d)', 'w(a) :- y(a)', 'x(b)']);

@@ -144,7 +144,12 @@ describe('both cards', () => {
     ])
       expect(card[name], name).toEqual(earlier[name]);
     expect(card['version']).toBe((await open.call<{ version: string }>('GET', '/health')).body.version);
-    expect((card['skills'] as { id: string }[]).map(({ id }) => id)).toEqual(['tell', 'teach', 'ask', 'forget']);
+    expect((card['skills'] as { id: string }[]).map(({ id }) => id)).toEqual([
+      'tell',
+      'teach',
+      'ask',
+      'forget',
+    ]);
   });
 
   it('have examples that do what they are examples of', async () => {

@@ -147,7 +147,9 @@ async function forget(host: A2aHost, caller: Caller, atom: Atom): Promise<Retrac
 
 /** The rule without scope that is the same, since what is taught here has none. */
 async function unteach(host: A2aHost, caller: Caller, rule: Rule): Promise<Untaught> {
-  const { rules } = (await host.perform('listRules', caller, {})) as { readonly rules: readonly StoredRule[] };
+  const { rules } = (await host.perform('listRules', caller, {})) as {
+    readonly rules: readonly StoredRule[];
+  };
   const identity = ruleIdentity(rule);
   const same = rules.find((each) => each.scope === null && ruleIdentity(each) === identity);
   const text = renderRule(rule);

@@ -97,7 +97,8 @@ function forgettingOf(written: string, line: number): Item[] {
   const [literal, ...others] = parseFreeTextQuestion(written.replace(/\s*[.?]$/, '')) ?? [];
   if (literal !== undefined && others.length === 0 && 'args' in literal && !literal.naf)
     return [{ line, kind: 'forget', atom: literal }];
-  const reason = 'forget stands before what is to be forgotten, as in forget parent(ann, bob). or forget parent(ann, ?_).';
+  const reason =
+    'forget stands before what is to be forgotten, as in forget parent(ann, bob). or forget parent(ann, ?_).';
   return [{ line, kind: 'unknown', reason }];
 }
 

@@ -119,9 +119,19 @@ describe('one line', () => {
   it('is answered with hints where it finds nothing or looks like a slip', async () => {
     const headers = fresh();
     await said(service, 'parent(ann, bob).', headers);
-    const { data, text } = await said(service, 'Parent(Ann, ?x)\nparent(ann).\nstop(X) :- parent(X, Y).', headers);
+    const { data, text } = await said(
+      service,
+      'Parent(Ann, ?x)\nparent(ann).\nstop(X) :- parent(X, Y).',
+      headers,
+    );
     expect(data).toMatchObject([
-      { results: [], hints: [expect.stringContaining('did you mean parent(ann, ?x)?') as string, expect.any(String) as string] },
+      {
+        results: [],
+        hints: [
+          expect.stringContaining('did you mean parent(ann, ?x)?') as string,
+          expect.any(String) as string,
+        ],
+      },
       { status: 'asserted', hints: [expect.stringContaining('parent/2') as string] },
       { status: 'asserted', hints: [expect.stringContaining('stop(?x) :- parent(?x, ?y)') as string] },
     ]);

@@ -86,7 +86,8 @@ async function contextOfTurns(
     if (free.rules.length > 0) requireRuleChange(caller);
     const read = await readText(engine, model, caller, free, textOf(text, input));
     const extraction = read.provider === 'statements' ? 'statements' : 'llm';
-    const isLeftAlone = model === null && free.prose.some(({ start, end }) => hasProse(text.slice(start, end)));
+    const isLeftAlone =
+      model === null && free.prose.some(({ start, end }) => hasProse(text.slice(start, end)));
     const note: Note = { extraction, ...(isLeftAlone ? { warning: leftAlone(parts) } : {}) };
     return store(engine, caller, input, { ...read, rules: read.statedRules }, note);
   }

@@ -112,7 +112,16 @@ async function askInferred(
   const found = await call('ask', { body }, { signal });
   const { results, bindings, truncated, generation, elapsedMs, hints = [] } = found;
   noteGeneration(generation);
-  const answer = { question, isStoredOnly: false, results, bindings, truncated, generation, elapsedMs, hints };
+  const answer = {
+    question,
+    isStoredOnly: false,
+    results,
+    bindings,
+    truncated,
+    generation,
+    elapsedMs,
+    hints,
+  };
   return { ...aboutRun(session), ...answer };
 }
 
