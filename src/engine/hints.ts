@@ -8,7 +8,7 @@
 import type { Atom, AtomLiteral, Literal, Rule } from './contract/language.ts';
 import { isVariable } from './contract/language.ts';
 import { EngineError } from './base/errors.ts';
-import { KnownNames } from './known-names.ts';
+import type { KnownNames } from './known-names.ts';
 import { parseAtom } from './logic/parse.ts';
 import { renderAtom, renderConstant, renderLiteral, renderRule } from './logic/print.ts';
 import { atomsIn, atomsOf, wildcard } from './logic/terms.ts';
