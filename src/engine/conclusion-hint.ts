@@ -17,7 +17,7 @@ import type { PinnedReader } from './solve/reasoner.ts';
  * Both have limits, and what is not sure by then is not claimed. The proof's is one of work, so that the same knowledge gives
  * the same premises whatever else the machine does; the time is there for joins that look at much and find nothing.
  */
-export const limitsOfHint = { timeoutMs: 250, maxDerivations: 10_000 };
+export const limitsOfHint = { timeoutMs: 2_000, maxDerivations: 10_000 };
 
 /** Milliseconds in which ways to end it are tried. */
 const msOfTrying = 20;
