@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
 
@@ -39,7 +41,7 @@ export default defineConfig({
   renderer: {
     root: 'src/renderer',
     base: './',
-    plugins: [react()],
+    plugins: [react(), apiViewer()],
     worker: { format: 'es' },
     build: {
       target: 'es2023',
@@ -53,3 +55,16 @@ export default defineConfig({
     },
   },
 });
+
+/** The viewer of GET /docs, as its package ships it: a file of the workbench that only that page loads. */
+function apiViewer() {
+  const path = createRequire(import.meta.url).resolve(
+    'openapi-explorer/dist/browser/openapi-explorer.min.js',
+  );
+  return {
+    name: 'api-viewer',
+    generateBundle(this: { emitFile(file: object): string }) {
+      this.emitFile({ type: 'asset', fileName: 'docs/openapi-explorer.js', source: readFileSync(path) });
+    },
+  };
+}

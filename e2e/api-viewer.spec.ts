@@ -23,21 +23,20 @@ test('GET /docs shows the description in the browser, offline, and calls the ser
   test.setTimeout(120_000);
   const seen = watch(page, service.url);
   await page.goto(`${service.url}/docs`);
-  await expect(page.getByRole('heading', { name: /^Corollary/ })).toBeVisible();
+  await expect(page.getByText('every answer can be proved')).toBeVisible();
+  // Names of groups and of operations stand at the left.
   for (const group of ['facts', 'inference', 'authentication', 'service'])
-    await expect(page.locator(`#operations-tag-${group}`)).toBeVisible();
+    await expect(page.locator(`[id="link-tag--${group}"]`)).toBeVisible();
 
-  const ask = page.locator('#operations-inference-ask');
-  await ask.getByRole('button', { name: 'post /ask', exact: true }).click();
+  await page.locator('[id="link-post-/ask"]').click();
+  const ask = page.locator('[id="post-/ask"]');
   await expect(ask).toContainText('The answer is complete, distinct');
-  await expect(ask).toContainText('InferenceLimitExceeded');
-  await expect(ask.getByText('"grandparent"').first()).toBeVisible();
+  await expect(ask).toContainText('grandparent');
 
-  const health = page.locator('#operations-service-health');
-  await health.getByRole('button', { name: /^get \/health$/ }).click();
-  await health.getByRole('button', { name: 'Try it out' }).click();
+  await page.locator('[id="link-get-/health"]').click();
+  const health = page.locator('[id="get-/health"]');
   await health.getByRole('button', { name: 'Execute' }).click();
-  await expect(health.locator('.live-responses-table')).toContainText('"status": "ok"');
+  await expect(health).toContainText('Status: OK (200)');
   expect(seen).toEqual({ foreign: [], complaints: [] });
 });
 
@@ -53,7 +52,7 @@ test('GET /docs asks for a key where the service wants one', async ({ page }) =>
     await page.getByLabel('API key').fill('the-key-of-this-test');
     await page.getByRole('button', { name: 'Show the API' }).click();
     // Some hundred operations are drawn at once.
-    await expect(page.locator('#operations-tag-facts')).toBeVisible({ timeout: 60_000 });
+    await expect(page.locator('[id="link-tag--facts"]')).toBeVisible({ timeout: 60_000 });
     await expect(page.getByLabel('API key')).toBeHidden();
     expect(foreign).toEqual([]);
   } finally {

@@ -78,7 +78,7 @@ test('a start opens one window on the address of the service, which answers', as
   expect(await health(address)).toMatchObject({ status: 'ok' });
   expect(run.named('BrowserWindow')).toHaveLength(1);
   await run.until('window.show');
-  expect(existsSync(join(run.userData, 'data'))).toBe(true);
+  expect(existsSync(join(run.userData, 'share', 'corollary'))).toBe(true);
   expect(run.named('Menu.setApplicationMenu')).toHaveLength(1);
   expect(run.named('tray.setToolTip').at(-1)?.args).toEqual([
     `Corollary: Running at ${new URL(address).origin}`,
@@ -158,12 +158,12 @@ test('the channels answer the service’s own page alone, and only what is of th
     version: '0.0.0-stand-in',
     platform: process.platform,
     address,
-    dataFolder: join(run.userData, 'data'),
+    dataFolder: join(run.userData, 'share', 'corollary'),
   });
   await run.drive('invoke', 'corollary:setTheme', page, 'dark');
   expect(run.named('nativeTheme.themeSource').at(-1)?.args).toEqual(['dark']);
   await run.drive('invoke', 'corollary:showDataFolder', page);
-  expect(run.named('shell.openPath').at(-1)?.args).toEqual([join(run.userData, 'data')]);
+  expect(run.named('shell.openPath').at(-1)?.args).toEqual([join(run.userData, 'share', 'corollary')]);
 });
 
 test('every channel refuses foreign senders and hostile arguments, and does nothing then', async () => {
@@ -433,7 +433,7 @@ test('settings are changed by the page, and taken up by the service when it is s
   const ask = (channel: string, argument?: unknown) =>
     run.drive('invoke', `corollary:${channel}`, page, argument);
   expect(await ask('readSettings')).toMatchObject({
-    folder: join(run.userData, 'data'),
+    folder: join(run.userData, 'share', 'corollary'),
     isFolderFixed: false,
     isPortFixed: false,
     opensAtLogin: false,

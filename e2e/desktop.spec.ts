@@ -64,6 +64,7 @@ function startOf({ argv = [], environment = {} }: Launch) {
       PORT: '0',
       COROLLARY_ENDPOINT_FILE: join(folder, 'endpoint.json'),
       XDG_CONFIG_HOME: join(folder, 'config'),
+      XDG_DATA_HOME: join(folder, 'share'),
       ...environment,
     },
   };

@@ -16,9 +16,14 @@ function blockOf(heading: string): string {
   return /```json\n([^]*?)\n```/.exec(section)?.[1] ?? '';
 }
 
-test('docs/agents.md: started as its blocks say, the bridge reaches the tenant of the page', async ({
+test('docs/agents.md: started as its blocks say, the bridge reaches the database of the page', async ({
   service,
 }) => {
+  await fetch(`${service.url}/databases`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'my-project' }),
+  });
   for (const [program, heading] of [
     ['claude-desktop', 'Claude Desktop'],
     ['other-stdio', 'Any other client, by a program that it starts'],
@@ -38,7 +43,7 @@ test('docs/agents.md: started as its blocks say, the bridge reaches the tenant o
     await client.callTool({ name: 'tell', arguments: { predicate: 'tried', args: [program] } });
     await client.close();
     const facts = await fetch(`${service.url}/facts?q=${program}`, {
-      headers: { 'X-Tenant-ID': 'my-project' },
+      headers: { 'X-Database': 'my-project', 'X-Tenant-ID': 'default' },
     });
     expect(await facts.json()).toMatchObject({ total: 1, facts: [{ metadata: { source: heading } }] });
   }

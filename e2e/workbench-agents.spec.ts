@@ -252,6 +252,21 @@ guarded(
   },
 );
 
+test('Connect creates the database of a project, and an agent works in it', async ({ page, service }) => {
+  await open(page, service, '/agents');
+  await tab(page, 'Connect').click();
+  await tab(page, 'Claude Code').click();
+  await expect(page.getByText(/Take a database for each project/)).toBeVisible();
+  await expect(page.getByText(/There is no database/)).toBeHidden();
+  await page.getByRole('combobox', { name: 'Database' }).fill('shop');
+  await expect(page.getByText('There is no database shop yet')).toBeVisible();
+  await expect(page.getByLabel('Configuration', { exact: true })).toContainText('X-Database: shop');
+  await page.getByRole('button', { name: 'Create shop' }).click();
+  await expect(page.getByText(/There is no database/)).toBeHidden();
+  await page.getByRole('button', { name: 'Test', exact: true }).click();
+  await expect(page.getByText(/^9 tools answered/)).toBeVisible();
+});
+
 test('nothing grave is found in Agents', async ({ page, service }) => {
   test.setTimeout(120_000);
   const agent = await connectAgent(service, 'Cursor');

@@ -88,8 +88,8 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     await expect(rowsOf(page, 'Scopes')).toHaveCount(3);
     await expect(rowsOf(page, 'Scopes').filter({ hasText: 'draft' }).first()).toContainText('main');
     await expect(page.getByText('Choose two scopes')).toBeVisible();
-    await page.getByRole('button', { name: 'Source: draft' }).click();
-    await page.getByRole('button', { name: 'Target: main' }).click();
+    await page.getByRole('button', { name: 'From: draft' }).click();
+    await page.getByRole('button', { name: 'Into: main' }).click();
   });
 
   await test.step('they stand side by side under their own names, counted', async () => {
@@ -343,7 +343,7 @@ test('nothing grave is found in Scopes', async ({ page, service }, testInfo) => 
   await expect(page.locator('.monaco-diff-editor .line-delete').first()).toBeVisible();
   await expectNothingGrave(page, 'the rules of two scopes');
   await page.getByRole('combobox', { name: 'Strategy for conflicts' }).click();
-  await page.getByRole('option', { name: 'Source wins' }).click();
+  await page.getByRole('option', { name: /^Take .* where they differ$/ }).click();
   await page.getByRole('tab', { name: 'Conclusions' }).click();
   await expect(rowsOf(page, 'What would change').first()).toBeVisible();
   await expectNothingGrave(page, 'the conclusions of a merge');

@@ -56,7 +56,20 @@ export async function openSample(page: Page, service: ServiceProcess, title = 'A
 
 export async function goTo(
   page: Page,
-  tool: 'Facts' | 'Rules' | 'Ask' | 'Context' | 'Scopes' | 'Memory' | 'Agents' | 'Admin' | 'Settings',
+  tool:
+    | 'Facts'
+    | 'Rules'
+    | 'Ask'
+    | 'Proof'
+    | 'Why not'
+    | 'What if'
+    | 'Trace'
+    | 'Context'
+    | 'Scopes'
+    | 'Memory'
+    | 'Agents'
+    | 'Admin'
+    | 'Settings',
 ): Promise<void> {
   await page.getByRole('navigation', { name: 'Tools' }).getByRole('link', { name: tool }).click();
 }

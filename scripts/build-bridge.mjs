@@ -133,14 +133,14 @@ export function manifest() {
       database: {
         type: 'string',
         title: 'Database',
-        description: 'Where Claude works',
+        description: 'Rules and facts of one project: make one for each under Admin, Databases',
         default: 'default',
         required: false,
       },
       tenant: {
         type: 'string',
         title: 'Tenant',
-        description: 'For whom: facts of other tenants are not seen',
+        description: 'Whose facts in it; rules serve all tenants of the database',
         default: 'default',
         required: false,
       },

@@ -35,6 +35,7 @@ const steps = {
   boundaries,
   'dead code': () => tool('node_modules/knip/bin/knip.js', ['--no-progress']),
   'file length': fileLength,
+  'install scripts': installScripts,
 };
 
 /**
@@ -162,6 +163,35 @@ function fileLength() {
     .filter(({ path }) => path !== 'client/src/types.ts')
     .map(({ path, length }) => `${path}: ${length} lines, 800 allowed`);
   return Promise.resolve({ ok: lines.length === 0 && sources.length > 0, output: lines.join('\n') });
+}
+
+/** Packages that may have an install script though none is run here (.npmrc): who installs them elsewhere may run it. */
+const allowedInstallScripts = new Map([
+  [
+    'core-js-pure',
+    'prints a request for donations; comes with openapi-explorer, of which one file is built in',
+  ],
+]);
+
+/**
+ * No package of the lockfile has an install script, but those that are allowed by name; and none is allowed in vain.
+ * @returns {Promise<Outcome>}
+ */
+function installScripts() {
+  /** @type {{packages: Record<string, {hasInstallScript?: boolean}>}} */
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const names = Object.entries(packages)
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+  const lines = [
+    ...names
+      .filter((name) => !allowedInstallScripts.has(name))
+      .map((name) => `${name} has an install script`),
+    ...[...allowedInstallScripts.keys()]
+      .filter((name) => !names.includes(name))
+      .map((name) => `${name} has no install script any more: take it off the list`),
+  ];
+  return Promise.resolve({ ok: lines.length === 0, output: lines.join('\n') });
 }
 
 /**

@@ -60,7 +60,7 @@ const environment = Object.fromEntries(
 describe('the image', () => {
   it('is of the Node that the product is for, in three stages, and does not run as root', () => {
     expect(stages().map(([from]) => from?.rest.split(' ')[0])).toEqual(
-      Array(3).fill('node:20-bookworm-slim'),
+      Array(3).fill('node:24-bookworm-slim'),
     );
     expect(only('USER')).toBe('node');
   });
@@ -80,10 +80,40 @@ describe('the image', () => {
   });
 });
 
+describe('what image and unit ask for before a start', () => {
+  const check = join(root, 'packaging/before-start.mjs');
+  const program = join(folder, 'program.mjs');
+  writeFileSync(program, "console.log('served')");
+  /**
+   * @param {Record<string, string>} settings
+   * @param {string[]} words
+   */
+  const start = (settings, ...words) =>
+    run(process.execPath, ['--import', check, program, ...words], { env: settings }).then(
+      ({ stdout }) => stdout.trim(),
+      (/** @type {{code: number, stderr: string}} */ { code, stderr }) => `${code}: ${stderr.trim()}`,
+    );
+
+  it('is a key, wherever others reach the service', async () => {
+    expect(await start({ HOST: '0.0.0.0' })).toMatch(/^2: .*\n.*set API_KEY/);
+    expect(await start({ HOST: '::', AUTH_ENABLED: 'false', API_KEY: '' }, 'serve')).toMatch(/^2: /);
+    for (const settings of [{ API_KEY: 'k' }, { AUTH_ENABLED: 'true' }])
+      expect(await start({ HOST: '0.0.0.0', ...settings })).toBe('served');
+    for (const HOST of ['127.0.0.1', '::1', 'localhost', '']) expect(await start({ HOST })).toBe('served');
+  });
+
+  it('is asked of the service alone, not of other commands', async () => {
+    expect(await start({ HOST: '0.0.0.0' }, '--verify')).toBe('served');
+    expect(await start({ HOST: '0.0.0.0' }, 'status')).toBe('served');
+  });
+});
+
 describe('the unit of systemd', () => {
   it('is one that systemd takes, with nothing to write but its state', () => {
     const unit = readFileSync(join(root, 'packaging/corollary.service'), 'utf8');
     expect(unit).toContain('ProtectSystem=strict');
+    expect(unit).toContain('Environment=HOST=0.0.0.0');
+    expect(unit).toContain('--import /opt/corollary/packaging/before-start.mjs');
     if (!existsSync('/usr/bin/systemd-analyze')) return;
     const here = unit.replace('/usr/bin/node', process.execPath);
     writeFileSync(join(folder, 'corollary.service'), here);

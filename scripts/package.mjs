@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { licencesText } from './licences.mjs';
@@ -25,7 +25,7 @@ export async function makePackages(argumentList) {
   writeFileSync(join(root, 'out/licences.txt'), licencesText());
   const electron = process.env['ELECTRON_DIST'];
   if (electron !== undefined && !existsSync(electron))
-    throw new Refusal(`There is no folder ${electron}: ELECTRON_DIST.`);
+    throw new Refusal(`ELECTRON_DIST: there is no folder ${electron}.`);
   const { ok } = await runProgram(
     process.execPath,
     [
@@ -37,7 +37,25 @@ export async function makePackages(argumentList) {
     ],
     { folder: root, environment: process.env, show: true },
   );
-  if (!ok) throw new Refusal('electron-builder failed: see above.');
+  if (!ok) throw new Refusal(builderFailure(electron));
+}
+
+/**
+ * What to do after electron-builder failed; what it said is above.
+ * @param {string | undefined} electron ELECTRON_DIST
+ */
+function builderFailure(electron) {
+  if (electron !== undefined) return 'electron-builder failed: see above.';
+  return (
+    'electron-builder failed: see above. Where Electron could not be fetched, unpack Electron ' +
+    `${electronVersion()} for this system into a folder, and name it: ELECTRON_DIST=FOLDER npm run package.`
+  );
+}
+
+function electronVersion() {
+  /** @type {{devDependencies: {electron: string}}} */
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return devDependencies.electron;
 }
 
 /** The folder with electron-builder in it; COROLLARY_BUILDER names one that is there already. */
@@ -56,7 +74,17 @@ async function builder() {
       '--loglevel=error',
       `electron-builder@${builderVersion}`,
     ];
-    await runNpm(['install', ...wanted], process.env, builderFolder);
+    try {
+      await runNpm(['install', ...wanted], process.env, builderFolder);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw new Refusal(
+        `electron-builder ${builderVersion} could not be fetched: ${error.message} Without a network, two folders have to be ` +
+          `there: COROLLARY_BUILDER names one in which electron-builder ${builderVersion} is installed, ELECTRON_DIST one ` +
+          `with an unpacked Electron ${electronVersion()}.`,
+        { cause: error },
+      );
+    }
   }
   return builderFolder;
 }

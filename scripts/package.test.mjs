@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectLicences, licencesText } from './licences.mjs';
 import { makePackages } from './package.mjs';
 import { root } from './prepare.mjs';
@@ -27,7 +27,8 @@ describe('the licences', () => {
   });
 
   it('let the product be passed on under its own', () => {
-    const permissive = /(^|\W)(MIT|Apache-2\.0|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense)(\W|$)/;
+    const permissive =
+      /(^|\W)(MIT|Apache-2\.0|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|Python-2\.0|PSF-2\.0)(\W|$)/;
     expect(collectLicences().filter(({ licence }) => !permissive.test(licence))).toEqual([]);
   });
 });
@@ -81,6 +82,24 @@ function unpack(archive, target) {
   walk(header, '');
   return paths;
 }
+
+describe('npm run package', () => {
+  it('says where an Electron is taken from when none could be fetched', async () => {
+    const builder = join(folder, 'builder');
+    const program = join(builder, 'node_modules/electron-builder');
+    mkdirSync(program, { recursive: true });
+    writeFileSync(join(program, 'package.json'), '{"type": "module"}');
+    writeFileSync(join(program, 'cli.js'), "console.error('cannot download electron'); process.exit(1);");
+    vi.stubEnv('COROLLARY_BUILDER', builder);
+    vi.stubEnv('ELECTRON_DIST', undefined);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(makePackages(['--linux', 'dir'])).rejects.toThrow(
+      /Electron 45\.4\.1 .*ELECTRON_DIST=FOLDER npm run package/,
+    );
+    vi.stubEnv('ELECTRON_DIST', join(folder, 'nowhere'));
+    await expect(makePackages([])).rejects.toThrow('ELECTRON_DIST: there is no folder');
+  });
+});
 
 describe.runIf(process.env['LONG'] === '1')('npm run package -- --linux dir', () => {
   it('packs what runs and nothing else, sets the fuses, and its service starts with Node alone', async () => {

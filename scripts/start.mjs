@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 import { fetchElectron } from './electron-binary.mjs';
 import { build, install, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
-import { dataFolder } from './user-folders.mjs';
 
 /**
  * `npm start`: from a fresh clone to a usable workbench. Installs and builds what is missing, then opens
@@ -65,13 +64,13 @@ await runCommand(async () => {
   await install();
   await build();
   process.env['HOST'] ??= '127.0.0.1';
-  process.env['STORAGE_DIR'] ??= dataFolder();
   if (forService.length > 0) return runHeadless(forService);
+  if (given.includes('--headless')) return runHeadless([]);
 
-  const binary = given.includes('--headless') ? null : await fetchElectron({ asked });
+  // Nothing is fetched for a window that could not be opened.
   const reason = windowless();
-  if (binary !== null && reason !== null) console.log(`Without the desktop window: ${reason}.`);
-  console.log(`Data: ${process.env['STORAGE_DIR']}`);
+  if (reason !== null && !asked) console.log(`Without the desktop window: ${reason}.`);
+  const binary = reason === null || asked ? await fetchElectron({ asked }) : null;
   if (binary !== null && reason === null && (await runDesktop(binary))) return;
   await runHeadless([]);
 });

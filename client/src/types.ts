@@ -76,6 +76,8 @@ export type AgentSetup = {
   } | null;
   /** Path that gives the .mcpb bundle; null: not built. */
   bundle: string | null;
+  /** Where rules, facts and scopes live, and what to take for a project. */
+  advice: string;
 };
 
 export type AggregateInput = {

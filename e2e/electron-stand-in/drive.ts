@@ -69,6 +69,7 @@ export class ShellRun {
         ...inherited,
         COROLLARY_ENDPOINT_FILE: join(this.userData, 'endpoint.json'),
         XDG_CONFIG_HOME: join(this.userData, 'config'),
+        XDG_DATA_HOME: join(this.userData, 'share'),
         ...environment,
         STAND_IN_USER_DATA: this.userData,
         STAND_IN_ANSWERS: JSON.stringify(answers),

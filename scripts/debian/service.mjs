@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, install, Refusal, root } from '../prepare.mjs';
-import { dataFolder, endpointFile } from '../user-folders.mjs';
 
 /**
  * A service to talk to: one that runs, found by its endpoint file, or one of our own for as long as it is needed.
@@ -93,12 +92,10 @@ function freePort() {
 async function startService() {
   await install();
   await build();
-  const storage = process.env['STORAGE_DIR'] || dataFolder();
   const folder = mkdtempSync(join(tmpdir(), 'corollary-sample-'));
   const endpoint = join(folder, 'endpoint.json');
   const environment = {
     ...process.env,
-    STORAGE_DIR: storage,
     HOST: '127.0.0.1',
     PORT: String(await freePort()),
     COROLLARY_ENDPOINT_FILE: endpoint,
@@ -125,7 +122,7 @@ async function startService() {
   for (const started = Date.now(); !over && Date.now() - started < startLimitMs; ) {
     const url = readEndpoint(endpoint);
     if (url !== null && (await answers(url))) {
-      console.log(`Service: ${url} (started for this), data in ${storage}`);
+      console.log(`Service: ${url} (started for this, on the data of npm start)`);
       return { url, stop };
     }
     await new Promise((settle) => setTimeout(settle, 50));
@@ -177,4 +174,17 @@ export function client(url, { database, key }) {
       throw new Refusal(`${path} was refused with ${response.status}: ${answer.detail ?? answer.title}`);
     },
   };
+}
+
+/** The file in which a running service says where it can be reached; the service itself agrees with this. */
+function endpointFile() {
+  const named = process.env['COROLLARY_ENDPOINT_FILE'];
+  if (named !== undefined && named !== '') return named;
+  const home = homedir();
+  const folder = () => {
+    if (process.platform === 'win32') return process.env['LOCALAPPDATA'] ?? join(home, 'AppData/Local');
+    if (process.platform === 'darwin') return join(home, 'Library/Application Support');
+    return process.env['XDG_STATE_HOME'] ?? join(home, '.local/state');
+  };
+  return join(folder(), 'corollary/endpoint.json');
 }

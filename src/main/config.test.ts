@@ -18,7 +18,7 @@ describe('the configuration', () => {
   it('has the defaults of the contract', () => {
     expect(parseConfig({})).toMatchObject({
       port: 9300,
-      host: '0.0.0.0',
+      host: '127.0.0.1',
       apiKey: null,
       authEnabled: false,
       serviceAdminUser: 'admin',
@@ -27,7 +27,7 @@ describe('the configuration', () => {
       tlsPort: 9443,
       corsAllowedOrigins: ['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'],
       maxRequestBodyBytes: 10_485_760,
-      storageDir: './data',
+      storageDir: null,
       fsync: 'always',
       snapshotIntervalMs: 300_000,
       allowedHosts: [],
@@ -44,6 +44,14 @@ describe('the configuration', () => {
     const defaults = { host: '127.0.0.1', storageDir: '/somewhere', port: 9301 };
     expect(parseConfig({}, defaults)).toMatchObject(defaults);
     expect(parseConfig({ HOST: '0.0.0.0', PORT: '1' }, defaults)).toMatchObject({ host: '0.0.0.0', port: 1 });
+  });
+
+  it('listens for the network only behind authentication, or where it is told to', () => {
+    expect(parseConfig({ API_KEY: 'k'.repeat(20) }).host).toBe('0.0.0.0');
+    expect(parseConfig({ AUTH_ENABLED: 'true' }).host).toBe('0.0.0.0');
+    expect(parseConfig({ AUTH_ENABLED: 'true' }, { host: '127.0.0.1' }).host).toBe('127.0.0.1');
+    expect(parseConfig({ AUTH_ENABLED: 'true', HOST: '10.0.0.1' }).host).toBe('10.0.0.1');
+    expect(parseConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
   });
 
   it('counts an empty value as not set', () => {
@@ -154,7 +162,7 @@ describe('--help', () => {
 
   it.each([
     ['PORT', '9300'],
-    ['HOST', '0.0.0.0'],
+    ['HOST', '127.0.0.1; 0.0.0.0 where API_KEY or AUTH_ENABLED is set'],
     ['API_KEY', 'none: open'],
     ['AUTH_ENABLED', 'false'],
     ['SERVICE_ADMIN_USER', 'admin'],
@@ -165,7 +173,10 @@ describe('--help', () => {
     ['TLS_PORT', '9443'],
     ['CORS_ALLOWED_ORIGINS', 'http://localhost:3000,http://localhost:5173,http://localhost:8080'],
     ['MAX_REQUEST_BODY_BYTES', '10485760'],
-    ['STORAGE_DIR', './data'],
+    [
+      'STORAGE_DIR',
+      './data where knowledge is kept there already, else a folder of the user: docs/command-line.md',
+    ],
     ['FSYNC', 'always'],
     ['SNAPSHOT_INTERVAL_MS', '300000'],
     ['ALLOWED_HOSTS', 'none'],

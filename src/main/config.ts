@@ -58,8 +58,20 @@ const defaultOrigins = ['http://localhost:3000', 'http://localhost:5173', 'http:
 
 const variables = {
   port: variable('PORT', integer(0, 65_535), 9300, 'Port of the HTTP API; 0 takes any free one'),
-  host: variable('HOST', bindAddress, '0.0.0.0', 'Address to listen on'),
-  storageDir: variable('STORAGE_DIR', nullable(filePath), './data', 'Folder of the log and its snapshots'),
+  host: variable(
+    'HOST',
+    bindAddress,
+    '127.0.0.1',
+    'Address to listen on',
+    '127.0.0.1; 0.0.0.0 where API_KEY or AUTH_ENABLED is set',
+  ),
+  storageDir: variable(
+    'STORAGE_DIR',
+    nullable(filePath),
+    null,
+    'Folder of the log and its snapshots',
+    './data where knowledge is kept there already, else a folder of the user: docs/command-line.md',
+  ),
   fsync: variable(
     'FSYNC',
     choice(['always', 'interval', 'never']),
@@ -301,7 +313,17 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   const config = Object.fromEntries(entries) as Config;
   complaints.push(...contradictions(config));
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
-  return { ...config, endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json') };
+  const isHostGiven = settingOf(variables.host.names, environment) !== null || defaults.host !== undefined;
+  return {
+    ...config,
+    host: isHostGiven ? config.host : usualHost(config),
+    endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json'),
+  };
+}
+
+/** Without authentication the service is open to whoever reaches it, so it opens to the network only when told to. */
+function usualHost({ apiKey: key, authEnabled }: Config): string {
+  return key === null && !authEnabled ? '127.0.0.1' : '0.0.0.0';
 }
 
 /** As it was given, but for what stands before the host of an address, which may be a password. */
@@ -329,16 +351,6 @@ export function stateFolder(environment: Environment, platform: NodeJS.Platform 
     return join(environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'corollary');
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'corollary');
   return join(environment['XDG_STATE_HOME'] ?? join(home, '.local', 'state'), 'corollary');
-}
-
-/** Where knowledge is kept for a user who never said where: the folder the platform has for data of programs. */
-export function dataFolder(environment: Environment, platform: NodeJS.Platform = process.platform): string {
-  const home = homedir();
-  if (platform === 'win32')
-    return join(environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'Corollary');
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Corollary');
-  const base = environment['XDG_DATA_HOME'];
-  return join(base?.startsWith('/') === true ? base : join(home, '.local', 'share'), 'corollary');
 }
 
 /** Secrets without which the service would be another one, or open to everybody. */

@@ -158,8 +158,8 @@ describe('blocks of code', () => {
   it('of JSON outside of walked pages are a rule that can be taught, and configurations that clients read', () => {
     const place = {
       address: 'http://127.0.0.1:9300',
-      database: 'default',
-      tenant: 'my-project',
+      database: 'my-project',
+      tenant: 'default',
       key: null,
       bridge: { command: 'node', args: ['/path/to/corollary/out/bridge/corollary-mcp.js'] },
     };

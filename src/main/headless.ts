@@ -5,20 +5,23 @@
  * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
  * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
  */
+import { resolve } from 'node:path';
 import {
   type Command,
   type FolderCommand,
+  isCommandName,
   isFolderCommand,
   parseArguments,
   UsageError,
 } from './command-line/arguments.ts';
-import { helpText } from './command-line/help.ts';
+import { commandHelpText, helpText } from './command-line/help.ts';
 import { clientCommandOf, runCommand } from './command-line/run.ts';
 import { type Config, describeVariables, type Environment, endpointFileOf, parseConfig } from './config.ts';
 import { findInstallation } from './installation.ts';
 import type { Service } from './service.ts';
 import { recordStart } from './start-record.ts';
 import { StartRefusal } from './start-refusal.ts';
+import { commandLineFolder } from './storage-folder.ts';
 import { createLogger, type Logger, standardErrorWriter } from './telemetry/logger.ts';
 
 function print(line: string): void {
@@ -39,7 +42,7 @@ async function main(): Promise<number> {
   const command = parseArguments(process.argv.slice(2));
   switch (command.name) {
     case 'help':
-      print(helpText(findInstallation().version, describeVariables()));
+      print(help(command.words));
       return 0;
     case 'version':
       print(findInstallation().version);
@@ -50,6 +53,11 @@ async function main(): Promise<number> {
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
+}
+
+function help([about]: readonly string[]): string {
+  if (about !== undefined && isCommandName(about)) return commandHelpText(about);
+  return helpText(findInstallation().version, describeVariables());
 }
 
 function talk(command: Command): Promise<number> {
@@ -68,7 +76,7 @@ function takeEnvironment(): Environment {
 }
 
 async function workOnFolder(name: FolderCommand, [file = '']: readonly string[]): Promise<number> {
-  const config = parseConfig(takeEnvironment());
+  const config = configOf(takeEnvironment());
   const log = loggerFor(config);
   const { runFolderCommand } = await import('./folder-commands.ts');
   const onWarn = (message: string): void => log.warn(message);
@@ -77,13 +85,17 @@ async function workOnFolder(name: FolderCommand, [file = '']: readonly string[])
   return exitCode;
 }
 
+function configOf(environment: Environment): Config {
+  return parseConfig(environment, { storageDir: commandLineFolder(environment) });
+}
+
 let isServing = false;
 
 /** Runs the service until it is told to end; answers the exit code. */
 async function serve(): Promise<number> {
   isServing = true;
   const environment = takeEnvironment();
-  const config = parseConfig(environment);
+  const config = configOf(environment);
   const log = loggerFor(config);
   const told = nextSignal();
   const { startService, usualQuietMs } = await import('./service.ts');
@@ -95,6 +107,7 @@ async function serve(): Promise<number> {
   if (service === null) return 0;
   await keepStart(config, environment, service, log);
   print(`Workbench: ${service.address}/`);
+  print(`Data: ${resolve(config.storageDir ?? '')}`);
   const { address, secureAddress } = service;
   if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
   log.info(

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { dataFolder, parseConfig, repeatableSettings, variableNames } from './config.ts';
+import { parseConfig, repeatableSettings, variableNames } from './config.ts';
 import {
   readStartRecord,
   recordStart,
@@ -104,12 +104,5 @@ describe('the settings to start a service again', () => {
     expect(variableNames()).toEqual(
       expect.arrayContaining(['PORT', 'LLM_PROVIDER_A_API_KEY', 'ANTHROPIC_API_KEY']),
     );
-  });
-
-  it('have a folder for the knowledge of a user who named none', () => {
-    expect(dataFolder({ XDG_DATA_HOME: '/x' }, 'linux')).toBe('/x/corollary');
-    expect(dataFolder({ XDG_DATA_HOME: 'relative' }, 'linux')).toMatch(/\.local\/share\/corollary$/);
-    expect(dataFolder({}, 'darwin')).toMatch(/Library\/Application Support\/Corollary$/);
-    expect(dataFolder({ LOCALAPPDATA: '/l' }, 'win32')).toBe(join('/l', 'Corollary'));
   });
 });

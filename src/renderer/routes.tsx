@@ -358,7 +358,8 @@ const traceRoute = createRoute({
   path: '/trace',
   validateSearch: questionSearchOf,
   component: function Trace() {
-    return <TraceView search={traceRoute.useSearch()} />;
+    const navigate = traceRoute.useNavigate();
+    return <TraceView search={traceRoute.useSearch()} onSearch={(next) => void navigate({ search: next })} />;
   },
 });
 

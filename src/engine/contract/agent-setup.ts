@@ -52,6 +52,10 @@ export interface AgentConfiguration {
   readonly route: AgentRoute;
 }
 
+/** Where each thing lives, for whoever chooses a place: GET /mcp/setup, the workbench and the pages say it so. */
+export const placeAdvice =
+  'Rules belong to the database, facts to a tenant of it; a scope is a part of a tenant. Take a database for each project.';
+
 /** The name by which clients list the service. */
 const serverName = 'corollary';
 /** Where the bridge, and clients that read the environment, find the key. */

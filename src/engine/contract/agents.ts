@@ -77,6 +77,7 @@ export const agentSetupSchema = z.object({
     .nullable()
     .describe('How a program is started that speaks MCP on its standard input and output; null: not built'),
   bundle: z.string().nullable().describe('Path that gives the .mcpb bundle; null: not built'),
+  advice: z.string().describe('Where rules, facts and scopes live, and what to take for a project'),
 });
 export type AgentSetup = z.output<typeof agentSetupSchema>;
 

@@ -10,9 +10,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dataFolder, type Environment, variableNames } from '../config.ts';
+import { type Environment, variableNames } from '../config.ts';
 import { readStartRecord, type StartRecord, startRecordOf } from '../start-record.ts';
 import { refusalExitCodes } from '../start-refusal.ts';
+import { usualFolder } from '../storage-folder.ts';
 
 export interface StarterParts {
   readonly endpointFile: string;
@@ -127,7 +128,7 @@ export class ServiceStarter {
     return {
       command: process.execPath,
       args: [program, 'serve'],
-      environment: { STORAGE_DIR: dataFolder(environment), ...runsAsNode },
+      environment: { STORAGE_DIR: usualFolder('service', environment), ...runsAsNode },
       needs: [],
       lacks: [],
     };

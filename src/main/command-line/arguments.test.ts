@@ -43,6 +43,9 @@ it('takes a text that starts with a minus for a text', () => {
 
 it('prefers help and version to everything', () => {
   expect(parseArguments(['ask', '--help']).name).toBe('help');
+  expect(parseArguments(['ask', 'p(?x)', '--help']).words).toEqual(['ask']);
+  expect(parseArguments(['help', 'ask'])).toMatchObject({ name: 'help', words: ['ask'] });
+  expect(parseArguments(['--help']).words).toEqual([]);
   expect(parseArguments(['-v']).name).toBe('version');
   expect(parseArguments(['--reset-admin', '--help']).name).toBe('help');
 });

@@ -20,7 +20,7 @@ export type CommandName = (typeof commandNames)[number];
 
 export interface Command {
   readonly name: CommandName | (typeof optionCommands)[number];
-  /** What stands after the command, joined by spaces where it is text. */
+  /** What stands after the command, joined by spaces where it is text; of help the command that it is about, if any. */
   readonly words: readonly string[];
   /** Address of the service; null: the one the endpoint file names. */
   readonly url: string | null;
@@ -43,20 +43,20 @@ export class UsageError extends Error {}
 /** Reads the arguments after the program's name. Throws a UsageError. */
 export function parseArguments(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv);
-  const [first, ...words] = positionals;
+  const [first] = positionals;
   const option = optionCommands.find((each) => values[each]);
   if (option !== undefined && isFolderCommand(option)) requireAlone(values, positionals);
   const name = option ?? first ?? 'serve';
   if (name !== option && !isCommandName(name) && name !== 'help' && name !== 'version')
     throw new UsageError(`there is no command "${name}"; there are ${commandNames.join(', ')}`);
-  if (name === 'serve' && words.length > 0)
+  if (name === 'serve' && positionals.length > 1)
     throw new UsageError('serve takes no arguments: it is configured by environment variables (see --help)');
   for (const [each, commands] of Object.entries(optionsOf))
     if (values[each as keyof typeof optionsOf] !== undefined && !commands.includes(name))
       throw new UsageError(`--${each} is for ${commands.join(' and ')}`);
   return {
     name,
-    words: values.restore === undefined || name !== 'restore' ? words : [values.restore],
+    words: wordsOf(name, values.restore, positionals),
     url: values.url ?? null,
     database: values.database,
     tenant: values.tenant,
@@ -68,6 +68,17 @@ export function parseArguments(argv: readonly string[]): Command {
     dryRun: values['dry-run'] ?? false,
     output: values.output ?? null,
   };
+}
+
+function wordsOf(
+  name: Command['name'],
+  restored: string | undefined,
+  positionals: readonly string[],
+): readonly string[] {
+  if (name === 'restore') return restored === undefined ? [] : [restored];
+  // `ask --help` and `help ask` say the same.
+  if (name === 'help') return positionals.filter(isCommandName).slice(0, 1);
+  return positionals.slice(1);
 }
 
 function parse(argv: readonly string[]) {
@@ -140,6 +151,6 @@ const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', 
   output: ['export'],
 };
 
-function isCommandName(name: string): name is CommandName {
+export function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);
 }

@@ -1,32 +1,155 @@
+/**
+ * What `--help` prints. One table has the commands, with the options that each takes; the overview and the help of one
+ * command are loops over it.
+ */
+import type { CommandName } from './arguments.ts';
+
+interface OptionHelp {
+  readonly usage: string;
+  readonly about: readonly string[];
+}
+
+interface CommandHelp {
+  /** What stands after the name. */
+  readonly takes: string;
+  readonly about: string;
+  /** Beside those that every command has. */
+  readonly options: readonly (keyof typeof options)[];
+  readonly more: readonly string[];
+  readonly example: string;
+}
+
+const options = {
+  scope: { usage: '--scope NAME', about: ['within this scope'] },
+  proof: { usage: '--proof', about: ['prints the proof of each answer'] },
+  format: {
+    usage: '--format NAME',
+    about: [
+      'import: ndjson, csv, tsv, datalog, turtle, ntriples; export: ndjson,',
+      "datalog, csv, ntriples; default: by the file's name, export: ndjson",
+    ],
+  },
+  predicate: {
+    usage: '--predicate NAME',
+    about: [
+      'import of csv and tsv: the predicate of every line, whose columns',
+      'are all arguments; export: only facts of this predicate',
+    ],
+  },
+  dryRun: { usage: '--dry-run', about: ['import: says what it would do, and does nothing'] },
+  output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
+} as const satisfies Record<string, OptionHelp>;
+
+/** Of every command that talks to a running service. */
+const common: readonly OptionHelp[] = [
+  { usage: '--url URL', about: ['address of the service; default: what its endpoint file says'] },
+  { usage: '--database NAME', about: ['default: default'] },
+  { usage: '--tenant NAME', about: ['default: default'] },
+  { usage: '--json', about: ["prints the service's answer as JSON"] },
+];
+
+const commands: Readonly<Record<CommandName, CommandHelp>> = {
+  serve: {
+    takes: '',
+    about: 'runs the service in the foreground (the default)',
+    options: [],
+    more: [
+      'Configured by environment variables: corollary --help lists them. SIGTERM and Ctrl+C stop it cleanly.',
+    ],
+    example: 'PORT=9301 STORAGE_DIR=~/knowledge corollary serve',
+  },
+  tell: {
+    takes: "'p(a, b).'",
+    about: 'stores facts; - reads them from standard input',
+    options: ['scope'],
+    more: [],
+    example: "corollary tell 'mother(alma, pia). mother(pia, eve).'",
+  },
+  teach: {
+    takes: "'h(?x) :- b.'",
+    about: 'stores rules; - reads them from standard input',
+    options: ['scope'],
+    more: [],
+    example: "corollary teach 'grandmother(?x, ?z) :- mother(?x, ?y), mother(?y, ?z)'",
+  },
+  ask: {
+    takes: "'p(?x, b)'",
+    about: 'asks, and prints the answers',
+    options: ['scope', 'proof'],
+    more: [
+      'The text is an atom or a rule body; ?names are variables. - reads it from standard input.',
+      'Exit code 1 where nothing holds.',
+    ],
+    example: "corollary ask --proof 'grandmother(alma, ?who)'",
+  },
+  import: {
+    takes: 'FILE',
+    about: 'stores what a file holds; - reads it from standard input',
+    options: ['scope', 'format', 'predicate', 'dryRun'],
+    more: ['Each line that fails is printed with its reason; exit code 1 where there were any.'],
+    example: 'corollary import prices.csv --predicate price --dry-run',
+  },
+  export: {
+    takes: '',
+    about: 'writes what is stored, to standard output or --output',
+    options: ['scope', 'format', 'predicate', 'output'],
+    more: [],
+    example: 'corollary export --output knowledge.ndjson',
+  },
+  sample: {
+    takes: '[NAME]',
+    about: 'loads a sample knowledge base; without a name, lists them',
+    options: ['scope'],
+    more: [],
+    example: 'corollary sample family',
+  },
+  status: {
+    takes: '',
+    about: 'says where the service runs and what it holds',
+    options: [],
+    more: ['Exit code 1 where it is not ready.'],
+    example: 'corollary status',
+  },
+};
+
+function aligned(usage: string, about: readonly string[]): string[] {
+  const [first = '', ...rest] = about;
+  return [`  ${usage.padEnd(22)}${first}`, ...rest.map((line) => `${' '.repeat(24)}${line}`)];
+}
+
+/** The text of `corollary ask --help`. */
+export function commandHelpText(name: CommandName): string {
+  const { takes, about, options: own, more, example } = commands[name];
+  const listed = [...own.map((each) => options[each]), ...(name === 'serve' ? [] : common)];
+  return [
+    `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,
+    ...more,
+    ...(listed.length === 0
+      ? []
+      : ['', 'Options:', '', ...listed.flatMap((each) => aligned(each.usage, each.about))]),
+    '',
+    `Example: ${example}`,
+    '',
+  ].join('\n');
+}
+
 /** The text of `--help`; `variables` describes the environment. */
 export function helpText(version: string, variables: string): string {
+  const commandLines = Object.entries(commands).flatMap(([name, { takes, about }]) =>
+    aligned(`${name}${takes === '' ? '' : ` ${takes}`}`, [about]),
+  );
+  const optionLines = [...common.slice(0, 3), ...Object.values(options), ...common.slice(3)].flatMap((each) =>
+    aligned(each.usage, each.about),
+  );
   return `Corollary ${version}: knowledge, rules, and answers with their proofs.
 
 Usage: corollary [command] [options]
 
-  serve                 runs the service in the foreground (the default)
-  tell 'p(a, b).'       stores facts; - reads them from standard input
-  teach 'h(?x) :- b.'   stores rules; - reads them from standard input
-  ask 'p(?x, b)'        asks, and prints the answers
-  import FILE           stores what a file holds; - reads it from standard input
-  export                writes what is stored, to standard output or --output
-  sample [NAME]         loads a sample knowledge base; without a name, lists them
-  status                says where the service runs and what it holds
+${commandLines.join('\n')}
 
-Options of the commands that talk to a running service:
+corollary COMMAND --help says more of one command. Options of the commands that talk to a running service:
 
-  --url URL             its address; else the endpoint file says where it runs
-  --database NAME       default: default
-  --tenant NAME         default: default
-  --scope NAME          tell, teach, ask, import and export within this scope
-  --proof               ask: why each answer holds
-  --format NAME         import: ndjson, csv, tsv, datalog, turtle, ntriples; export: ndjson,
-                        datalog, csv, ntriples; else by the file's name, export: ndjson
-  --predicate NAME      import of csv and tsv: the predicate of every line, whose columns
-                        are all arguments; export: of this predicate alone
-  --dry-run             import: says what it would do, and does nothing
-  -o, --output FILE     export: writes this file
-  --json                the service's answer as JSON
+${optionLines.join('\n')}
   API_KEY in the environment is shown to the service.
 
 Options that do one thing to the storage folder and end; they read the environment as serve does:

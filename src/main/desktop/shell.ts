@@ -8,6 +8,7 @@ import { app, type BrowserWindow, Menu, nativeTheme, powerMonitor, session, shel
 import { join } from 'node:path';
 import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
+import { usualFolder } from '../storage-folder.ts';
 import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
 import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
 import { guardContents, guardSession } from './guard.ts';
@@ -81,7 +82,7 @@ export class Shell {
       ...shared,
       serviceThread: parts.serviceThread,
       environment: parts.environment,
-      usualFolder: join(userData, 'data'),
+      usualFolder: usualFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),

@@ -1,20 +1,12 @@
 /**
  * `GET /docs`: the API described by `/openapi.json`, in the browser and without a network.
  *
- * The viewer is a package on this machine. The page has no inline script, so the service's content policy holds
- * for it; where the description needs a key, the page asks for one and keeps it until the tab is closed.
+ * The viewer is a file of the built workbench, `docs/openapi-explorer.js`. The page has no inline script, so the service's
+ * content policy holds for it; where the description needs a key, the page asks for one and keeps it until the tab is
+ * closed.
  */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { contentPolicy } from './files.ts';
-
-const viewerFiles: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-};
 
 const page = `<!doctype html>
 <html lang="en">
@@ -22,9 +14,8 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Corollary API</title>
-<link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/page.css">
-<link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+<link rel="icon" href="data:,">
 </head>
 <body>
 <form id="key-form" hidden>
@@ -33,8 +24,9 @@ const page = `<!doctype html>
 <button>Show the API</button>
 <span id="key-refused" role="status"></span>
 </form>
-<div id="api"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
+<p id="failure" role="alert"></p>
+<openapi-explorer id="api" hidden hide-server-selection hide-components default-schema-tab="body"></openapi-explorer>
+<script src="/docs/openapi-explorer.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
@@ -53,17 +45,21 @@ async function show() {
   if (!response.ok) {
     const refused = response.status === 401 && sessionStorage.getItem(keyName) !== null;
     document.getElementById('key-refused').textContent = refused ? 'That key is not valid.' : '';
-    if (response.status !== 401) document.getElementById('api').textContent = await response.text();
+    if (response.status !== 401) document.getElementById('failure').textContent = await response.text();
     return;
   }
-  SwaggerUIBundle({
-    spec: await response.json(),
-    domNode: document.getElementById('api'),
-    deepLinking: true,
-    docExpansion: 'list',
-    validatorUrl: null,
-    requestInterceptor: (request) => ({ ...request, headers: withKey(request.headers) }),
+  if (customElements.get('openapi-explorer') === undefined) {
+    document.getElementById('failure').textContent = 'The viewer is not built: run npm run build. The description is at /openapi.json.';
+    return;
+  }
+  const api = document.getElementById('api');
+  api.hidden = false;
+  api.addEventListener('request', ({ detail: { request } }) => {
+    const key = sessionStorage.getItem(keyName);
+    if (key !== null) request.headers.set('X-API-Key', key);
   });
+  api.serverUrl = location.origin;
+  await api.loadSpec(await response.json());
 }
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -80,23 +76,21 @@ body { margin: 0; background: #fff; color: #1f2328; }
 #key-form label { display: block; font-size: 0.9rem; }
 #key-form input { display: block; box-sizing: border-box; width: 100%; margin: 0.25rem 0 1rem; padding: 0.5rem; font: inherit; }
 #key-form button { padding: 0.5rem 1rem; font: inherit; }
+#failure { margin: 2rem; white-space: pre-wrap; }
+#failure:empty { display: none; }
 #key-refused { margin-left: 0.75rem; color: #b42318; }
 `;
 
 export function addDocs(app: FastifyInstance): void {
-  const require = createRequire(import.meta.url);
-  const viewer = dirname(require.resolve('swagger-ui-dist/package.json'));
-  const add = (url: string, type: string, content: () => string | Promise<Buffer>): void => {
-    app.get(url, { config: { isStatic: true } }, async (_request, reply) =>
+  const add = (url: string, type: string, content: string): void => {
+    app.get(url, { config: { isStatic: true } }, (_request, reply) =>
       reply
         .headers({ 'content-security-policy': contentPolicy, 'cache-control': 'no-cache' })
         .type(type)
-        .send(await content()),
+        .send(content),
     );
   };
-  add('/docs', 'text/html; charset=utf-8', () => page);
-  add('/docs/page.css', 'text/css; charset=utf-8', () => style);
-  add('/docs/start.js', 'text/javascript; charset=utf-8', () => script);
-  for (const [name, type] of Object.entries(viewerFiles))
-    add(`/docs/${name}`, type, () => readFile(join(viewer, name)));
+  add('/docs', 'text/html; charset=utf-8', page);
+  add('/docs/page.css', 'text/css; charset=utf-8', style);
+  add('/docs/start.js', 'text/javascript; charset=utf-8', script);
 }

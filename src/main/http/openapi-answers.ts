@@ -3,6 +3,7 @@
  *
  * They are what the examples of requests are answered, one after the other, shortened where lists would be long.
  */
+import { placeAdvice } from '../../engine/contract/agent-setup.ts';
 import { type AnswerExamples, knowledgeAnswers } from './openapi-answers-knowledge.ts';
 
 export const answerExamples: AnswerExamples = {
@@ -451,6 +452,7 @@ export const answerExamples: AnswerExamples = {
     tools: ['tell', 'ask'],
     bridge: { command: 'corollary-mcp', args: [] },
     bundle: '/corollary.mcpb',
+    advice: placeAdvice,
   },
   testBridge: {
     isConnected: true,

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startServiceUnderTest } from '../service-under-test.ts';
 import { compared, jsonValues, readTour, type Walked, walk } from './testing/tour.ts';
 
@@ -53,6 +53,20 @@ describe.each(pages.filter(({ legs }) => legs.length > 0))('$path', ({ legs }) =
     expect(step).toBeDefined();
     expect(step?.printed).toEqual(step?.shown);
   });
+});
+
+it('prints the same on the second page of a reader who takes README and then the tutorial, in one service', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-tour-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const service = await startServiceUnderTest({});
+  onTestFinished(() => service.close());
+  for (const path of ['README.md', 'docs/tutorial.md']) {
+    const legs = pages.find((page) => page.path === path)?.legs ?? [];
+    expect(legs).toHaveLength(1);
+    for (const leg of legs)
+      for (const { line, shown, printed } of compared(leg, await walk(leg, service.address, folder)))
+        expect(printed, `${path}:${line}`).toEqual(shown);
+  }
 });
 
 describe('the walk', () => {

@@ -123,7 +123,8 @@ function optionsOf(provider: Provider, question: Question): LanguageModelV3CallO
   const { name, schema, temperature } = question;
   return {
     prompt: promptOf(provider, question),
-    responseFormat: { type: 'json', schema, name },
+    // Of ours every list is read-only and a type any text; theirs lets nobody write into it either.
+    responseFormat: { type: 'json', schema, name } as LanguageModelV3CallOptions['responseFormat'] & object,
     providerOptions: provider.options,
     ...(temperature === null ? {} : { temperature }),
     ...(provider.maxOutputTokens === null ? {} : { maxOutputTokens: provider.maxOutputTokens }),

@@ -381,6 +381,7 @@ it('GET /mcp/setup says by what address and revisions a client is served, and wi
   expect(body.tools.toSorted()).toEqual(
     ['tell', 'ask', 'teach', 'forget', 'recall', 'context', 'compress', 'cleanup', 'predicates'].toSorted(),
   );
+  expect(body.advice).toMatch(/database for each project/);
   const bundle = await fetch(`${service.address}/corollary.mcpb`);
   expect(bundle.status).toBe(body.bundle === null ? 404 : 200);
   expect(await service.call('GET', '/mcp/setup')).toMatchObject({ status: 401 });

@@ -5,6 +5,7 @@
  * How a client is connected is its transport's business, which lists those it has; how the bridge is tried is another's.
  */
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
+import { placeAdvice } from '../../engine/contract/agent-setup.ts';
 import {
   type AgentClient,
   type AgentSetup,
@@ -82,6 +83,7 @@ export class KnownAgents implements Agents {
       sse: ssePath,
       revisions: [statelessRevision, ...SUPPORTED_PROTOCOL_VERSIONS],
       tools: [...tools.keys()],
+      advice: placeAdvice,
     };
   }
 

@@ -20,8 +20,8 @@ const page = readFileSync(new URL('../../../docs/agents.md', import.meta.url), '
 /** Where the page says that everything is. */
 const place: AgentPlace = {
   address: 'http://127.0.0.1:9300',
-  database: 'default',
-  tenant: 'my-project',
+  database: 'my-project',
+  tenant: 'default',
   key: null,
   bridge: { command: 'node', args: ['/path/to/corollary/out/bridge/corollary-mcp.js'] },
 };
@@ -66,6 +66,12 @@ beforeAll(async () => {
     startServiceUnderTest(),
     startServiceUnderTest({ AUTH_ENABLED: 'true', API_KEY: 'the-admin-key' }),
   ]);
+  // As the page begins, and as an administrator does where keys are wanted.
+  const [created, ...others] = blocks.filter(({ section }) => section === '');
+  expect(others).toEqual([]);
+  await promisify(execFile)('sh', ['-c', created?.text.replace(':9300/', `:${open.port}/`) ?? '']);
+  const headers = { 'X-API-Key': 'the-admin-key' };
+  await keyed.call('POST', '/databases', { name: 'my-project' }, { headers });
 });
 afterAll(() => Promise.all([open.close(), keyed.close()]));
 
@@ -94,7 +100,7 @@ describe.each(agentPrograms)('docs/agents.md on %s', (program) => {
   const { title, language, text, route } = configured(program, null);
   const found = blocks.filter(({ section }) => section === title);
 
-  it('has one block, which is the configuration for the usual address and a tenant of its own', () => {
+  it('has one block, which is the configuration for the usual address and a database of its own', () => {
     expect(found).toEqual([{ section: title, language: languages[language], text }]);
   });
 
@@ -108,7 +114,7 @@ describe.each(agentPrograms)('docs/agents.md on %s', (program) => {
     const read = routeOf(program, found[0]?.text ?? '', null);
     expect(await performed(read, open)).toMatchObject(worked);
     const { body } = await open.call<{ total: number }>('GET', '/facts', undefined, {
-      headers: { 'X-Tenant-ID': 'my-project' },
+      headers: { 'X-Database': 'my-project', 'X-Tenant-ID': 'default' },
     });
     expect(body.total).toBe(1);
   });
@@ -117,19 +123,19 @@ describe.each(agentPrograms)('docs/agents.md on %s', (program) => {
 describe('docs/agents.md on keys', () => {
   const [request, asked, ...others] = blocks.filter(({ section }) => section === 'With a key');
 
-  it('has a command that makes a key, with which every client by the address connects to its tenant alone', async () => {
+  it('has a command that makes a key, with which every client by the address connects to its database alone', async () => {
     const command = request?.text.replace(':9300/', `:${keyed.port}/`) ?? '';
     const environment = { ...process.env, ADMIN_KEY: 'the-admin-key' };
     const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: environment });
     const made = JSON.parse(stdout) as { key: string; role: string; tenants: string[] };
-    expect(made).toMatchObject({ role: 'writer', tenants: ['my-project'] });
+    expect(made).toMatchObject({ role: 'writer', databases: ['my-project'] });
     for (const program of agentPrograms) {
       const { text, route } = configured(program, made.key);
       const read = routeOf(program, text, made.key);
       expect(read).toEqual(route);
       if (read.via === 'http') {
         expect(await performed(read, keyed)).toMatchObject(worked);
-        const elsewhere = { ...read, headers: { ...read.headers, 'X-Tenant-ID': 'other' } };
+        const elsewhere = { ...read, headers: { ...read.headers, 'X-Database': 'default' } };
         await expect(performed(elsewhere, keyed)).rejects.toThrow('403');
       }
     }
@@ -164,7 +170,7 @@ describe('docs/agents.md on keys', () => {
 describe('docs/agents.md', () => {
   it('has no block that is not held against something', () => {
     const titles = agentPrograms.map((program) => configured(program, null).title);
-    const rest = blocks.filter(({ section }) => !titles.includes(section) && section !== 'With a key');
+    const rest = blocks.filter(({ section }) => !['', ...titles, 'With a key'].includes(section));
     expect(rest.map(({ section, language }) => ({ section, language }))).toEqual([
       { section: 'What the tools are for', language: 'markdown' },
     ]);

@@ -33,7 +33,10 @@ interface CodeEditorProps {
   mode?: TextMode;
   placeholder?: string;
   diagnostics?: readonly Diagnostic[];
-  /** Ctrl or Cmd with Enter. Given the text as it is in the editor, which `value` may be a keystroke behind. */
+  /**
+   * Ctrl or Cmd with Enter, and Enter alone in a question of one line. Given the text as it is in the editor, which `value`
+   * may be a keystroke behind.
+   */
   onSubmit?: (text: string) => void;
   /** Least and greatest height in lines; fills its container where absent. */
   lines?: readonly [least: number, greatest: number];
@@ -142,6 +145,7 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     keybindings: [monaco.KeyMod.CtrlCmd | monaco.KeyCode.Enter],
     run: () => onSubmit(editor.getValue()),
   });
+  if (mode === 'question') submitByEnter(editor, onSubmit);
   // Monaco has another key for it on Linux; here it is the same everywhere.
   editor.addAction({
     id: 'corollary.format',
@@ -150,6 +154,21 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     run: (each) => each.getAction('editor.action.formatDocument')?.run(),
   });
   return editor;
+}
+
+/** In a text of one line Enter submits, as in any search field; Shift with Enter breaks the line, and then Enter does too. */
+function submitByEnter(editor: Editor, onSubmit: (text: string) => void): void {
+  const isOneLine = editor.createContextKey<boolean>('corollary.isOneLine', true);
+  const look = () => isOneLine.set(editor.getModel()?.getLineCount() === 1);
+  editor.onDidChangeModelContent(look);
+  look();
+  editor.addAction({
+    id: 'corollary.submit-line',
+    label: 'Submit',
+    keybindings: [monaco.KeyCode.Enter],
+    precondition: 'editorTextFocus && corollary.isOneLine && !suggestWidgetVisible && !inSnippetMode',
+    run: () => onSubmit(editor.getValue()),
+  });
 }
 
 function editText(editor: Editor, edits: readonly TextEdit[]): void {

@@ -1,21 +1,56 @@
-/** In place of an explanation whose address names no question. */
-import { Button } from '@mantine/core';
+/** In place of an explanation whose address names no question: a field for one, and the way to Ask. */
+import { Button, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { EmptyState } from './notices.tsx';
+import styles from './no-question.module.css';
 
 interface NoQuestionProps {
   icon: ReactNode;
   title: string;
+  /** What the field is called, and an example of what is typed into it. */
+  label: string;
+  placeholder: string;
+  /** What the button says. */
+  action: string;
+  onQuestion: (question: string) => void;
   children: ReactNode;
 }
 
-export function NoQuestion({ icon, title, children }: NoQuestionProps) {
+export function NoQuestion(props: NoQuestionProps) {
+  const { icon, title, label, placeholder, action, onQuestion, children } = props;
+  const [text, setText] = useState('');
+  const question = text.trim();
   return (
     <EmptyState
       icon={icon}
       title={title}
-      actions={<Button renderRoot={(props) => <Link to="/ask" {...props} />}>Ask something</Button>}
+      actions={
+        <form
+          className={styles.form}
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (question !== '') onQuestion(question);
+          }}
+        >
+          <TextInput
+            className={styles.field ?? ''}
+            classNames={{ input: 'mono' }}
+            aria-label={label}
+            placeholder={placeholder}
+            autoComplete="off"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+          <Button type="submit" disabled={question === ''}>
+            {action}
+          </Button>
+          <Button variant="default" renderRoot={(root) => <Link to="/ask" {...root} />}>
+            Ask something
+          </Button>
+        </form>
+      }
     >
       {children}
     </EmptyState>

@@ -14,10 +14,12 @@ import {
   type AgentProgram,
   agentPrograms,
   configurationOf,
+  placeAdvice,
 } from '../../../engine/contract/agent-setup.ts';
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
 import { Answered } from '../../api/answered.tsx';
+import { CreateDatabase } from '../../api/create-database.tsx';
 import { typedKey } from '../../api/key-text.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -116,7 +118,7 @@ function PlaceFields(props: PlaceFieldsProps) {
       <Autocomplete
         w={170}
         label="Database"
-        description="Where the agent works"
+        description="One for each project"
         data={databases.map(({ name }) => name)}
         error={problems.database}
         value={typed.database}
@@ -125,7 +127,7 @@ function PlaceFields(props: PlaceFieldsProps) {
       <Autocomplete
         w={170}
         label="Tenant"
-        description="Whose knowledge it shares"
+        description="Whose facts it shares"
         data={tenants.map(({ name }) => name)}
         error={problems.tenant}
         value={typed.tenant}
@@ -162,6 +164,26 @@ function Bundle({ address }: { address: string }) {
         Open it with Claude Desktop: it asks for database, tenant and key. Or configure the bridge by hand:
       </span>
     </div>
+  );
+}
+
+/** Where rules, facts and scopes live; and the database itself, where the configuration names one that is not there. */
+function PlaceNotes({ typed, problems }: Pick<PlaceFieldsProps, 'typed' | 'problems'>) {
+  const databases = useDatabases().data;
+  const isMissing =
+    problems.database === null &&
+    databases !== undefined &&
+    databases.every(({ name }) => name !== typed.database);
+  return (
+    <>
+      <p className="dim">{placeAdvice}</p>
+      {isMissing && (
+        <div className={styles.bundle} role="status">
+          <span>There is no database {typed.database} yet: an agent that names it is refused.</span>
+          <CreateDatabase name={typed.database} />
+        </div>
+      )}
+    </>
   );
 }
 
@@ -248,6 +270,7 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
             <IconPlugConnected size={16} aria-hidden /> {titleOf(program)}
           </h2>
           <PlaceFields typed={typed} problems={problems} onTyped={setTyped} />
+          <PlaceNotes typed={typed} problems={problems} />
           <Program program={program} setup={setup} typed={typed} isGood={isGood} />
         </Tabs.Panel>
       ))}

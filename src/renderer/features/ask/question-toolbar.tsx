@@ -28,7 +28,7 @@ export function QuestionToolbar(props: QuestionToolbarProps) {
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
       <Tooltip label="Ask again when the knowledge changes, where the answer is quick">
-        <Switch label="Live" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
+        <Switch label="Refresh" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
       </Tooltip>
       <SegmentedControl
         aria-label="Ask"

@@ -1,7 +1,7 @@
 /**
  * The answer of one tab: asked for when the tab shows another question than it has answered, and kept current.
  *
- * An answer that came quickly is asked for again while "Live" is on and the knowledge changes; a slow one only says
+ * An answer that came quickly is asked for again while "Refresh" is on and the knowledge changes; a slow one only says
  * that it has grown old.
  */
 import { useCallback, useEffect, useEffectEvent } from 'react';

@@ -13,8 +13,15 @@ export function ProofView({ search, onSearch }: ProofViewProps) {
   const { question, ...look } = search;
   if (question === undefined)
     return (
-      <NoQuestion icon={<IconRoute size={30} stroke={1.3} aria-hidden />} title="No proof is chosen">
-        Ask a question, then choose Why beside an answer.
+      <NoQuestion
+        icon={<IconRoute size={30} stroke={1.3} aria-hidden />}
+        title="No proof is chosen"
+        label="Statement to prove"
+        placeholder="ancestor(agnes, ada)"
+        action="Prove it"
+        onQuestion={(stated) => onSearch({ question: stated })}
+      >
+        Type a statement, or ask a question and choose Why beside an answer.
       </NoQuestion>
     );
   return <ProofPane question={question} look={look} onLook={(next) => onSearch({ question, ...next })} />;

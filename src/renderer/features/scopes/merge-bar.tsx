@@ -14,8 +14,8 @@ import styles from './scopes.module.css';
 function strategyOptions({ pair }: Comparison) {
   const [source, target] = [sideLabel(pair.source), sideLabel(pair.target)];
   const words: Record<MergeStrategy, string> = {
-    SOURCE_WINS: `Source wins: take ${source}`,
-    TARGET_WINS: `Target wins: keep ${target}`,
+    SOURCE_WINS: `Take ${source} where they differ`,
+    TARGET_WINS: `Keep ${target} where they differ`,
     KEEP_BOTH: 'Keep both',
     REJECT: 'Reject while any is unresolved',
   };

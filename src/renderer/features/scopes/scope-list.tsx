@@ -85,6 +85,9 @@ function roleOf(side: Side, { source, target, base }: ScopesSearch): Role | null
   return side !== null && base === side ? 'base' : null;
 }
 
+/** As the pickers over the comparison call them. */
+const roleNames = { source: 'From', target: 'Into' } as const;
+
 function RoleButtons({
   row,
   search,
@@ -101,13 +104,13 @@ function RoleButtons({
           tabIndex={-1}
           className={styles.toggle}
           aria-pressed={role === one}
-          aria-label={`${one === 'source' ? 'Source' : 'Target'}: ${name}`}
+          aria-label={`${roleNames[one]}: ${name}`}
           onClick={(event) => {
             event.stopPropagation();
             onRole(row.side, one);
           }}
         >
-          {one === 'source' ? 'Source' : 'Target'}
+          {roleNames[one]}
         </button>
       ))}
       {role === 'base' && <Tag>base</Tag>}

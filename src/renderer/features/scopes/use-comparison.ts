@@ -70,10 +70,16 @@ function useChoices({ source, target, base }: Pair): [Choices, (choices: Choices
   return [choices, useCallback((next: Choices) => setDraft(writeChoices(next)), [setDraft])];
 }
 
-/** True once what is shown became other than what was acknowledged last. */
-function useChangedElsewhere(shown: unknown): { isChanged: boolean; acknowledge: (seen: unknown) => void } {
-  const [seen, setSeen] = useState(shown);
-  if (seen === undefined && shown !== undefined) setSeen(shown);
+/**
+ * True once what is shown became other than what was acknowledged last. What an earlier visit left in the cache was not
+ * shown as the differences of now: nothing counts as seen before the first fetch of this visit is over.
+ */
+function useChangedElsewhere(
+  shown: unknown,
+  isFetching: boolean,
+): { isChanged: boolean; acknowledge: (seen: unknown) => void } {
+  const [seen, setSeen] = useState<unknown>(undefined);
+  if (seen === undefined && shown !== undefined && !isFetching) setSeen(shown);
   return { isChanged: seen !== undefined && shown !== undefined && seen !== shown, acknowledge: setSeen };
 }
 
@@ -92,9 +98,9 @@ function resultsOf(strategy: MergeStrategy, choices: Choices): (row: MergeRow) =
 /** The comparison of a pair. For another pair the component that uses it is to be another one. */
 export function useComparison(pair: Pair, strategy: MergeStrategy) {
   const differences = useDifferences(pair);
-  const { data } = differences;
+  const { data, isFetching } = differences;
   const [choices, setChoices] = useChoices(pair);
-  const { isChanged, acknowledge } = useChangedElsewhere(data);
+  const { isChanged, acknowledge } = useChangedElsewhere(data, isFetching);
   const rows = useMemo(() => (data === undefined ? [] : rowsOf(data)), [data]);
   const isChosen = useCallback((place: string) => choices.has(place), [choices]);
   const results = useMemo(() => resultsOf(strategy, choices), [strategy, choices]);

@@ -2,13 +2,17 @@
 import {
   IconBrain,
   IconDatabaseCog,
+  IconFlask,
   IconFrame,
+  IconHelpCircle,
   IconListSearch,
   IconPlugConnected,
+  IconRoute,
   IconRoute2,
   IconSettings,
   IconStack2,
   IconTable,
+  IconTimeline,
 } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -19,20 +23,33 @@ interface Tool {
   to: NonNullable<LinkProps['to']>;
   title: string;
   icon: ReactNode;
+  /** True where it begins with the question that was asked last. */
+  takesUp?: boolean;
 }
 
 const tools: readonly Tool[] = [
   { to: '/facts', title: 'Facts', icon: <IconTable size={20} stroke={1.6} aria-hidden /> },
   { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
+  { to: '/proof', title: 'Proof', icon: <IconRoute size={20} stroke={1.6} aria-hidden /> },
+  {
+    to: '/why-not',
+    title: 'Why not',
+    icon: <IconHelpCircle size={20} stroke={1.6} aria-hidden />,
+    takesUp: true,
+  },
+  { to: '/what-if', title: 'What if', icon: <IconFlask size={20} stroke={1.6} aria-hidden /> },
+  { to: '/trace', title: 'Trace', icon: <IconTimeline size={20} stroke={1.6} aria-hidden />, takesUp: true },
   { to: '/context', title: 'Context', icon: <IconFrame size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/memory', title: 'Memory', icon: <IconBrain size={20} stroke={1.6} aria-hidden /> },
   { to: '/agents', title: 'Agents', icon: <IconPlugConnected size={20} stroke={1.6} aria-hidden /> },
 ];
 
-function RailLink({ to, title, icon }: Tool) {
-  const search = useLastSearch(to);
+function RailLink({ to, title, icon, takesUp = false }: Tool) {
+  const own = useLastSearch(to);
+  const { question } = useLastSearch('/ask');
+  const search = takesUp && own['question'] === undefined && question !== undefined ? { question } : own;
   return (
     <Link
       to={to}

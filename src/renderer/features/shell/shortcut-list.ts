@@ -84,6 +84,8 @@ const fixed: readonly ShortcutGroup[] = [
     group: 'In an editor',
     keys: [
       ['Mod+Enter', 'Ask, teach, save, work out or choose'],
+      ['Enter', 'Ask a question of one line'],
+      ['Shift+Enter', 'Break the line of a question'],
       ['Mod+Space', 'Suggest'],
       ['F8', 'Next problem'],
       ['Mod+.', 'Mend the problem at the cursor'],

@@ -139,7 +139,8 @@ function Finished({ progress }: { progress: TourProgress }) {
         else builds on these five.
       </p>
       <p className="dim">
-        Its two facts and its rule are in the database {progress.database}, tenant {progress.tenant}.
+        Its two facts belong to the tenant {progress.tenant} of the database {progress.database}, its rule to
+        the whole database. Take a database for each project: Agents, Connect creates it.
       </p>
       {remove.error !== null && <ProblemNotice failure={failureOf(remove.error)} />}
       <div className={styles.actions}>
@@ -165,8 +166,18 @@ interface TourPanelProps {
 export function TourPanel({ shown, onGo }: TourPanelProps) {
   const { database, tenant } = useSession().space;
   const progress = useTour((state) => state.progress);
-  if (progress === null || !progress.isOpen) return null;
-  if (progress.database !== database || progress.tenant !== tenant) return null;
+  const isShown =
+    progress !== null && progress.isOpen && progress.database === database && progress.tenant === tenant;
+  // Dialogs leave its place free (ui/controls.css).
+  useEffect(() => {
+    if (!isShown) return undefined;
+    const { dataset } = document.documentElement;
+    dataset['tour'] = 'open';
+    return () => {
+      delete dataset['tour'];
+    };
+  }, [isShown]);
+  if (!isShown) return null;
   const step = tourSteps[progress.step];
   return (
     <aside className={styles.panel} aria-label="Tour" data-tour="panel">

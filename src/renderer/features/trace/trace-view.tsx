@@ -4,11 +4,23 @@ import type { QuestionSearch } from '../../api/question-text.ts';
 import { NoQuestion } from '../../ui/no-question.tsx';
 import { TracePanel } from './trace-panel.tsx';
 
-export function TraceView({ search }: { search: QuestionSearch }) {
+interface TraceViewProps {
+  search: QuestionSearch;
+  onSearch: (search: QuestionSearch) => void;
+}
+
+export function TraceView({ search, onSearch }: TraceViewProps) {
   if (search.question === undefined)
     return (
-      <NoQuestion icon={<IconTimeline size={30} stroke={1.3} aria-hidden />} title="No question is chosen">
-        Write a question, then choose Trace beside Ask.
+      <NoQuestion
+        icon={<IconTimeline size={30} stroke={1.3} aria-hidden />}
+        title="No question is chosen"
+        label="Question to trace"
+        placeholder="ancestor(?who, nora)"
+        action="Trace it"
+        onQuestion={(question) => onSearch({ question })}
+      >
+        Type a question, or write one in Ask and choose Trace beside it.
       </NoQuestion>
     );
   return <TracePanel question={search.question} />;

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { commandNames, parseArguments, UsageError } from './arguments.ts';
+import { commandHelpText, helpText } from './help.ts';
+
+it('tells of one command what it takes, its options and an example', () => {
+  const text = commandHelpText('ask');
+  expect(text).toMatch(/^corollary ask 'p\(\?x, b\)' \[options\]: /);
+  expect(text).toContain('--proof');
+  expect(text).toContain('Example: corollary ask ');
+  expect(text).not.toContain('--dry-run');
+  expect(commandHelpText('import')).toContain('--dry-run');
+  expect(commandHelpText('serve')).not.toContain('--tenant');
+});
+
+it.each(commandNames)('tells nothing of %s that the command line refuses', (name) => {
+  const text = commandHelpText(name);
+  const options = [...text.matchAll(/^ {2}(?:-o, )?--([a-z-]+)(?: ([A-Z]+))?/gm)];
+  for (const [, option = '', value] of options) {
+    const given = [name, `--${option}`, ...(value === undefined ? [] : ['x'])];
+    expect(() => parseArguments(given), given.join(' ')).not.toThrow(UsageError);
+  }
+  expect(helpText('1', '')).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
+});

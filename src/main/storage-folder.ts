@@ -1,0 +1,77 @@
+/**
+ * Where knowledge is kept where STORAGE_DIR does not say: one folder for one person, whether the service was started by
+ * the desktop application, `npm start`, the command line or the bridge.
+ *
+ * Earlier versions had two: the desktop application kept its own. A folder that holds knowledge is found again, so an
+ * update hides nothing: a program uses the folder it used before, else the other program's, else the platform's.
+ */
+import { readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Who asks: the desktop application, or the service without a window. */
+export type Program = 'desktop' | 'service';
+
+interface FolderOptions {
+  readonly platform?: NodeJS.Platform;
+  /** Where the desktop application kept its knowledge; by default where Electron puts it on this platform. */
+  readonly desktopFolder?: string;
+}
+
+/** The folder of a user who never said where. Reads the folders' lists of files, and writes nothing. */
+export function usualFolder(
+  program: Program,
+  environment: Environment,
+  {
+    platform = process.platform,
+    desktopFolder = desktopDataFolder(environment, platform),
+  }: FolderOptions = {},
+): string {
+  const service = serviceDataFolder(environment, platform);
+  const known = program === 'desktop' ? [desktopFolder, service] : [service, desktopFolder];
+  return known.find(holdsKnowledge) ?? (platform === 'darwin' ? desktopFolder : service);
+}
+
+/** The folder of `corollary` at the command line: `./data` where knowledge is kept in it already, else the usual one. */
+export function commandLineFolder(environment: Environment): string {
+  return holdsKnowledge('data') ? './data' : usualFolder('service', environment);
+}
+
+/** Segments of a log and snapshots, one from a leader included. */
+const storedFile = /^\d{10,}\.(log|snapshot(\.received)?)$/;
+
+/** Whether a folder has a log or snapshots. One that cannot be listed has none that could be opened. */
+export function holdsKnowledge(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => storedFile.test(name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM') return false;
+    throw error;
+  }
+}
+
+/** The folder that the platform has for data of programs. */
+function serviceDataFolder(environment: Environment, platform: NodeJS.Platform): string {
+  const home = homedir();
+  if (platform === 'win32')
+    return join(environment['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'Corollary');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Corollary');
+  return join(baseFolder(environment['XDG_DATA_HOME'], join(home, '.local', 'share')), 'corollary');
+}
+
+/** `data` in what Electron calls the user-data folder of the application. */
+function desktopDataFolder(environment: Environment, platform: NodeJS.Platform): string {
+  const home = homedir();
+  if (platform === 'win32')
+    return join(environment['APPDATA'] ?? join(home, 'AppData', 'Roaming'), 'Corollary', 'data');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Corollary', 'data');
+  return join(baseFolder(environment['XDG_CONFIG_HOME'], join(home, '.config')), 'Corollary', 'data');
+}
+
+/** A relative path counts as not set, as the specification of these variables has it. */
+function baseFolder(given: string | undefined, usual: string): string {
+  return given !== undefined && isAbsolute(given) ? given : usual;
+}

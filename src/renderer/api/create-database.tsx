@@ -1,0 +1,23 @@
+/** The button that creates a database by a name that is known already; nothing for whoever may not create any. */
+import { Button, type ButtonProps } from '@mantine/core';
+import { notifyFailure } from '../ui/notify.tsx';
+import { Permitted } from './permitted.tsx';
+import { failureOf } from './problem.ts';
+import { useWrite } from './queries.ts';
+
+export function CreateDatabase({ name, ...props }: { name: string } & ButtonProps) {
+  const create = useWrite('createDatabase', ['databases']);
+  return (
+    <Permitted operation="createDatabase">
+      <Button
+        {...props}
+        loading={create.isPending}
+        onClick={() =>
+          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(failureOf(error)) })
+        }
+      >
+        Create {name}
+      </Button>
+    </Permitted>
+  );
+}
