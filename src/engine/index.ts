@@ -36,5 +36,6 @@ export {
   parseRule,
   type Statement,
 } from './logic/parse.ts';
+export { ruleIdentity } from './logic/identity.ts';
 export { renderAtom, renderRule } from './logic/print.ts';
 export { StartupError } from './storage/startup-error.ts';

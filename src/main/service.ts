@@ -23,6 +23,7 @@ import { type Config, defaultAdminPassword, parseConfig } from './config.ts';
 import {
   type CheckedInput,
   checkInput,
+  checkParams,
   createDispatcher,
   type Dispatcher,
   insufficientRole,
@@ -518,7 +519,7 @@ class RunningService implements Service, ServiceState {
           throw insufficientRole(caller, spec);
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
-        const checked = checkInput(name, input);
+        const checked = { params: checkParams(name, input.params), ...checkInput(name, input) };
         const task = this.#http.activity.startCall();
         try {
           const signal = eitherOf(caller.signal, task);

@@ -54,6 +54,9 @@ export function isWellFormed(text: string): boolean {
 export function predicateProblem(name: string): string | null {
   if (name.length < 1 || name.length > 256) return 'a predicate has 1 to 256 characters';
   if (!isWellFormed(name)) return 'the text holds a lone surrogate';
+  const positive = /^(?:not|no)\s+(\S+)$/i.exec(name)?.[1];
+  if (positive !== undefined)
+    return `a predicate has no white space: what is explicitly not so is said of ${positive} itself, with truthVal false in a fact and negated true in a question or rule`;
   // eslint-disable-next-line no-control-regex
   if (/[\s\u0000-\u001f\u007f-\u009f(){},;"'`]/u.test(name))
     return 'a predicate has no white space, control character, quote or any of ( ) , { } ;';

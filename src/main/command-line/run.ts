@@ -66,6 +66,7 @@ async function ask(client: Client, command: Command, terminal: Terminal): Promis
     if (answer.count === 0) terminal.complain('It does not follow.');
     if (answer.truncated) terminal.complain('There are more answers.');
   }
+  complainOf(answer, terminal);
   return answer.count > 0 ? 0 : 1;
 }
 
@@ -80,6 +81,7 @@ async function tell(client: Client, command: Command, terminal: Terminal): Promi
   if (only !== undefined && facts.length === 1) {
     const outcome = (await client.post('/tell', only)) as FactOutcome;
     terminal.print(command.json ? JSON.stringify(outcome, null, 2) : `${outcome.status}  ${outcome.atom}`);
+    complainOf(outcome, terminal);
   } else {
     const outcome = (await client.post('/assert/facts', { facts })) as FactsOutcome;
     const { asserted, updated, unchanged } = outcome;
@@ -88,6 +90,7 @@ async function tell(client: Client, command: Command, terminal: Terminal): Promi
         ? JSON.stringify(outcome, null, 2)
         : `${asserted} asserted, ${updated} updated, ${unchanged} unchanged`,
     );
+    complainOf(outcome, terminal);
   }
   return 0;
 }
@@ -102,9 +105,15 @@ async function teach(client: Client, command: Command, terminal: Terminal): Prom
     const outcome = (await client.post('/teach', { head, body, scope: command.scope })) as RuleOutcome;
     outcomes.push(outcome);
     if (!command.json) terminal.print(`${outcome.status}  ${outcome.rule}`);
+    complainOf(outcome, terminal);
   }
   if (command.json) terminal.print(JSON.stringify(outcomes, null, 2));
   return 0;
+}
+
+/** Hints of an answer, for people. */
+function complainOf({ hints = [] }: { readonly hints?: string[] | undefined }, terminal: Terminal): void {
+  for (const hint of hints) terminal.complain(`hint: ${hint}`);
 }
 
 async function status(client: Client, command: Command, terminal: Terminal): Promise<number> {

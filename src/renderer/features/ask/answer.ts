@@ -22,6 +22,8 @@ export interface ShownAnswer {
   readonly generation: number | null;
   /** Milliseconds: the service's own for inference, there and back for stored facts. */
   readonly elapsedMs: number;
+  /** What was probably meant, where nothing was found. */
+  readonly hints: readonly string[];
 }
 
 /** How far a question may go. */
@@ -95,6 +97,7 @@ async function askStored(
     truncated: facts.length > limit,
     generation: null,
     elapsedMs: performance.now() - since,
+    hints: [],
   };
 }
 
@@ -106,9 +109,19 @@ async function askInferred(
 ): Promise<ShownAnswer> {
   const { call, space } = session;
   const body = { text: question.text, ...scopeFieldsOf(space.scope), ...allowance };
-  const { results, bindings, truncated, generation, elapsedMs } = await call('ask', { body }, { signal });
+  const found = await call('ask', { body }, { signal });
+  const { results, bindings, truncated, generation, elapsedMs, hints = [] } = found;
   noteGeneration(generation);
-  const answer = { question, isStoredOnly: false, results, bindings, truncated, generation, elapsedMs };
+  const answer = {
+    question,
+    isStoredOnly: false,
+    results,
+    bindings,
+    truncated,
+    generation,
+    elapsedMs,
+    hints,
+  };
   return { ...aboutRun(session), ...answer };
 }
 

@@ -56,6 +56,7 @@ function answered(id: string, part: Partial<ShownAnswer> = {}): ShownAnswer {
     truncated: false,
     generation: 1,
     elapsedMs: 1,
+    hints: [],
     ...part,
   };
 }

@@ -9,6 +9,7 @@ import { LazyTextViewer } from '../../editor/lazy-text-viewer.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
+import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
@@ -163,6 +164,7 @@ function NoAnswer({ answer, onWhyNot }: NoAnswerProps) {
       {answer.isStoredOnly
         ? 'No stored fact matches. With inference, conclusions of rules count too.'
         : 'Nothing that is known, and nothing that follows from it, matches. Check the spelling, the number of arguments and the scope.'}
+      <HintLines hints={answer.hints} />
     </EmptyState>
   );
 }

@@ -13,7 +13,7 @@ import { scopeFieldsOf } from '../../api/space.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { notifyDone } from '../../ui/notify.tsx';
+import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
 import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
@@ -41,13 +41,14 @@ function StatementsForm({ onStage, onDone }: PartProps) {
     write.mutate(
       { body: { facts: stated.facts.map((fact) => ({ ...fact, ...scope })) } },
       {
-        onSuccess: ({ asserted, updated, unchanged }) => {
+        onSuccess: ({ asserted, updated, unchanged, hints = [] }) => {
           const known = updated + unchanged;
           notifyDone(
             known === 0
               ? `${formatAmount(asserted, 'fact')} asserted`
               : `${formatAmount(asserted, 'fact')} asserted, ${known} known already`,
           );
+          for (const hint of hints) notifyHint(hint);
           setText('');
           onDone();
         },

@@ -9,6 +9,7 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
+import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -33,12 +34,13 @@ import type { Staging } from './use-staging.ts';
 
 interface NoFactsProps {
   search: FactsSearch;
+  hints: readonly string[];
   onAdd: () => void;
   onImport: () => void;
   onReset: () => void;
 }
 
-function NoFacts({ search, onAdd, onImport, onReset }: NoFactsProps) {
+function NoFacts({ search, hints, onAdd, onImport, onReset }: NoFactsProps) {
   const icon = <IconTable size={30} stroke={1.3} aria-hidden />;
   if (search.q !== undefined || search.truth !== undefined)
     return (
@@ -52,6 +54,7 @@ function NoFacts({ search, onAdd, onImport, onReset }: NoFactsProps) {
         }
       >
         The filters leave nothing over.
+        <HintLines hints={hints} />
       </EmptyState>
     );
   const { predicate } = search;
@@ -312,6 +315,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
     return (
       <NoFacts
         search={search}
+        hints={state.hints}
         onAdd={onAdd}
         onImport={() => onSearch({ transfer: 'import' })}
         onReset={() => onSearch({ q: undefined, truth: undefined })}

@@ -27,6 +27,8 @@ interface Page {
 export interface FactPagesState {
   /** null before the first answer. */
   readonly total: number | null;
+  /** What the filters probably meant, where nothing is left. */
+  readonly hints: readonly string[];
   readonly error: unknown;
 }
 
@@ -66,7 +68,7 @@ export class FactPages {
   readonly #listeners = new Set<() => void>();
   readonly #pages = new Map<number, Page>();
   readonly #underWay = new Map<number, AbortController>();
-  #state: FactPagesState = { total: null, error: null };
+  #state: FactPagesState = { total: null, hints: [], error: null };
   #wanted = { first: 0, last: 1 };
   #epoch = 0;
   /** A cursor of this epoch. */
@@ -205,7 +207,7 @@ export class FactPages {
       this.#underWay.delete(page);
       this.#cursor ??= list.nextCursor;
       this.#keep(page, list.facts);
-      this.#change({ total: list.total });
+      this.#change({ total: list.total, hints: list.hints ?? [] });
     } catch (error) {
       if (aborter.signal.aborted) return;
       this.#underWay.delete(page);

@@ -17,7 +17,7 @@ import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Guarded } from '../../ui/guarded.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { notifyDone } from '../../ui/notify.tsx';
+import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
@@ -28,11 +28,16 @@ import { TryPanel, WithTry } from './try-panel.tsx';
 import { useTryIsOpen } from './use-try.ts';
 import { useValidation } from './use-validation.ts';
 
+/** Messages in the corner at a time. */
+const mostHintsShown = 3;
+
 interface Learnt {
   facts: number;
   rules: number;
   /** Statements that were known before. */
   known: number;
+  /** What looks like a slip in them. */
+  hints: string[];
 }
 
 function useTeach() {
@@ -41,12 +46,13 @@ function useTeach() {
   return useMutation({
     mutationFn: async ({ facts, rules }: Lesson) => {
       const scope = scopeFieldsOf(space.scope);
-      const learnt: Learnt = { facts: 0, rules: 0, known: 0 };
+      const learnt: Learnt = { facts: 0, rules: 0, known: 0, hints: [] };
       if (facts.length > 0) {
         const body = { facts: facts.map((fact) => ({ ...fact, ...scope })) };
         const outcome = await call('assertFacts', { body }, { isWanted: true });
         learnt.facts = outcome.asserted;
         learnt.known += outcome.updated + outcome.unchanged;
+        learnt.hints.push(...(outcome.hints ?? []));
       }
       for (const rule of rules) {
         const outcome = await call(
@@ -56,6 +62,7 @@ function useTeach() {
         );
         if (outcome.status === 'asserted') learnt.rules += 1;
         else learnt.known += 1;
+        learnt.hints.push(...(outcome.hints ?? []));
       }
       return learnt;
     },
@@ -101,6 +108,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
       onSuccess: (learnt) => {
         setText('');
         notifyDone(inWords(learnt));
+        for (const hint of new Set(learnt.hints.slice(0, mostHintsShown))) notifyHint(hint);
       },
     });
   }
