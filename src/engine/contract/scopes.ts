@@ -19,7 +19,10 @@ export const scopeListSchema = z.object({
       facts: z.int(),
       rules: z.int(),
       createdAt: timeSchema,
-      forkedFrom: z.string().nullable(),
+      forkedFrom: z.string().nullable().describe('null: no fork, or one of the facts without scope'),
+      forkedAt: generationSchema
+        .nullable()
+        .describe('The generation of the fork; null: no fork, or one made before forks were remembered'),
     }),
   ),
   count: z.int(),
@@ -79,12 +82,24 @@ export type Resolution = z.output<typeof resolutionSchema>;
 
 const maxResolutions = 100_000;
 
+/** Absent and null are not the same here. */
+const mergeBaseSchema = z
+  .union([scopeNameSchema, z.strictObject({ scope: scopeNameSchema }), z.null()], {
+    error: 'base is "fork", null, the name of a scope, or {"scope": name}',
+  })
+  .optional()
+  .describe(
+    'What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the ' +
+      'other, both from the same, or they were merged last; the default where there is that), or the name of a scope ' +
+      '({"scope": "fork"} where that is its name); null: a two-way merge',
+  );
+
 export const mergeInputSchema = z.strictObject({
   source: sideSchema,
   target: sideSchema,
   strategy: z.enum(mergeStrategies),
   dryRun: defaulted(z.boolean(), false),
-  base: optional(scopeNameSchema).describe('The scope that both come from: makes it a three-way merge'),
+  base: mergeBaseSchema,
   resolutions: optional(
     z.array(resolutionSchema).max(maxResolutions, 'give at most 100,000 resolutions'),
   ).describe('Choices by fact, before the strategy'),
@@ -97,13 +112,27 @@ export const conflictSchema = z.object({
   predicate: z.string(),
   args: z.array(z.string()),
   source: scopeFactSchema.nullable().describe('null: source deleted it since base'),
-  target: scopeFactSchema.nullable().describe('null: target deleted it since base'),
+  target: scopeFactSchema
+    .nullable()
+    .describe('Its fact with these arguments, maybe the opposite; null: target deleted it since base'),
   fields: z.array(z.enum(differingFields)),
 });
 export type MergeConflict = z.output<typeof conflictSchema>;
 
 export const mergedSchema = z.object({
   strategy: z.enum(mergeStrategies),
+  base: z
+    .union([z.string(), z.object({ scope: z.string() })])
+    .nullable()
+    .describe('The base that was used, as it is asked for: "fork", null, or a scope'),
+  ancestor: z
+    .object({
+      scope: z.string().nullable().describe('null: the facts without scope'),
+      generation: generationSchema,
+      time: timeSchema,
+    })
+    .nullable()
+    .describe('Of the base "fork": whose facts it is, and as of when'),
   added: z.int(),
   updated: z.int(),
   deleted: z.int(),
