@@ -54,7 +54,7 @@ type Take = Resolution['take'];
  */
 export function baseOfMerge(
   facts: FactStore,
-  { source, target, base }: MergeScopes,
+  { source, target, base }: Pick<MergeScopes, 'source' | 'target' | 'base'>,
   { generation }: Moment,
 ): FoundBase | null {
   if (base === null) return null;
@@ -76,7 +76,10 @@ export interface FoundBase extends BaseOfMerge {
 export type MergeBasePart = Pick<Merged, 'base' | 'ancestor'>;
 
 /** What the answer says of the base: as it is asked for, and of a fork's what that was. */
-export function basePart({ base }: MergeScopes, { ancestor }: Pick<MergePlan, 'ancestor'>): MergeBasePart {
+export function basePart(
+  { base }: Pick<MergeScopes, 'base'>,
+  { ancestor }: Pick<MergePlan, 'ancestor'>,
+): MergeBasePart {
   if (base === null || typeof base === 'object') return { base: base === null ? null : 'fork', ancestor };
   return { base: base === 'fork' ? { scope: base } : base, ancestor };
 }
@@ -95,10 +98,7 @@ export function* planMerge(
   const takes = yield* takesByAtom(facts, joined, operation.resolutions, plan);
   const isOfToday = operation.revision === 2;
   yield* compareSides(facts, joined, (difference) => {
-    const agreed =
-      base === null ? settledWithoutBase(difference) : settledByBase(facts, difference, isOfToday);
-    const opposite = isOfToday && agreed === 'source' ? oppositeInTarget(difference) : null;
-    const evident = opposite === null ? agreed : null;
+    const { evident, opposite } = evidentOf(facts, difference, base !== null, isOfToday);
     // It is told with what stands against it.
     const conflict = opposite === null ? difference : { ...difference, target: opposite };
     if (evident === null) plan.conflicts.push(conflict);
@@ -132,8 +132,23 @@ export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
 
 const byStrategy = { SOURCE_WINS: 'source', TARGET_WINS: 'target', KEEP_BOTH: 'both', REJECT: null } as const;
 
+/**
+ * What a difference comes to without resolutions and strategy. `evident`: the side that is taken, null where it is a
+ * conflict; `opposite`: the target's fact with which one to be added is a conflict, else null.
+ */
+export function evidentOf(
+  facts: FactStore,
+  difference: Difference,
+  hasBase: boolean,
+  isOfToday = true,
+): { readonly evident: 'source' | 'target' | null; readonly opposite: FactRow | null } {
+  const agreed = hasBase ? settledByBase(facts, difference, isOfToday) : settledWithoutBase(difference);
+  const opposite = isOfToday && agreed === 'source' ? oppositeInTarget(difference) : null;
+  return { evident: opposite === null ? agreed : null, opposite };
+}
+
 /** What two sides come to by themselves; null: a conflict. */
-function settledWithoutBase({ source, target }: Difference): Take | null {
+function settledWithoutBase({ source, target }: Difference): 'source' | 'target' | null {
   if (source === null) return 'target';
   return target === null ? 'source' : null;
 }
@@ -152,7 +167,7 @@ function settledByBase(
   facts: FactStore,
   { atoms, atom, source, target }: Difference,
   isOfToday: boolean,
-): Take | null {
+): 'source' | 'target' | null {
   const versionInBase = (negated: boolean): FactVersion | null =>
     atoms.version(facts, atom, baseSide, negated);
   const inBase = ({ relation }: FactRow): FactVersion | null => versionInBase(relation.negated);

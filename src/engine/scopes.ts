@@ -20,7 +20,14 @@ import { knownChanges } from './known-changes.ts';
 import { defaultLimits } from './live-state.ts';
 import { relationKey } from './logic/terms.ts';
 import { renderAtom } from './logic/print.ts';
-import { baseOfMerge, basePart, type FoundBase, type MergePlan, planMerge } from './merge-plan.ts';
+import {
+  baseOfMerge,
+  basePart,
+  evidentOf,
+  type FoundBase,
+  type MergePlan,
+  planMerge,
+} from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { checkFits } from './prepare-rules.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
@@ -117,15 +124,25 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
 }
 
 export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
-  const { source, target, limit } = input;
+  const { source, target, limit, asMerge } = input;
+  if (input.base !== undefined && !asMerge)
+    throw invalid('base', 'a base says how to merge: give asMerge: true with it, or leave it out');
   return live.reading(caller, unhurried, async (context) => {
     const { reader, pacer, tenant } = context;
     const { facts } = tenant;
-    await requireScope(context, reader.time, source);
+    const { found, ...asked } = await askedBase(
+      context,
+      { source, target, base: asMerge ? input.base : null },
+      reader.time,
+    );
     const sides = [source, target].map((scope) => facts.scopeNumber(scope));
-    const join = joinScopes(facts, sides, reader);
+    const join = joinScopes(facts, sides, reader, found);
     const joined = await workedOff(join, () => pacer.breathe());
-    return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
+    if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
+    const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
+      return { merge: evidentOf(facts, difference, found !== null).evident ?? 'conflict' };
+    });
+    return { source, target, ...diff, ...basePart(asked, { ancestor: found?.ancestor ?? null }) };
   });
 }
 
@@ -282,23 +299,32 @@ interface AskedMerge {
   readonly base: FoundBase | null;
 }
 
-/** The merge that is asked for, its base looked up at once. Refused where a scope or the base is not there. */
+/** The merge that is asked for. Refused where a scope or the base is not there. */
 async function askedMerge(
   context: BrowseContext,
   { tenant }: Caller,
   input: MergeInput,
   time: number,
 ): Promise<AskedMerge> {
-  const { facts } = context.tenant;
   const { source, target, strategy } = input;
+  const { found, base } = await askedBase(context, input, time);
   const resolutions = input.resolutions ?? [];
-  const [one, other] = [facts.scopeNumber(source), facts.scopeNumber(target)];
-  const hasFork = facts.mergeBases.baseOf(one, other) !== null;
-  const isByFork = input.base === 'fork' || (input.base === undefined && hasFork);
-  const named = typeof input.base === 'object' ? (input.base?.scope ?? null) : (input.base ?? null);
+  const kind = 'mergeScopes';
+  return { operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 2 }, base: found };
+}
+
+/** The base that is asked for, looked up at once: later the reader's state may be another. Refused where it is not there. */
+async function askedBase(
+  context: BrowseContext,
+  { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
+  time: number,
+): Promise<Pick<MergeScopes, 'base'> & { readonly found: FoundBase | null }> {
+  const { facts } = context.tenant;
+  const hasFork = facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)) !== null;
+  const isByFork = asked === 'fork' || (asked === undefined && hasFork);
+  const named = typeof asked === 'object' ? (asked?.scope ?? null) : (asked ?? null);
   const base = isByFork ? ({ fork: true } as const) : named;
-  const operation = { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions } as const;
-  const found = isByFork && !hasFork ? null : baseOfMerge(facts, operation, context.reader);
+  const found = isByFork && !hasFork ? null : baseOfMerge(facts, { source, target, base }, context.reader);
   await requireScope(context, time, source);
   if (isByFork && !hasFork)
     throw invalid(
@@ -307,7 +333,7 @@ async function askedMerge(
         'from, or give null for a two-way merge',
     );
   if (typeof base === 'string') await requireScope(context, time, base);
-  return { operation: { ...operation, revision: 2 }, base: found };
+  return { base, found };
 }
 
 /** The plan of the merge. Refused where it cannot be done. */

@@ -55,18 +55,66 @@ export type ScopeFact = z.output<typeof scopeFactSchema>;
 
 export const differingFields = ['truthVal', 'validFrom', 'validUntil', 'metadata'] as const;
 
-export const diffInputSchema = z.strictObject({ source: sideSchema, target: sideSchema, limit: limitSchema });
+/** What merges come from: absent and null are not the same here. */
+const mergeBaseSchema = z
+  .union([scopeNameSchema, z.strictObject({ scope: scopeNameSchema }), z.null()], {
+    error: 'base is "fork", null, the name of a scope, or {"scope": name}',
+  })
+  .optional()
+  .describe(
+    'What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the ' +
+      'other, both from the same, or they were merged last; the default where there is that), or the name of a scope ' +
+      '({"scope": "fork"} where that is its name); null: a two-way merge',
+  );
+
+/** What the answer says of the base. */
+const baseFields = {
+  base: z
+    .union([z.string(), z.object({ scope: z.string() })])
+    .nullable()
+    .describe('The base that was used, as it is asked for: "fork", null, or a scope'),
+  ancestor: z
+    .object({
+      scope: z.string().nullable().describe('null: the facts without scope'),
+      generation: generationSchema,
+      time: timeSchema,
+    })
+    .nullable()
+    .describe('Of the base "fork": whose facts it is, and as of when'),
+};
+
+export const diffInputSchema = z.strictObject({
+  source: sideSchema,
+  target: sideSchema,
+  limit: limitSchema,
+  asMerge: defaulted(z.boolean(), false).describe('true: says too what a merge does with each difference'),
+  base: mergeBaseSchema.describe('With asMerge: as in POST /scope/merge'),
+});
 export type DiffInput = z.output<typeof diffInputSchema>;
+const mergeTakesSchema = z
+  .enum(['source', 'target', 'conflict'])
+  .optional()
+  .describe('With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict');
+
+const diffFactSchema = scopeFactSchema.extend({ merge: mergeTakesSchema });
+
 export const scopeDiffSchema = z.object({
   source: z.string().nullable(),
   target: z.string().nullable(),
-  added: z.array(scopeFactSchema).describe('In source, not in target'),
-  removed: z.array(scopeFactSchema).describe('In target, not in source'),
+  added: z.array(diffFactSchema).describe('In source, not in target'),
+  removed: z.array(diffFactSchema).describe('In target, not in source'),
   modified: z.array(
-    z.object({ source: scopeFactSchema, target: scopeFactSchema, fields: z.array(z.enum(differingFields)) }),
+    z.object({
+      source: scopeFactSchema,
+      target: scopeFactSchema,
+      fields: z.array(z.enum(differingFields)),
+      merge: mergeTakesSchema,
+    }),
   ),
   unchanged: z.int(),
   truncated: z.boolean().describe('Some list is longer than limit'),
+  base: baseFields.base.optional(),
+  ancestor: baseFields.ancestor.optional(),
 });
 export type ScopeDiff = z.output<typeof scopeDiffSchema>;
 
@@ -81,18 +129,6 @@ const resolutionSchema = z.strictObject({
 export type Resolution = z.output<typeof resolutionSchema>;
 
 const maxResolutions = 100_000;
-
-/** Absent and null are not the same here. */
-const mergeBaseSchema = z
-  .union([scopeNameSchema, z.strictObject({ scope: scopeNameSchema }), z.null()], {
-    error: 'base is "fork", null, the name of a scope, or {"scope": name}',
-  })
-  .optional()
-  .describe(
-    'What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the ' +
-      'other, both from the same, or they were merged last; the default where there is that), or the name of a scope ' +
-      '({"scope": "fork"} where that is its name); null: a two-way merge',
-  );
 
 export const mergeInputSchema = z.strictObject({
   source: sideSchema,
@@ -121,18 +157,7 @@ export type MergeConflict = z.output<typeof conflictSchema>;
 
 export const mergedSchema = z.object({
   strategy: z.enum(mergeStrategies),
-  base: z
-    .union([z.string(), z.object({ scope: z.string() })])
-    .nullable()
-    .describe('The base that was used, as it is asked for: "fork", null, or a scope'),
-  ancestor: z
-    .object({
-      scope: z.string().nullable().describe('null: the facts without scope'),
-      generation: generationSchema,
-      time: timeSchema,
-    })
-    .nullable()
-    .describe('Of the base "fork": whose facts it is, and as of when'),
+  ...baseFields,
   added: z.int(),
   updated: z.int(),
   deleted: z.int(),
