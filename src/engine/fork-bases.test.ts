@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { forkInputSchema, mergeInputSchema } from './contract/scopes.ts';
+import { apply } from './apply.ts';
+import { present } from './base/assert.ts';
+import { diffInputSchema, forkInputSchema, mergeInputSchema } from './contract/scopes.ts';
+import { type Operation, operationVersion } from './operation.ts';
+import { State } from './state.ts';
 import {
   type Fields,
   hour,
@@ -199,6 +203,23 @@ test('deleting a scope ends its ancestry, and so does forking onto it', async ()
   expect(await isByFork('draft', 'other')).toBe(false);
 });
 
+test('a scope that is made again after it was deleted is not what forks were made of; they still have that in common', async () => {
+  const { tell, forget, fork, merge, drop } = await openScopes();
+  await tell('p(a)', { scope: 'main' });
+  await tell('p(b)', { scope: 'main' });
+  const { generation } = await fork('main', 'one');
+  await fork('main', 'two');
+  await drop('main');
+  await tell('p(a)', { scope: 'main' });
+  await forget('p(a)', { scope: 'one' });
+  await fork('main', 'three');
+  const tried = (source: string, target: string) => merge(source, target, { dryRun: true });
+  expect(await tried('one', 'main')).toMatchObject({ base: null, added: 1 });
+  expect(await tried('one', 'two')).toMatchObject({ ancestor: { scope: 'main', generation }, deleted: 1 });
+  expect(await tried('one', 'three')).toMatchObject({ base: null });
+  expect(await tried('three', 'main')).toMatchObject({ base: 'fork' });
+});
+
 test('a source without any facts left is still what the fork was made of', async () => {
   const { tell, forget, fork, merge, held } = await openScopes();
   await tell('p(a)', { scope: 'main' });
@@ -220,6 +241,121 @@ test('what has ended since the fork is not in the base any more', async () => {
   clock.advance(2 * hour);
   expect(await merge('draft', 'main')).toMatchObject({ base: 'fork', added: 1, conflicts: [] });
   expect(await held('main')).toEqual(['p(a)']);
+});
+
+test('of what was changed before it ended in the base nothing is left in it either', async () => {
+  const { tell, forget, fork, merge, held, clock } = await openScopes();
+  await tell('p(a)', { scope: 'main', validUntil: startTime + hour });
+  await fork('main', 'draft');
+  await forget('p(a)', { scope: 'main' });
+  await tell('p(a)', { scope: 'draft', validUntil: 'never' });
+  expect((await refusal(merge('draft', 'main'))).code).toBe('Conflict');
+  clock.advance(2 * hour);
+  expect(await merge('draft', 'main')).toMatchObject({ base: 'fork', added: 1, conflicts: [] });
+  expect(await held('main')).toEqual(['p(a)']);
+});
+
+test('what one side changed since the fork is taken over, whichever way it is merged', async () => {
+  const { tell, fork, merge, list } = await openScopes();
+  const metadataIn = async (scope: string) => {
+    const { facts } = await list({ scope });
+    return Object.fromEntries(facts.map(({ predicate, metadata }) => [predicate, metadata['by']]));
+  };
+  for (const predicate of ['p', 'q', 'r'])
+    await tell(`${predicate}(a)`, { scope: 'main', metadata: { by: 'fork' } });
+  await fork('main', 'draft');
+  await tell('p(a)', { scope: 'main', metadata: { by: 'main' } });
+  await tell('q(a)', { scope: 'draft', metadata: { by: 'draft' } });
+  expect(await merge('draft', 'main', { dryRun: true })).toMatchObject({ updated: 1, conflicts: [] });
+  // It moves the base of another pair, and leaves this one what it has.
+  await fork('main', 'other');
+  await tell('r(a)', { scope: 'other', metadata: { by: 'other' } });
+  await merge('other', 'main');
+  expect(await merge('draft', 'main')).toMatchObject({ updated: 1, conflicts: [] });
+  expect(await metadataIn('main')).toEqual({ p: 'main', q: 'draft', r: 'other' });
+  expect(await merge('main', 'draft')).toMatchObject({ updated: 2, conflicts: [] });
+  expect(await metadataIn('draft')).toEqual({ p: 'main', q: 'draft', r: 'other' });
+});
+
+test('a diff that is asked says of each difference what a merge takes', async () => {
+  const session = await openScopes();
+  const { tell, merge, engine, caller } = session;
+  await lostOnBothSides(session);
+  await tell('new(a)', { scope: 'draft' });
+  for (const fact of ['s(1)', '-s(1)']) await tell(fact, { scope: 'draft' });
+  await tell('s(1)', { scope: 'main' });
+  const diff = (fields: Fields) =>
+    engine.diff(caller, diffInputSchema.parse({ source: 'draft', target: 'main', ...fields }));
+  const asked = await diff({ asMerge: true });
+  expect(asked).toMatchObject({
+    base: 'fork',
+    ancestor: { scope: 'main', generation: 4 },
+    added: [
+      { predicate: 'new', merge: 'source' },
+      { predicate: 'role', args: ['cy'], merge: 'target' },
+      { predicate: 's', truthVal: false, merge: 'conflict', opposite: { truthVal: true, scope: 'main' } },
+    ],
+    removed: [{ predicate: 'role', args: ['ann'], merge: 'source' }],
+  });
+  expect(await diff({ asMerge: true, base: null })).toMatchObject({
+    base: null,
+    ancestor: null,
+    added: [{ merge: 'source' }, { merge: 'source' }, { merge: 'conflict' }],
+    removed: [{ merge: 'target' }],
+  });
+  // What is not asked for is not said.
+  const plain = await diff({});
+  expect(plain).not.toHaveProperty('base');
+  expect(plain.added[0]).not.toHaveProperty('merge');
+  expect((await refusal(diff({ base: 'fork' }))).code).toBe('ValidationException');
+  expect(await merge('draft', 'main', { strategy: 'TARGET_WINS', dryRun: true })).toMatchObject({
+    added: 1,
+    deleted: 1,
+    kept: 1,
+  });
+});
+
+test('merges that were logged before opposites were a conflict are applied as they were', () => {
+  const state = new State();
+  const log: readonly Operation[] = [
+    { kind: 'createDatabase', name: 'default' },
+    {
+      kind: 'assert',
+      tenant: 'a',
+      facts: [
+        { predicate: 's', args: ['1'], truthVal: true, scope: 'main' },
+        { predicate: 's', args: ['1'], truthVal: true, scope: 'draft' },
+        { predicate: 's', args: ['1'], truthVal: false, scope: 'draft' },
+      ],
+    },
+    { kind: 'forkScope', tenant: 'a', source: 'main', target: 'old', withRules: true },
+    {
+      kind: 'mergeScopes',
+      tenant: 'a',
+      source: 'draft',
+      target: 'main',
+      strategy: 'REJECT',
+      base: null,
+      resolutions: [],
+    },
+  ];
+  const reports = log.map((operation, at) =>
+    apply(state, {
+      sequence: at + 1,
+      time: startTime,
+      requestId: 'r',
+      actor: null,
+      database: 'default',
+      generation: 0,
+      version: operationVersion,
+      operation,
+    }),
+  );
+  expect(reports.at(-1)?.outcome).toMatchObject({ added: 1, generation: 3 });
+  const { facts } = present(state.database('default').tenants.get('a'), 'the tenant was written');
+  expect(facts.find('s', ['1'], false, 'main')).not.toBeNull();
+  // A fork of then remembers nothing, on whatever replica.
+  expect(facts.mergeBases.baseOf(facts.scopeNumber('main'), facts.scopeNumber('old'))).toBeNull();
 });
 
 test('a scope named fork is given as an object, and told as one', async () => {

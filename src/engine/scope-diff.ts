@@ -47,7 +47,7 @@ export async function diffOf(
 }
 
 /** What a merge does with a difference, where that is asked for. */
-type MergeTakes = Pick<ScopeDiff['modified'][number], 'merge'>;
+type MergeTakes = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
 
 /** Conflicts as answers show them, in order. */
 export async function conflictsOf(
@@ -78,7 +78,7 @@ function conflict(facts: FactStore, difference: Difference): MergeConflict {
   };
 }
 
-function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
+export function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
   const { from, until, metadata } = facts.versionAt(fact);
   return {
     id: facts.idOf(fact),

@@ -34,7 +34,7 @@ import { type Outcome, outcomeAs } from './outcome.ts';
 import type { ScopeChange } from './report.ts';
 import type { Writer } from './retract.ts';
 import type { Decided } from './write-lane.ts';
-import { conflictsOf, diffOf } from './scope-diff.ts';
+import { conflictsOf, diffOf, scopeFact } from './scope-diff.ts';
 import { factsOfScope, joinScopes } from './scope-join.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
@@ -140,7 +140,9 @@ export async function diffScopes({ live }: Writer, caller: Caller, input: DiffIn
     const joined = await workedOff(join, () => pacer.breathe());
     if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
     const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
-      return { merge: evidentOf(facts, difference, found !== null).evident ?? 'conflict' };
+      const { evident, opposite } = evidentOf(facts, difference, found !== null);
+      if (opposite !== null) return { merge: 'conflict', opposite: scopeFact(facts, opposite) };
+      return { merge: evident ?? 'conflict' };
     });
     return { source, target, ...diff, ...basePart(asked, { ancestor: found?.ancestor ?? null }) };
   });

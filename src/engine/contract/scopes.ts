@@ -96,7 +96,12 @@ const mergeTakesSchema = z
   .optional()
   .describe('With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict');
 
-const diffFactSchema = scopeFactSchema.extend({ merge: mergeTakesSchema });
+const diffFactSchema = scopeFactSchema.extend({
+  merge: mergeTakesSchema,
+  opposite: scopeFactSchema
+    .optional()
+    .describe('With asMerge, of a fact to be added that is a conflict with it: what target holds'),
+});
 
 export const scopeDiffSchema = z.object({
   source: z.string().nullable(),

@@ -62,7 +62,7 @@ const flavour: Flavour = {
   disabledRules: true,
 };
 
-const scopes = ['s', 't', 'fork', 'a/b %2e"\u{1f600} ', '\uffff'];
+const scopes = ['s', 'fork', 'a/b %2e"\u{1f600} ', '\uffff'];
 
 interface KeptRule extends ModelRule {
   readonly id: string;
@@ -123,7 +123,11 @@ export class ScopeTwin {
 
   async tell(): Promise<void> {
     const count = this.prng.below(6) + 1;
+    const known = [...this.model.facts.values()];
     const told = Array.from({ length: count }, (): ScopedFact => {
+      // Another version of one that is there.
+      if (known.length > 0 && this.prng.chance(0.4))
+        return { ...this.prng.pick(known), validUntil: null, metadata: this.metadata() };
       const fact = randomFact(this.prng, this.vocabulary, flavour);
       const from = fact.validFrom === null ? null : fact.validFrom + this.model.time;
       const until = fact.validUntil === null ? null : fact.validUntil + this.model.time;

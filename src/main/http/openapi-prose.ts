@@ -116,8 +116,11 @@ const prose: Readonly<Record<OperationName, string>> = {
     'One record and one generation: others see all of it or nothing, after a crash too. The first to commit wins; where something ' +
     'it writes was changed since it began, it is 409 and rolled back.',
   rollbackTransaction: 'Its writes are gone. `generation` is that of the database.',
-  listScopes: 'Those that have a fact of the tenant or a rule, or were forked and not deleted.',
-  forkScope: 'Facts with validity and metadata, and the rules of the scope. A target that has facts is 409.',
+  listScopes:
+    'Those that have a fact of the tenant or a rule, or were forked and not deleted. `forkedAt` is the generation of the fork.',
+  forkScope:
+    'Facts with validity and metadata, and the rules of the scope. A target that has facts is 409. The fork remembers the source ' +
+    'as it was: that is the base of later merges between the two.',
   diffScopes:
     'Facts are compared by identity first; what is left on both sides with the same predicate and arguments is a modified pair.',
   mergeScopes:
