@@ -125,7 +125,7 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
 
 export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
   const { source, target, limit, asMerge } = input;
-  if (input.base !== undefined && !asMerge)
+  if ((input.base ?? null) !== null && !asMerge)
     throw invalid('base', 'a base says how to merge: give asMerge: true with it, or leave it out');
   return live.reading(caller, unhurried, async (context) => {
     const { reader, pacer, tenant } = context;
