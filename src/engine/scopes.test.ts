@@ -57,7 +57,14 @@ test('scopes are listed by code point with their facts, rules, and when and of w
     { name: 'b', facts: 2, rules: 0, createdAt: startTime, forkedFrom: null, forkedAt: null },
     { name: 'rules', facts: 0, rules: 1, createdAt: startTime + second, forkedFrom: null, forkedAt: null },
     { name: '\uffff', facts: 1, rules: 0, createdAt: startTime + second, forkedFrom: null, forkedAt: null },
-    { name: '\u{1f600}', facts: 0, rules: 1, createdAt: startTime + second, forkedFrom: 'rules', forkedAt: 7 },
+    {
+      name: '\u{1f600}',
+      facts: 0,
+      rules: 1,
+      createdAt: startTime + second,
+      forkedFrom: 'rules',
+      forkedAt: 7,
+    },
   ]);
 });
 

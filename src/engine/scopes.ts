@@ -20,14 +20,7 @@ import { knownChanges } from './known-changes.ts';
 import { defaultLimits } from './live-state.ts';
 import { relationKey } from './logic/terms.ts';
 import { renderAtom } from './logic/print.ts';
-import {
-  baseOfMerge,
-  basePart,
-  evidentOf,
-  type FoundBase,
-  type MergePlan,
-  planMerge,
-} from './merge-plan.ts';
+import { baseOfMerge, basePart, evidentOf, type FoundBase, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { checkFits } from './prepare-rules.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
@@ -312,7 +305,10 @@ async function askedMerge(
   const { found, base } = await askedBase(context, input, time);
   const resolutions = input.resolutions ?? [];
   const kind = 'mergeScopes';
-  return { operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 2 }, base: found };
+  return {
+    operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 2 },
+    base: found,
+  };
 }
 
 /** The base that is asked for, looked up at once: later the reader's state may be another. Refused where it is not there. */

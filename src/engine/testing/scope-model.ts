@@ -113,7 +113,8 @@ export class ScopeModel {
     if (scope !== null && this.isHeld(fact)) {
       const entry = this.#entries.get(scope);
       const isThere = this.held(scope).length > 0 || entry?.isForked === true;
-      if (!isThere) this.#entries.set(scope, {
+      if (!isThere)
+        this.#entries.set(scope, {
           createdAt: this.time,
           isForked: false,
           forkedFrom: null,

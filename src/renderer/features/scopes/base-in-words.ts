@@ -13,6 +13,6 @@ export function baseInWords(diff: ScopeDiff): string {
   const name = baseName(diff);
   if (name === null)
     return 'Two-way, without a base: every fact with two versions is a conflict, and nothing is deleted from the target.';
-  const what = diff.base === 'fork' ? `the common fork, ${name}` : name;
+  const what = diff.base === 'fork' ? `what both last had in common, ${name}` : name;
   return `Base: ${what}. Only what both sides changed since is a conflict; what the source deleted is deleted from the target.`;
 }

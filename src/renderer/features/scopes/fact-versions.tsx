@@ -95,7 +95,11 @@ export function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
           </Stack>
         </Radio.Group>
         <VersionFields heading={sideLabel(pair.source)} version={row.source} differing={row.fields} />
-        <VersionFields heading={sideLabel(pair.target)} version={row.target ?? row.opposite} differing={row.opposite === null ? row.fields : ['truthVal']} />
+        <VersionFields
+          heading={sideLabel(pair.target)}
+          version={row.target ?? row.opposite}
+          differing={row.opposite === null ? row.fields : ['truthVal']}
+        />
         <section className={styles.version}>
           <h3>{sideLabel(pair.target)} after the merge</h3>
           <p className={styles.versionAtom}>

@@ -41,11 +41,11 @@ const pair = {
 describe('the rows of a comparison', () => {
   test('stand in the order of predicate and arguments by code point, true before false', () => {
     const rows = rowsOf({
-        ...nothing,
-        added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
-        removed: [fact('p \uff21', 'main'), fact('p b c', 'main'), fact('o z', 'main')],
-        modified: [pair],
-      });
+      ...nothing,
+      added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
+      removed: [fact('p \uff21', 'main'), fact('p b c', 'main'), fact('o z', 'main')],
+      modified: [pair],
+    });
     expect(rows.map(({ key }) => key)).toEqual([
       'o(z)',
       'p(a)',
@@ -80,7 +80,11 @@ describe('the rows of a comparison', () => {
   });
 
   test('are counted and filtered by kind, by what is unresolved, and by text', () => {
-    const rows = rowsOf({ ...nothing, added: [{ ...fact('q Abc', 'draft'), merge: 'source' }], modified: [pair] });
+    const rows = rowsOf({
+      ...nothing,
+      added: [{ ...fact('q Abc', 'draft'), merge: 'source' }],
+      modified: [pair],
+    });
     const chosen = (place: string) => place === placeOf(pair.source);
     expect(countsOf(rows, chosen)).toEqual({
       added: 1,

@@ -74,7 +74,7 @@ function valueOfParameter(parameter: string | undefined): string | null {
 const [byFork, twoWay] = ['fork', 'two-way'];
 
 const basesWithoutName = [
-  { value: byFork, label: 'Common fork' },
+  { value: byFork, label: 'Common fork, if any' },
   { value: twoWay, label: 'None (two-way)' },
 ];
 

@@ -119,7 +119,12 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
       {pair === null ? (
         <NothingCompared search={search} />
       ) : (
-        <ComparisonView key={JSON.stringify(Object.values(pair))} pair={pair} search={search} onSearch={patch} />
+        <ComparisonView
+          key={JSON.stringify(Object.values(pair))}
+          pair={pair}
+          search={search}
+          onSearch={patch}
+        />
       )}
     </PaneFrame>
   );
