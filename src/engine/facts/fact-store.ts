@@ -14,6 +14,7 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
+import type { Bounds, FactVersion } from './fact-version.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames } from './scope-names.ts';
@@ -41,15 +42,10 @@ export interface FactToStore {
 }
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
+export type { Bounds, FactVersion } from './fact-version.ts';
 
 /** What makes two facts the same fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
-
-/** When a fact is valid: from, inclusive, until, exclusive; infinite where it is open. */
-export interface Bounds {
-  readonly from: number;
-  readonly until: number;
-}
 
 /** The facts of a tenant at one moment: see `FactStore.pin`. */
 export interface PinnedFacts {
@@ -93,12 +89,6 @@ export interface KeptFacts {
 }
 
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-
-/** All that can differ between two versions of one fact. */
-export interface FactVersion extends Bounds {
-  /** null: there is none. */
-  readonly metadata: Metadata | null;
-}
 
 /** A version without anything that few facts have. */
 const plainVersion: FactVersion = { ...openBounds, metadata: null };

@@ -1,6 +1,6 @@
 import type { Metadata } from '../contract/facts.ts';
 import { relationKey } from '../logic/terms.ts';
-import type { FactVersion } from './fact-store.ts';
+import type { FactVersion } from './fact-version.ts';
 import type { StoredRelation } from './stored-relation.ts';
 
 /**

@@ -42,6 +42,14 @@ interface ModelFork {
   readonly facts: readonly ScopedFact[];
 }
 
+/** What becomes of a conflict that no resolution settles. */
+const byRule = {
+  SOURCE_WINS: 'source',
+  TARGET_WINS: 'target',
+  KEEP_BOTH: 'both',
+  REJECT: 'conflict',
+} as const;
+
 /** A call that is refused: its code. */
 export class Refused extends Error {}
 
@@ -211,8 +219,8 @@ export class ScopeModel {
     return { all: all.sort(compareDifferences), unchanged };
   }
 
-  /** Merges, unless it is only tried. Counts as the answer has them. */
-  merge({ source, target, base, strategy, resolutions }: ModelMerge, isTried: boolean) {
+  /** What the two are merged by. `bases` null: nothing, it is two-way; `used`: as it is told. */
+  #baseOf(source: string | null, target: string | null, base: ModelMerge['base']) {
     if (!this.exists(source)) throw new Refused('ScopeNotFound');
     const remembered = this.forkBase(source, target);
     if (base === 'fork' && remembered === null) throw new Refused('ValidationException');
@@ -222,6 +230,13 @@ export class ScopeModel {
     const given = isByFork ? (remembered ?? []) : typeof named === 'string' ? this.held(named) : null;
     // What has ended since counts as not stored in the base too.
     const bases = given?.filter((fact) => this.isHeld(fact)) ?? null;
+    const used = isByFork ? 'fork' : named === 'fork' ? { scope: 'fork' } : (named ?? null);
+    return { remembered, bases, used };
+  }
+
+  /** Merges, unless it is only tried. Counts as the answer has them. */
+  merge({ source, target, base, strategy, resolutions }: ModelMerge, isTried: boolean) {
+    const { remembered, bases, used } = this.#baseOf(source, target, base);
     const [ofSource, ofTarget] = [this.held(source), this.held(target)];
     const known = new Set([...this.held(source), ...this.held(target)].map(atomOf));
     const takes = new Map(resolutions.map((each) => [atomOf(each), each.take]));
@@ -242,12 +257,6 @@ export class ScopeModel {
       if (winner === 'conflict') conflicts.push(conflict);
       const resolved = takes.get(atom);
       if (winner === 'conflict' && resolved !== undefined) counts.resolved++;
-      const byRule = {
-        SOURCE_WINS: 'source',
-        TARGET_WINS: 'target',
-        KEEP_BOTH: 'both',
-        REJECT: 'conflict',
-      } as const;
       const take = resolved ?? (winner === 'conflict' ? byRule[strategy] : winner);
       if (take === 'conflict') unsettled.push(conflict);
       else if (opposite !== undefined && take === 'target') counts.kept++;
@@ -290,7 +299,6 @@ export class ScopeModel {
         this.#merged = [...others, { pair: [source, target], facts: this.held(source) }];
       }
     }
-    const used = isByFork ? 'fork' : named === 'fork' ? { scope: 'fork' } : (named ?? null);
     return { ...counts, base: used, conflicts, isChange: gone.length + come.length > 0 };
   }
 }
