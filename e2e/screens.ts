@@ -254,7 +254,11 @@ async function preparePlans(page: Page, service: ServiceProcess): Promise<void> 
     { predicate: 'grade', args: ['cyd'], metadata: { confidence: 0.9 } },
   ];
   await post(page, service, 'plans', '/assert/facts', {
-    facts: changed.map((fact) => ({ ...fact, scope: 'draft' })),
+    facts: [
+      ...changed.map((fact) => ({ ...fact, scope: 'draft' })),
+      // Both sides changed it since the fork.
+      { ...grade, metadata: { confidence: 0.7 } },
+    ],
   });
 }
 

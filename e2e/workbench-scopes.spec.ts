@@ -90,6 +90,10 @@ test('two scopes are compared, chosen for, merged as one, and the merge is taken
     await expect(page.getByText('Choose two scopes')).toBeVisible();
     await page.getByRole('button', { name: 'From: draft' }).click();
     await page.getByRole('button', { name: 'Into: main' }).click();
+    await expect(page.getByText('Base: what both last had in common, main as of')).toBeVisible();
+    await page.getByRole('combobox', { name: 'Base' }).click();
+    await page.getByRole('option', { name: 'None (two-way)' }).click();
+    await expect(page.getByText('Two-way, without a base')).toBeVisible();
   });
 
   await test.step('they stand side by side under their own names, counted', async () => {
@@ -164,7 +168,7 @@ test('a merge with unresolved conflicts is refused and writes nothing; a strateg
 }) => {
   await prepare(page, service);
   const before = await factsOf(page, service, 'main');
-  await open(page, service, '/scopes?source=draft&target=main');
+  await open(page, service, '/scopes?source=draft&target=main&ways=two');
   await expect(rowsOf(page, 'Differences')).toHaveCount(6);
   await mergeButton(page).click();
   const refusal = page.getByRole('alert').filter({ hasText: 'Conflict' });
@@ -237,6 +241,14 @@ test('the keyboard alone compares, chooses, merges and takes back; an address op
   service,
 }) => {
   await prepare(page, service);
+  // What draft changed is changed here too: with the fork as the base these are conflicts all the same.
+  await post(page, service, '/assert/facts', {
+    facts: [
+      { predicate: 'grade', args: ['ann'], metadata: { confidence: 0.1 } },
+      { predicate: 'badge', args: ['cyd'], metadata: { color: 'red' } },
+      { predicate: 'cleared', args: ['bob'], metadata: { by: 'dan' } },
+    ].map((fact) => ({ ...fact, scope: 'main' })),
+  });
   await open(page, service, '/facts');
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   await page.keyboard.press('Alt+5');
@@ -268,6 +280,31 @@ test('the keyboard alone compares, chooses, merges and takes back; an address op
   await page.keyboard.press('ControlOrMeta+z');
   await expect(page.getByText(/^Merged draft into main/)).toBeHidden();
   await expect(grid).toHaveAttribute('aria-rowcount', '7');
+});
+
+test('a fork is merged by what both had at the fork: nothing that either retracted comes back', async ({
+  page,
+  service,
+}) => {
+  const told = ['ann', 'bob', 'cy'].map((who) => ({ predicate: 'role', args: [who], scope: 'main' }));
+  await post(page, service, '/assert/facts', { facts: told });
+  await post(page, service, '/scope/fork', { source: 'main', target: 'draft' });
+  await post(page, service, '/retract', { predicate: 'role', args: ['cy'], scope: 'main' });
+  await post(page, service, '/retract', { predicate: 'role', args: ['ann'], scope: 'draft' });
+  await post(page, service, '/tell', { predicate: 's', args: [1], scope: 'main' });
+  for (const truthVal of [true, false])
+    await post(page, service, '/tell', { predicate: 's', args: [1], truthVal, scope: 'draft' });
+  await open(page, service, '/scopes?source=draft&target=main');
+  await expect(page.getByText('Base: what both last had in common, main as of')).toBeVisible();
+  await expect(rowOf(page, 'role(cy)')).toContainText('stays');
+  await expect(rowOf(page, 'role(ann)')).toContainText('deletes');
+  // Draft has both, main the one: the other would come in beside its opposite.
+  await expect(rowOf(page, '-s(1)')).toContainText('conflict');
+  await page.getByRole('button', { name: 'Take main for -s(1)' }).click();
+  await expect(page.getByText('1 of 1 resolved')).toBeVisible();
+  await mergeButton(page).click();
+  await expect(page.getByText('Merged draft into main: 0 facts added, 0 updated, 1 deleted.')).toBeVisible();
+  expect(await factsOf(page, service, 'main')).toEqual(['role(bob) null {}', 's(1) null {}']);
 });
 
 test('with a base only what both sides changed is a conflict, and what source deleted goes', async ({

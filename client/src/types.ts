@@ -234,7 +234,7 @@ export type Conflict = {
   args: string[];
   /** null: source deleted it since base. */
   source: ScopeFact | null;
-  /** null: target deleted it since base. */
+  /** Its fact with these arguments, maybe the opposite; null: target deleted it since base. */
   target: ScopeFact | null;
   fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
 };
@@ -505,6 +505,16 @@ export type DiffInput = {
   target: string | null;
   /** Results at most; absent: all. */
   limit?: number | null | undefined;
+  /** true: says too what a merge does with each difference. Default: false. */
+  asMerge?: boolean | null | undefined;
+  /** With asMerge: as in POST /scope/merge. */
+  base?:
+    | string
+    | {
+        scope: string;
+      }
+    | null
+    | undefined;
 };
 
 export type ExplainInput = {
@@ -954,8 +964,14 @@ export type MergeInput = {
   strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
   /** Default: false. */
   dryRun?: boolean | null | undefined;
-  /** The scope that both come from: makes it a three-way merge. */
-  base?: string | null | undefined;
+  /** What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the other, both from the same, or they were merged last; the default where there is that), or the name of a scope ({"scope": "fork"} where that is its name); null: a two-way merge. */
+  base?:
+    | string
+    | {
+        scope: string;
+      }
+    | null
+    | undefined;
   /** Choices by fact, before the strategy. */
   resolutions?:
     | {
@@ -971,6 +987,21 @@ export type MergeInput = {
 
 export type Merged = {
   strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
+  /** The base that was used, as it is asked for: "fork", null, or a scope. */
+  base:
+    | string
+    | {
+        scope: string;
+      }
+    | null;
+  /** Of the base "fork": whose facts it is, and as of when. */
+  ancestor: {
+    /** null: the facts without scope. */
+    scope: string | null;
+    generation: number;
+    /** Epoch milliseconds. */
+    time: number;
+  } | null;
   added: number;
   updated: number;
   deleted: number;
@@ -1368,17 +1399,64 @@ export type ScopeDiff = {
   source: string | null;
   target: string | null;
   /** In source, not in target. */
-  added: ScopeFact[];
+  added: {
+    id: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+    scope: string | null;
+    validFrom: number | null;
+    validUntil: number | null;
+    metadata: Record<string, unknown>;
+    /** With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict. */
+    merge?: 'source' | 'target' | 'conflict' | undefined;
+    /** With asMerge, of a fact to be added that is a conflict with it: what target holds. */
+    opposite?: ScopeFact | undefined;
+  }[];
   /** In target, not in source. */
-  removed: ScopeFact[];
+  removed: {
+    id: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+    scope: string | null;
+    validFrom: number | null;
+    validUntil: number | null;
+    metadata: Record<string, unknown>;
+    /** With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict. */
+    merge?: 'source' | 'target' | 'conflict' | undefined;
+    /** With asMerge, of a fact to be added that is a conflict with it: what target holds. */
+    opposite?: ScopeFact | undefined;
+  }[];
   modified: {
     source: ScopeFact;
     target: ScopeFact;
     fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
+    /** With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict. */
+    merge?: 'source' | 'target' | 'conflict' | undefined;
   }[];
   unchanged: number;
   /** Some list is longer than limit. */
   truncated: boolean;
+  /** The base that was used, as it is asked for: "fork", null, or a scope. */
+  base?:
+    | string
+    | {
+        scope: string;
+      }
+    | null
+    | undefined;
+  /** Of the base "fork": whose facts it is, and as of when. */
+  ancestor?:
+    | {
+        /** null: the facts without scope. */
+        scope: string | null;
+        generation: number;
+        /** Epoch milliseconds. */
+        time: number;
+      }
+    | null
+    | undefined;
 };
 
 export type ScopeFact = {
@@ -1399,7 +1477,10 @@ export type ScopeList = {
     rules: number;
     /** Epoch milliseconds. */
     createdAt: number;
+    /** null: no fork, or one of the facts without scope. */
     forkedFrom: string | null;
+    /** The generation of the fork; null: no fork, or one made before forks were remembered. */
+    forkedAt: number | null;
   }[];
   count: number;
 };

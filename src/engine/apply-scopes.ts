@@ -1,7 +1,7 @@
 import type { FactRow, FactStore, FactVersion } from './facts/fact-store.ts';
 import type { KeptRule, RuleStore } from './facts/rule-store.ts';
 import { type Prepared, rowsInSlice } from './apply-slices.ts';
-import { emptyPlan, planMerge } from './merge-plan.ts';
+import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import type { Draft } from './report.ts';
 import { factsOfScope } from './scope-join.ts';
@@ -30,22 +30,27 @@ export function* forkScope(
     newTenant(record.time, database.forgottenThrough(operation.tenant));
   const { facts } = tenant;
   const rows = yield* collected(facts, facts.scopeNumber(source), database.generation, record.time);
-  const writer = new ScopeWriter(database, tenant, facts.internScope(target), record, draft);
-  for (const [at, fact] of rows.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    writer.store(fact, facts.versionAt(fact));
-  }
+  const number = facts.internScope(target);
+  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const generation = database.generation + 1;
+  const hasBase = operation.hasBase === true;
+  // The source may be no more than the name of a scope with rules.
+  const base = { scope: facts.internScope(source), generation, time: record.time };
+  const { mergeBases } = facts;
+  const bases = hasBase ? mergeBases.forked(number, base) : mergeBases.ended(number, generation);
+  const showBases = yield* facts.changeBases(bases, writer.storeAll(versionsOf(facts, rows)));
   const copies = operation.withRules ? copiedRules(database, source, target, record.time) : [];
   return () => {
     for (const kept of copies) {
       database.rules.put(kept);
       draft.rules.push({ kept, before: null, status: 'asserted', isChange: true });
     }
-    const number = facts.internScope(target);
     const known = facts.scopes.get(number);
     const isNewFork = target !== null && (known?.isForked !== true || known.forkedFrom !== source);
-    if (isNewFork) facts.scopes.fork(number, source, record.time);
-    const isChange = rows.length > 0 || copies.length > 0 || isNewFork;
+    if (target !== null && (isNewFork || hasBase))
+      facts.scopes.fork(number, source, record.time, hasBase ? generation : null);
+    showBases();
+    const isChange = rows.length > 0 || copies.length > 0 || isNewFork || hasBase;
     writer.show(operation.tenant, isChange);
     draft.scope = { name: target, isChange, facts: rows.length, rules: copies.length, merge: null };
   };
@@ -63,22 +68,26 @@ export function* mergeScopes(
   const nothing = { name: target, isChange: false, facts: 0, rules: 0, merge: emptyPlan() };
   if (tenant === undefined) return () => void (draft.scope = nothing);
   const { facts } = tenant;
-  const merge = yield* planMerge(facts, operation, database.generation, record.time);
+  const moment = { generation: database.generation, time: record.time };
+  const merge = yield* planMerge(facts, operation, baseOfMerge(facts, operation, moment), moment);
   const { retracted, stored } = merge;
   const isChange = retracted.length + stored.length > 0;
-  if (!isChange) return () => void (draft.scope = { ...nothing, merge });
-  const writer = new ScopeWriter(database, tenant, facts.internScope(target), record, draft);
-  // In this order the scope is never without facts in between.
-  for (const [at, { fact, version }] of stored.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    writer.store(fact, version);
-  }
-  for (const [at, fact] of retracted.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    writer.retract(fact);
+  const number = isChange ? facts.internScope(target) : facts.scopeNumber(target);
+  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const bases = facts.mergeBases.merged(number, {
+    scope: facts.scopeNumber(operation.source),
+    generation: moment.generation + (isChange ? 1 : 0),
+    time: record.time,
+  });
+  const showBases = yield* facts.changeBases(bases, written());
+  function* written(): Generator<'more', void, undefined> {
+    // In this order the scope is never without facts in between.
+    yield* writer.storeAll(stored);
+    yield* writer.retractAll(retracted);
   }
   return () => {
-    writer.show(operation.tenant, true);
+    showBases();
+    writer.show(operation.tenant, isChange);
     draft.scope = { name: target, isChange, facts: retracted.length + stored.length, rules: 0, merge };
   };
 }
@@ -98,10 +107,8 @@ export function* deleteScope(
   const number = facts.scopeNumber(scope);
   const rows = yield* collected(facts, number, database.generation, record.time);
   const writer = new ScopeWriter(database, tenant, number, record, draft);
-  for (const [at, fact] of rows.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    writer.retract(fact);
-  }
+  const bases = facts.mergeBases.ended(number, database.generation + 1);
+  const showBases = yield* facts.changeBases(bases, writer.retractAll(rows));
   const isShared = operation.withRules && (yield* isHeldByOthers(database, tenant, scope, record.time));
   const rules = operation.withRules && !isShared ? rulesOfScope(database.rules, scope) : [];
   return () => {
@@ -111,6 +118,7 @@ export function* deleteScope(
     }
     const isChange = rows.length + rules.length > 0 || facts.scopes.get(number)?.isForked === true;
     facts.scopes.delete(number);
+    showBases();
     writer.show(operation.tenant, isChange);
     draft.scope = { name: scope, isChange, facts: rows.length, rules: rules.length, merge: null };
   };
@@ -156,6 +164,13 @@ function* collected(
   return rows;
 }
 
+type StoredVersion = MergePlan['stored'][number];
+
+/** Facts as they are. */
+function* versionsOf(facts: FactStore, rows: readonly FactRow[]): Generator<StoredVersion> {
+  for (const fact of rows) yield { fact, version: facts.versionAt(fact) };
+}
+
 /** True where another tenant has facts in the scope at this time. */
 function* isHeldByOthers(
   database: DatabaseState,
@@ -191,8 +206,23 @@ class ScopeWriter {
     this.#generation = database.generation + 1;
   }
 
+  *storeAll(stored: Iterable<StoredVersion>): Generator<'more', void, undefined> {
+    let written = 0;
+    for (const { fact, version } of stored) {
+      if (++written % rowsInSlice === 0) yield 'more';
+      this.#store(fact, version);
+    }
+  }
+
+  *retractAll(rows: readonly FactRow[]): Generator<'more', void, undefined> {
+    for (const [at, fact] of rows.entries()) {
+      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+      this.#retract(fact);
+    }
+  }
+
   /** Stores the fact of another scope in this version. */
-  store({ relation, row }: FactRow, version: FactVersion): void {
+  #store({ relation, row }: FactRow, version: FactVersion): void {
     const { arity, columns } = relation;
     const identity = new Int32Array(arity + 1);
     for (let position = 0; position < arity; position++)
@@ -204,7 +234,7 @@ class ScopeWriter {
     if (fact.status !== 'unchanged') this.#draft.changes.add('fact.asserted', fact);
   }
 
-  retract(fact: FactRow): void {
+  #retract(fact: FactRow): void {
     this.#tenant.facts.retract(fact, this.#generation);
     this.#retracted.push(fact);
     this.#draft.changes.add('fact.retracted', fact);

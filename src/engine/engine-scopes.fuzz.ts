@@ -19,9 +19,9 @@ async function runCase(seed: number): Promise<void> {
       [30, () => one.tell()],
       [8, () => one.forget()],
       [8, () => one.changeRules()],
-      [12, () => one.fork()],
+      [18, () => one.fork()],
       [12, () => one.diff()],
-      [26, () => one.merge()],
+      [40, () => one.merge()],
       [6, () => one.drop()],
       [6, () => one.passTime()],
       [2, () => one.reopen()],
@@ -45,5 +45,5 @@ async function runCase(seed: number): Promise<void> {
 test(
   'forks, diffs, merges and deletions are those of the model, and so are answers',
   { timeout: 3_600_000 },
-  () => overSeeds({ name: 'scopes', few: 18, many: 2000 }, runCase),
+  () => overSeeds({ name: 'scopes', few: 40, many: 2000 }, runCase),
 );

@@ -1,12 +1,15 @@
-import type { Resolution } from './contract/scopes.ts';
+import { present } from './base/assert.ts';
+import type { Merged, Resolution } from './contract/scopes.ts';
 import { areAlike, type FactRow, type FactStore, type FactVersion } from './facts/fact-store.ts';
 import type { MergeScopes } from './operation.ts';
 import {
   baseSide,
+  type BaseOfMerge,
   compareSides,
   type Difference,
   type JoinedAtoms,
   joinScopes,
+  type Moment,
   sourceSide,
   targetSide,
 } from './scope-join.ts';
@@ -20,6 +23,8 @@ import { isTooLarge, mergedVersion } from './merged-version.ts';
  * has changed since; else by the strategy where it is a conflict. What stays unsettled is for the caller to refuse.
  */
 export interface MergePlan {
+  /** What the fork remembers, where that is the base. */
+  readonly ancestor: Merged['ancestor'];
   /** Facts of the target that go. */
   readonly retracted: FactRow[];
   /** Facts of the source that come into the target, with the version that they get there. */
@@ -43,37 +48,73 @@ export interface MergePlan {
 
 type Take = Resolution['take'];
 
-/** The scopes of a merge as numbers, -1 where the tenant has never had a fact there. */
-export function sidesOfMerge(facts: FactStore, { source, target, base }: MergeScopes): number[] {
-  const sides = [facts.scopeNumber(source), facts.scopeNumber(target)];
-  return base === null ? sides : [...sides, facts.scopeNumber(base)];
+/**
+ * The base of a merge as it is now; null: the merge has none. A merge by what the fork remembers has been checked to
+ * have one.
+ */
+export function baseOfMerge(
+  facts: FactStore,
+  { source, target, base }: Pick<MergeScopes, 'source' | 'target' | 'base'>,
+  { generation }: Moment,
+): FoundBase | null {
+  if (base === null) return null;
+  const { archive } = facts;
+  if (typeof base === 'string')
+    return { scope: facts.scopeNumber(base), generation, archive, ancestor: null };
+  const found = present(
+    facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)),
+    'two scopes that are merged by their fork have a base',
+  );
+  const scope = facts.scopeNames[found.scope] ?? null;
+  return { ...found, archive, ancestor: { scope, generation: found.generation, time: found.time } };
+}
+
+export interface FoundBase extends BaseOfMerge {
+  readonly ancestor: MergePlan['ancestor'];
+}
+
+export type MergeBasePart = Pick<Merged, 'base' | 'ancestor'>;
+
+/** What the answer says of the base: as it is asked for, and of a fork's what that was. */
+export function basePart(
+  { base }: Pick<MergeScopes, 'base'>,
+  { ancestor }: Pick<MergePlan, 'ancestor'>,
+): MergeBasePart {
+  if (base === null || typeof base === 'object') return { base: base === null ? null : 'fork', ancestor };
+  return { base: base === 'fork' ? { scope: base } : base, ancestor };
 }
 
 /** The plan at this generation and time, made in slices. */
 export function* planMerge(
   facts: FactStore,
   operation: MergeScopes,
-  generation: number,
-  time: number,
+  base: FoundBase | null,
+  moment: Moment,
 ): Generator<'more', MergePlan, undefined> {
-  const joined = yield* joinScopes(facts, sidesOfMerge(facts, operation), generation, time);
-  const plan = emptyPlan();
+  const { source, target } = operation;
+  const sides = [facts.scopeNumber(source), facts.scopeNumber(target)];
+  const joined = yield* joinScopes(facts, sides, moment, base);
+  const plan = emptyPlan(base?.ancestor);
   const takes = yield* takesByAtom(facts, joined, operation.resolutions, plan);
-  const hasBase = operation.base !== null;
+  const isOfToday = operation.revision === 2;
   yield* compareSides(facts, joined, (difference) => {
-    const evident = hasBase ? settledByBase(facts, difference) : settledWithoutBase(difference);
-    if (evident === null) plan.conflicts.push(difference);
+    const { evident, opposite } = evidentOf(facts, difference, base !== null, isOfToday);
+    // It is told with what stands against it.
+    const conflict = opposite === null ? difference : { ...difference, target: opposite };
+    if (evident === null) plan.conflicts.push(conflict);
     const chosen = takes.get(difference.atoms)?.get(difference.atom);
     if (chosen !== undefined && evident === null) plan.resolved++;
     const take = chosen ?? evident ?? byStrategy[operation.strategy];
-    if (take === null) plan.unsettled.push(difference);
+    if (take === null) plan.unsettled.push(conflict);
+    else if (opposite !== null && take === 'target') plan.kept++;
     else settle(facts, difference, take, evident === null, plan);
   });
   return plan;
 }
 
-export function emptyPlan(): MergePlan {
+export function emptyPlan(ancestor: MergePlan['ancestor'] = null): MergePlan {
   return {
+    ancestor,
     retracted: [],
     stored: [],
     added: 0,
@@ -91,22 +132,56 @@ export function emptyPlan(): MergePlan {
 
 const byStrategy = { SOURCE_WINS: 'source', TARGET_WINS: 'target', KEEP_BOTH: 'both', REJECT: null } as const;
 
+/**
+ * What a difference comes to without resolutions and strategy. `evident`: the side that is taken, null where it is a
+ * conflict; `opposite`: the target's fact with which one to be added is a conflict, else null.
+ */
+export function evidentOf(
+  facts: FactStore,
+  difference: Difference,
+  hasBase: boolean,
+  isOfToday = true,
+): { readonly evident: 'source' | 'target' | null; readonly opposite: FactRow | null } {
+  const agreed = hasBase ? settledByBase(facts, difference, isOfToday) : settledWithoutBase(difference);
+  const opposite = isOfToday && agreed === 'source' ? oppositeInTarget(difference) : null;
+  return { evident: opposite === null ? agreed : null, opposite };
+}
+
 /** What two sides come to by themselves; null: a conflict. */
-function settledWithoutBase({ source, target }: Difference): Take | null {
+function settledWithoutBase({ source, target }: Difference): 'source' | 'target' | null {
   if (source === null) return 'target';
   return target === null ? 'source' : null;
 }
 
+/**
+ * The target's fact that says the opposite of one which only the source has; null: there is none. The source has both
+ * then: of an atom that each side has in one truth value, the two are a pair.
+ */
+function oppositeInTarget({ atoms, atom, source, target }: Difference): FactRow | null {
+  if (source === null || target !== null) return null;
+  return atoms.fact(atom, targetSide, !source.relation.negated);
+}
+
 /** Of what was changed on one side since the base, that side; null: it was changed on both. */
-function settledByBase(facts: FactStore, { atoms, atom, source, target }: Difference): Take | null {
-  const inBase = (fact: FactRow): FactRow | null => atoms.fact(atom, baseSide, fact.relation.negated);
+function settledByBase(
+  facts: FactStore,
+  { atoms, atom, source, target }: Difference,
+  isOfToday: boolean,
+): 'source' | 'target' | null {
+  const versionInBase = (negated: boolean): FactVersion | null =>
+    atoms.version(facts, atom, baseSide, negated);
+  const inBase = ({ relation }: FactRow): FactVersion | null => versionInBase(relation.negated);
   const isAsInBase = (fact: FactRow): boolean => {
     const known = inBase(fact);
-    return known !== null && areAlike(facts.versionAt(fact), facts.versionAt(known));
+    return known !== null && areAlike(facts.versionAt(fact), known);
   };
   if (source !== null && target !== null) {
-    if (isAsInBase(source)) return 'target';
-    return isAsInBase(target) ? 'source' : null;
+    // Each of two opposites is all that its side has of the atom.
+    const isOpposite = source.relation.negated !== target.relation.negated;
+    const isUnchanged = (fact: FactRow): boolean =>
+      isAsInBase(fact) && !(isOfToday && isOpposite && versionInBase(!fact.relation.negated) !== null);
+    if (isUnchanged(source)) return 'target';
+    return isUnchanged(target) ? 'source' : null;
   }
   if (source !== null) {
     if (inBase(source) === null) return 'source';

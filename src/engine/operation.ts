@@ -154,6 +154,8 @@ export interface ForkScope {
   readonly target: string | null;
   /** False: facts alone. */
   readonly withRules: boolean;
+  /** The fork remembers what it was made of. Absent where a program logged it that did not know how. */
+  readonly hasBase?: true;
 }
 
 export interface MergeScopes {
@@ -162,9 +164,14 @@ export interface MergeScopes {
   readonly source: string | null;
   readonly target: string | null;
   readonly strategy: MergeStrategy;
-  /** null: there is none. */
-  readonly base: string | null;
+  /** null: there is none; a scope's name; or what the fork remembers. */
+  readonly base: string | null | { readonly fork: true };
   readonly resolutions: readonly Resolution[];
+  /**
+   * How differences are settled. 2: a fact to be added whose opposite the target holds is a conflict, and of a pair of
+   * opposites each side is compared with all that the base holds of the atom. Absent: as before that was so.
+   */
+  readonly revision?: 2;
 }
 
 export interface RuleToKeep {

@@ -1,7 +1,8 @@
 import { present } from './base/assert.ts';
 import type { MergeConflict } from './contract/scopes.ts';
 import { renderAtom } from './logic/print.ts';
-import type { Operation } from './operation.ts';
+import { basePart, type MergeBasePart } from './merge-plan.ts';
+import type { MergeScopes, Operation } from './operation.ts';
 import type { MergedCounts, Outcome } from './outcome.ts';
 import type { Draft } from './report.ts';
 import { conflictsNow } from './scope-diff.ts';
@@ -54,8 +55,10 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
       const { facts, rules } = present(draft.scope, 'what became of the scope is reported');
       return { kind: 'scope', facts, rules, generation };
     }
-    case 'mergeScopes':
-      return { kind: 'merged', ...mergedCounts(draft), conflicts: conflictsIn(draft, record), generation };
+    case 'mergeScopes': {
+      const conflicts = conflictsIn(draft, record);
+      return { kind: 'merged', ...mergedPart(operation, draft), conflicts, generation };
+    }
     case 'commit': {
       const { operations, note } = operation;
       const { asserted, unchanged } = draft;
@@ -71,12 +74,10 @@ export function outcomeOf(operation: Operation, record: LogRecord, draft: Draft)
   }
 }
 
-function mergedCounts({ scope }: Draft): MergedCounts {
-  const { added, updated, deleted, kept, resolved } = present(
-    scope?.merge ?? null,
-    'a merge says what it did',
-  );
-  return { added, updated, deleted, kept, resolved };
+function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & MergeBasePart {
+  const plan = present(scope?.merge ?? null, 'a merge says what it did');
+  const { added, updated, deleted, kept, resolved } = plan;
+  return { ...basePart(operation, plan), added, updated, deleted, kept, resolved };
 }
 
 function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRecord): MergeConflict[] {

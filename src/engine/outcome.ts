@@ -61,6 +61,9 @@ export type Outcome =
     }
   | ({
       readonly kind: 'merged';
+      /** Absent in outcomes of before merges had the base of a fork. */
+      readonly base?: Merged['base'];
+      readonly ancestor?: Merged['ancestor'];
       /** Written out only where the request can be repeated. */
       readonly conflicts: readonly MergeConflict[];
       readonly generation: number;

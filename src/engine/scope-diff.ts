@@ -9,13 +9,15 @@ import { workedOff } from './base/slices.ts';
 
 /**
  * What differs between two scopes, written out: by predicate and arguments by code point, what is stored as true before
- * what is stored as false. Texts are read of what is wanted alone, or once of each constant where all is.
+ * what is stored as false. Texts are read of what is wanted alone, or once of each constant where all is. `mergeOf` adds to
+ * each what a merge does with it.
  */
 export async function diffOf(
   facts: FactStore,
   joined: readonly JoinedAtoms[],
   limit: number | null,
   pacer: Pacer,
+  mergeOf: (difference: Difference) => MergeTakes = () => ({}),
 ): Promise<Omit<ScopeDiff, 'source' | 'target'>> {
   const lists = { added: [] as Difference[], removed: [] as Difference[], modified: [] as Difference[] };
   const steps = compareSides(facts, joined, (difference) => {
@@ -27,17 +29,25 @@ export async function diffOf(
   const first = async <Item>(list: readonly Difference[], written: (of: Difference) => Item) =>
     mapped(await inOrder(facts, list, limit, pacer), written, pacer);
   return {
-    added: await first(lists.added, ({ source }) => scopeFact(facts, side(source))),
-    removed: await first(lists.removed, ({ target }) => scopeFact(facts, side(target))),
+    added: await first(lists.added, (difference) => {
+      return { ...scopeFact(facts, side(difference.source)), ...mergeOf(difference) };
+    }),
+    removed: await first(lists.removed, (difference) => {
+      return { ...scopeFact(facts, side(difference.target)), ...mergeOf(difference) };
+    }),
     modified: await first(lists.modified, (difference) => ({
       source: scopeFact(facts, side(difference.source)),
       target: scopeFact(facts, side(difference.target)),
       fields: fieldsThatDiffer(facts, difference),
+      ...mergeOf(difference),
     })),
     unchanged,
     truncated: limit !== null && Object.values(lists).some((list) => list.length > limit),
   };
 }
+
+/** What a merge does with a difference, where that is asked for. */
+type MergeTakes = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
 
 /** Conflicts as answers show them, in order. */
 export async function conflictsOf(
@@ -68,7 +78,7 @@ function conflict(facts: FactStore, difference: Difference): MergeConflict {
   };
 }
 
-function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
+export function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
   const { from, until, metadata } = facts.versionAt(fact);
   return {
     id: facts.idOf(fact),

@@ -1,7 +1,9 @@
 import { compareText } from './base/text-order.ts';
-import { areAlike, type FactRow, type FactStore, sameJson } from './facts/fact-store.ts';
+import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import { Tuples } from './facts/tuples.ts';
+import type { ArchivedVersions } from './facts/version-archive.ts';
+import { relationKey } from './logic/terms.ts';
 import { differingFields } from './contract/scopes.ts';
 
 /**
@@ -11,6 +13,9 @@ import { differingFields } from './contract/scopes.ts';
  * out is a function of the stored facts alone and its order that of the columns, so a merge that is applied again from
  * the log is the same merge. Facts are held or not at one generation and time: those whose validity has ended are left
  * out, those whose validity has not begun are not.
+ *
+ * A merge base is a side too, as of a generation of its own. What has died of it since lies in the archive, and is looked up
+ * last: so the order of the join is that of rows alive, on every replica, whatever was compacted.
  */
 
 /** The facts of one predicate and arity in all sides, by atom. */
@@ -21,7 +26,11 @@ export class JoinedAtoms {
   /** What is stored as true, and what as false. */
   readonly relations: [StoredRelation | null, StoredRelation | null] = [null, null];
   readonly #sides: number;
-  /** For each atom, side and truth value the row of the fact, counted from 1; 0: there is none. */
+  readonly #archived: [ArchivedVersions | null, ArchivedVersions | null] = [null, null];
+  /**
+   * For each atom, side and truth value the row of the fact, counted from 1; 0: there is none. Below 0 the place of an
+   * archived version, counted from -1.
+   */
   #rows: Int32Array;
 
   constructor(predicate: string, arity: number, sides: number) {
@@ -41,19 +50,39 @@ export class JoinedAtoms {
       args[position] = (relation.columns[position] as Int32Array)[row] as number;
     const inserted = this.atoms.insert(args);
     const atom = inserted < 0 ? this.atoms.find(args) : inserted;
-    const at = this.#place(atom, side, relation.negated);
-    if (at >= this.#rows.length) {
-      const rows = new Int32Array(this.#rows.length * 2);
-      rows.set(this.#rows);
-      this.#rows = rows;
-    }
-    this.#rows[at] = row + 1;
+    this.#put(this.#place(atom, side, relation.negated), row + 1);
+  }
+
+  /** Takes in an archived version where one of the other sides has its atom. */
+  addArchived(versions: ArchivedVersions, at: number, side: number, negated: boolean): void {
+    const atom = this.atoms.find(versions.argsAt(at));
+    if (atom < 0) return;
+    this.#archived[negated ? 1 : 0] = versions;
+    this.#put(this.#place(atom, side, negated), -1 - at);
   }
 
   fact(atom: number, side: number, negated: boolean): FactRow | null {
     const relation = this.relations[negated ? 1 : 0];
     const row = (this.#rows[this.#place(atom, side, negated)] ?? 0) - 1;
     return relation === null || row < 0 ? null : { relation, row };
+  }
+
+  /** The version on this side, which may be an archived one; null: there is none. */
+  version(facts: FactStore, atom: number, side: number, negated: boolean): FactVersion | null {
+    const at = this.#rows[this.#place(atom, side, negated)] ?? 0;
+    const archived = this.#archived[negated ? 1 : 0];
+    if (at < 0) return archived?.versionAt(-1 - at) ?? null;
+    const fact = this.fact(atom, side, negated);
+    return fact === null ? null : facts.versionAt(fact);
+  }
+
+  #put(at: number, row: number): void {
+    if (at >= this.#rows.length) {
+      const rows = new Int32Array(Math.max(this.#rows.length * 2, at + 1));
+      rows.set(this.#rows);
+      this.#rows = rows;
+    }
+    this.#rows[at] = row;
   }
 
   #place(atom: number, side: number, negated: boolean): number {
@@ -128,20 +157,37 @@ export function* factsOfScope(
     }
 }
 
-/** Joins the facts of these scopes, given by their numbers: a side each; one of -1 has none. */
+/** When facts are held or not. */
+export interface Moment {
+  readonly generation: number;
+  readonly time: number;
+}
+
+/** What both sides of a merge come from: the facts of a scope as of a generation, by rows and what has died of them. */
+export interface BaseOfMerge {
+  readonly scope: number;
+  readonly generation: number;
+  readonly archive: FactStore['archive'];
+}
+
+/**
+ * Joins the facts of these scopes, given by their numbers: a side each; one of -1 has none. The base, where there is
+ * one, is the last side.
+ */
 export function* joinScopes(
   facts: FactStore,
   sides: readonly number[],
-  generation: number,
-  time: number,
+  { generation, time }: Moment,
+  base: BaseOfMerge | null = null,
 ): Generator<'more', JoinedAtoms[], undefined> {
   const joined: JoinedAtoms[] = [];
   let left = rowsTaken;
-  for (const relation of yield* relationsOf(facts, sides, generation)) {
+  const scopes = base === null ? sides : [...sides, base.scope];
+  for (const relation of yield* relationsOf(facts, scopes, generation)) {
     const { predicate, arity, negated } = relation;
     let atoms = joined.at(-1);
     if (atoms === undefined || atoms.predicate !== predicate || atoms.arity !== arity) {
-      atoms = new JoinedAtoms(predicate, arity, sides.length);
+      atoms = new JoinedAtoms(predicate, arity, scopes.length);
       joined.push(atoms);
     }
     atoms.relations[negated ? 1 : 0] = relation;
@@ -150,17 +196,39 @@ export function* joinScopes(
       if (start > 0) yield 'more';
       for (let row = start; row < end; row++) {
         const scope = (relation.columns[arity] as Int32Array)[row] as number;
-        if (!sides.includes(scope) || !relation.isHeld(row, generation, time)) continue;
+        if (!scopes.includes(scope) || !relation.isHeld(row, generation, time)) continue;
         if (--left === 0) {
           left = rowsTaken;
           yield 'more';
         }
         for (const [side, wanted] of sides.entries())
           if (wanted === scope) atoms.add(relation, row, side, args);
+        if (base?.scope === scope && (relation.birth[row] as number) <= base.generation)
+          atoms.add(relation, row, sides.length, args);
       }
     }
   }
+  if (base !== null) for (const atoms of joined) yield* joinArchived(atoms, base, sides.length, time);
   return joined;
+}
+
+/** Adds what has died of the base since its generation. */
+function* joinArchived(
+  atoms: JoinedAtoms,
+  { scope, generation, archive }: BaseOfMerge,
+  side: number,
+  time: number,
+): Generator<'more', void, undefined> {
+  for (const negated of [false, true]) {
+    const versions = archive.get(relationKey(atoms.predicate, atoms.arity, negated));
+    const count = versions?.count ?? 0;
+    for (let at = 0; at < count; at++) {
+      if (at % rowsLookedAt === rowsLookedAt - 1) yield 'more';
+      if (versions === undefined || versions.scopeAt(at) !== scope) continue;
+      if (!versions.wasAlive(at, generation) || (versions.untils[at] as number) <= time) continue;
+      atoms.addArchived(versions, at, side, negated);
+    }
+  }
 }
 
 /** The sides of a join by what they are to a comparison. */

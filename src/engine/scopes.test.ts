@@ -52,12 +52,19 @@ test('scopes are listed by code point with their facts, rules, and when and of w
   await fork('rules', '\u{1f600}');
   await tell('p(z)', { scope: '\uffff' });
   expect(await scopes()).toEqual([
-    { name: 'Z', facts: 1, rules: 0, createdAt: startTime + second, forkedFrom: null },
-    { name: 'a', facts: 2, rules: 0, createdAt: startTime + second, forkedFrom: 'b' },
-    { name: 'b', facts: 2, rules: 0, createdAt: startTime, forkedFrom: null },
-    { name: 'rules', facts: 0, rules: 1, createdAt: startTime + second, forkedFrom: null },
-    { name: '\uffff', facts: 1, rules: 0, createdAt: startTime + second, forkedFrom: null },
-    { name: '\u{1f600}', facts: 0, rules: 1, createdAt: startTime + second, forkedFrom: 'rules' },
+    { name: 'Z', facts: 1, rules: 0, createdAt: startTime + second, forkedFrom: null, forkedAt: 6 },
+    { name: 'a', facts: 2, rules: 0, createdAt: startTime + second, forkedFrom: 'b', forkedAt: 5 },
+    { name: 'b', facts: 2, rules: 0, createdAt: startTime, forkedFrom: null, forkedAt: null },
+    { name: 'rules', facts: 0, rules: 1, createdAt: startTime + second, forkedFrom: null, forkedAt: null },
+    { name: '\uffff', facts: 1, rules: 0, createdAt: startTime + second, forkedFrom: null, forkedAt: null },
+    {
+      name: '\u{1f600}',
+      facts: 0,
+      rules: 1,
+      createdAt: startTime + second,
+      forkedFrom: 'rules',
+      forkedAt: 7,
+    },
   ]);
 });
 
@@ -244,6 +251,8 @@ test('a merge adds what only source has, source stays as it is, and rules are no
   expect(await merge('s', 't', { dryRun: true })).toMatchObject({ added: 1, dryRun: true, generation });
   expect(await merge('s', 't')).toEqual({
     strategy: 'REJECT',
+    base: null,
+    ancestor: null,
     added: 1,
     updated: 0,
     deleted: 0,

@@ -20,13 +20,14 @@ import { knownChanges } from './known-changes.ts';
 import { defaultLimits } from './live-state.ts';
 import { relationKey } from './logic/terms.ts';
 import { renderAtom } from './logic/print.ts';
-import { type MergePlan, planMerge } from './merge-plan.ts';
+import { baseOfMerge, basePart, evidentOf, type FoundBase, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { checkFits } from './prepare-rules.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
 import type { ScopeChange } from './report.ts';
 import type { Writer } from './retract.ts';
-import { conflictsOf, diffOf } from './scope-diff.ts';
+import type { Decided } from './write-lane.ts';
+import { conflictsOf, diffOf, scopeFact } from './scope-diff.ts';
 import { factsOfScope, joinScopes } from './scope-join.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { FactOverlay } from './solve/fact-overlay.ts';
@@ -46,7 +47,7 @@ export async function listScopes({ live }: Writer, caller: Caller): Promise<Scop
     const found = new Map<string, ScopeList['scopes'][number]>();
     const entry = (name: string, createdAt: number): ScopeList['scopes'][number] => {
       const known = found.get(name);
-      const scope = known ?? { name, facts: 0, rules: 0, createdAt, forkedFrom: null };
+      const scope = known ?? { name, facts: 0, rules: 0, createdAt, forkedFrom: null, forkedAt: null };
       scope.createdAt = Math.min(scope.createdAt, createdAt);
       found.set(name, scope);
       return scope;
@@ -63,6 +64,7 @@ export async function listScopes({ live }: Writer, caller: Caller): Promise<Scop
       const scope = entry(name, record.createdAt);
       scope.facts = count;
       scope.forkedFrom = record.forkedFrom;
+      scope.forkedAt = record.forkedAt;
     }
     const scopes = [...found.values()].sort((left, right) => compareText(left.name, right.name));
     return { scopes, count: scopes.length };
@@ -92,7 +94,8 @@ async function countsByScope(
 export async function forkScope(writer: Writer, caller: Caller, input: ForkInput): Promise<Forked> {
   const { source, target } = input;
   const withRules = caller.tenants.length === 0;
-  const operation: ForkScope = { kind: 'forkScope', tenant: caller.tenant, source, target, withRules };
+  const { tenant } = caller;
+  const operation: ForkScope = { kind: 'forkScope', tenant, source, target, withRules, hasBase: true };
   const check = (time: number): Promise<void> =>
     inBarrier(writer, caller, async (context) => {
       await requireScope(context, time, source);
@@ -114,33 +117,45 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
 }
 
 export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
-  const { source, target, limit } = input;
+  const { source, target, limit, asMerge } = input;
+  if ((input.base ?? null) !== null && !asMerge)
+    throw invalid('base', 'a base says how to merge: give asMerge: true with it, or leave it out');
   return live.reading(caller, unhurried, async (context) => {
     const { reader, pacer, tenant } = context;
     const { facts } = tenant;
-    await requireScope(context, reader.time, source);
+    const { found, ...asked } = await askedBase(
+      context,
+      { source, target, base: asMerge ? input.base : null },
+      reader.time,
+    );
     const sides = [source, target].map((scope) => facts.scopeNumber(scope));
-    const join = joinScopes(facts, sides, reader.generation, reader.time);
+    const join = joinScopes(facts, sides, reader, found);
     const joined = await workedOff(join, () => pacer.breathe());
-    return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
+    if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
+    const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
+      const { evident, opposite } = evidentOf(facts, difference, found !== null);
+      if (opposite !== null) return { merge: 'conflict', opposite: scopeFact(facts, opposite) };
+      return { merge: evident ?? 'conflict' };
+    });
+    return { source, target, ...diff, ...basePart(asked, { ancestor: found?.ancestor ?? null }) };
   });
 }
 
 export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
-  const { source, target, strategy, base } = input;
-  const resolutions = input.resolutions ?? [];
-  const { tenant } = caller;
-  const operation: MergeScopes = { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions };
-  if (input.dryRun) return tryMerge(writer, caller, operation);
+  if (input.dryRun) return tryMerge(writer, caller, input);
   const { live } = writer;
-  const check = (time: number): Promise<void> =>
-    inBarrier(writer, caller, async (context) => void (await checkedPlan(context, operation, time)));
+  const operation = (time: number): Promise<Decided> =>
+    inBarrier(writer, caller, async (context) => {
+      const asked = await askedMerge(context, caller, input, time);
+      await checkedPlan(context, asked, time);
+      return asked;
+    });
   const watch = live.watch(hearingNothing(caller), defaultLimits, () => ({ candidates: [], losses: null }));
   try {
     const { before } = watch;
-    const report = await writer.write({ caller, database: caller.database, operation, check, before });
+    const report = await writer.write({ caller, database: caller.database, operation, before });
     const { generation } = report;
-    if (report.isRepeated) return repeatedAnswer(operation, report.outcome);
+    if (report.isRepeated) return repeatedAnswer(input, report.outcome);
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge says what it did');
     const after = live.after(context, generation, context.reader.program, hold.version);
@@ -148,7 +163,8 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const known = isChange ? await knownWithinLimits(context, after, reachedBy(context, plan)) : noneKnown;
     // The limits are those of finding what is known: the write is done.
     const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
-    return await mergedAnswer(operation, plan, answered, known, generation);
+    const { base = null } = outcomeAs(report.outcome, 'merged');
+    return await mergedAnswer({ strategy: input.strategy, base }, plan, answered, known, generation);
   } finally {
     watch.end();
   }
@@ -170,14 +186,16 @@ async function knownWithinLimits(
 }
 
 /** What `mergeScopes` would answer; nothing is changed. */
-async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes): Promise<Merged> {
+async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
   return live.reading(
     caller,
     unhurried,
     async (context) => {
       const { reader, tenant, pacer } = context;
       const { facts } = tenant;
-      const plan = await checkedPlan(context, operation, reader.time);
+      const asked = await askedMerge(context, caller, input, reader.time);
+      const { operation } = asked;
+      const plan = await checkedPlan(context, asked, reader.time);
       const reached = reachedBy(context, plan);
       let known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'> = noneKnown;
       if (plan.retracted.length + plan.stored.length > 0 && isKnown(context, reached)) {
@@ -206,7 +224,10 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
         const limited = { ...context, pacer: pacerOf(context, caller, defaultLimits) };
         known = await knownWithinLimits(limited, { ...limited, reader: { ...reader, overlay } }, reached);
       }
-      return { ...(await mergedAnswer(operation, plan, context, known, reader.generation)), dryRun: true };
+      const { strategy } = operation;
+      const { base } = basePart(operation, plan);
+      const answer = await mergedAnswer({ strategy, base }, plan, context, known, reader.generation);
+      return { ...answer, dryRun: true };
     },
     null,
   );
@@ -267,13 +288,61 @@ function checkRulesFit({ database }: BrowseContext, { source, target }: ForkScop
   }
 }
 
+/** A merge with the base that it has in the state as it is. */
+interface AskedMerge {
+  readonly operation: MergeScopes;
+  readonly base: FoundBase | null;
+}
+
+/** The merge that is asked for. Refused where a scope or the base is not there. */
+async function askedMerge(
+  context: BrowseContext,
+  { tenant }: Caller,
+  input: MergeInput,
+  time: number,
+): Promise<AskedMerge> {
+  const { source, target, strategy } = input;
+  const { found, base } = await askedBase(context, input, time);
+  const resolutions = input.resolutions ?? [];
+  const kind = 'mergeScopes';
+  return {
+    operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 2 },
+    base: found,
+  };
+}
+
+/** The base that is asked for, looked up at once: later the reader's state may be another. Refused where it is not there. */
+async function askedBase(
+  context: BrowseContext,
+  { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
+  time: number,
+): Promise<Pick<MergeScopes, 'base'> & { readonly found: FoundBase | null }> {
+  const { facts } = context.tenant;
+  const hasFork = facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)) !== null;
+  const isByFork = asked === 'fork' || (asked === undefined && hasFork);
+  const named = typeof asked === 'object' ? (asked?.scope ?? null) : (asked ?? null);
+  const base = isByFork ? ({ fork: true } as const) : named;
+  const found = isByFork && !hasFork ? null : baseOfMerge(facts, { source, target, base }, context.reader);
+  await requireScope(context, time, source);
+  if (isByFork && !hasFork)
+    throw invalid(
+      'base',
+      `${nameOf(source)} and ${nameOf(target)} come from no common fork that is remembered: name a scope that both come ` +
+        'from, or give null for a two-way merge',
+    );
+  if (typeof base === 'string') await requireScope(context, time, base);
+  return { base, found };
+}
+
 /** The plan of the merge. Refused where it cannot be done. */
-async function checkedPlan(context: BrowseContext, operation: MergeScopes, time: number): Promise<MergePlan> {
+async function checkedPlan(
+  context: BrowseContext,
+  { operation, base }: AskedMerge,
+  time: number,
+): Promise<MergePlan> {
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
-  await requireScope(context, time, operation.source);
-  if (operation.base !== null) await requireScope(context, time, operation.base);
-  const steps = planMerge(facts, operation, reader.generation, time);
+  const steps = planMerge(facts, operation, base, { generation: reader.generation, time });
   const plan = await workedOff(steps, () => pacer.breathe());
   refuseResolutions(plan, operation);
   if (plan.unsettled.length > 0)
@@ -340,21 +409,21 @@ function isKnown({ reasoner }: BrowseContext, relations: ReadonlySet<string>): b
 }
 
 async function mergedAnswer(
-  { strategy }: MergeScopes,
+  asked: Pick<Merged, 'strategy' | 'base'>,
   plan: MergePlan,
   { tenant, pacer }: BrowseContext,
   known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'>,
   generation: number,
 ): Promise<Merged> {
-  const { added, updated, deleted, kept, resolved } = plan;
+  const { ancestor, added, updated, deleted, kept, resolved } = plan;
   const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
-  return { strategy, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
+  return { ...asked, ancestor, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
 }
 
 /** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
-function repeatedAnswer({ strategy }: MergeScopes, outcome: Outcome): Merged {
-  const { kind: _kind, conflicts, ...counts } = outcomeAs(outcome, 'merged');
-  return { strategy, ...counts, ...noneKnown, conflicts: [...conflicts] };
+function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome): Merged {
+  const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
+  return { strategy, base, ancestor, ...counts, ...noneKnown, conflicts: [...conflicts] };
 }
 
 function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {

@@ -43,7 +43,7 @@ export interface RestoredState {
 }
 
 /** Moves with every change of what is written. A newer one is refused. */
-const contentVersion = 3;
+const contentVersion = 4;
 /** The first that has keys, and imports. */
 const versionWithKeys = 3;
 const versionWithImports = 3;

@@ -19,7 +19,10 @@ export const scopeListSchema = z.object({
       facts: z.int(),
       rules: z.int(),
       createdAt: timeSchema,
-      forkedFrom: z.string().nullable(),
+      forkedFrom: z.string().nullable().describe('null: no fork, or one of the facts without scope'),
+      forkedAt: generationSchema
+        .nullable()
+        .describe('The generation of the fork; null: no fork, or one made before forks were remembered'),
     }),
   ),
   count: z.int(),
@@ -52,18 +55,71 @@ export type ScopeFact = z.output<typeof scopeFactSchema>;
 
 export const differingFields = ['truthVal', 'validFrom', 'validUntil', 'metadata'] as const;
 
-export const diffInputSchema = z.strictObject({ source: sideSchema, target: sideSchema, limit: limitSchema });
+/** What merges come from: absent and null are not the same here. */
+const mergeBaseSchema = z
+  .union([scopeNameSchema, z.strictObject({ scope: scopeNameSchema }), z.null()], {
+    error: 'base is "fork", null, the name of a scope, or {"scope": name}',
+  })
+  .optional()
+  .describe(
+    'What both come from, which makes it a three-way merge: "fork" (what they had in common when one was forked from the ' +
+      'other, both from the same, or they were merged last; the default where there is that), or the name of a scope ' +
+      '({"scope": "fork"} where that is its name); null: a two-way merge',
+  );
+
+/** What the answer says of the base. */
+const baseFields = {
+  base: z
+    .union([z.string(), z.object({ scope: z.string() })])
+    .nullable()
+    .describe('The base that was used, as it is asked for: "fork", null, or a scope'),
+  ancestor: z
+    .object({
+      scope: z.string().nullable().describe('null: the facts without scope'),
+      generation: generationSchema,
+      time: timeSchema,
+    })
+    .nullable()
+    .describe('Of the base "fork": whose facts it is, and as of when'),
+};
+
+export const diffInputSchema = z.strictObject({
+  source: sideSchema,
+  target: sideSchema,
+  limit: limitSchema,
+  asMerge: defaulted(z.boolean(), false).describe('true: says too what a merge does with each difference'),
+  base: mergeBaseSchema.describe('With asMerge: as in POST /scope/merge'),
+});
 export type DiffInput = z.output<typeof diffInputSchema>;
+const mergeTakesSchema = z
+  .enum(['source', 'target', 'conflict'])
+  .optional()
+  .describe('With asMerge: the side that a merge takes where nothing is resolved, or that it is a conflict');
+
+const diffFactSchema = scopeFactSchema.extend({
+  merge: mergeTakesSchema,
+  opposite: scopeFactSchema
+    .optional()
+    .describe('With asMerge, of a fact to be added that is a conflict with it: what target holds'),
+});
+
 export const scopeDiffSchema = z.object({
   source: z.string().nullable(),
   target: z.string().nullable(),
-  added: z.array(scopeFactSchema).describe('In source, not in target'),
-  removed: z.array(scopeFactSchema).describe('In target, not in source'),
+  added: z.array(diffFactSchema).describe('In source, not in target'),
+  removed: z.array(diffFactSchema).describe('In target, not in source'),
   modified: z.array(
-    z.object({ source: scopeFactSchema, target: scopeFactSchema, fields: z.array(z.enum(differingFields)) }),
+    z.object({
+      source: scopeFactSchema,
+      target: scopeFactSchema,
+      fields: z.array(z.enum(differingFields)),
+      merge: mergeTakesSchema,
+    }),
   ),
   unchanged: z.int(),
   truncated: z.boolean().describe('Some list is longer than limit'),
+  base: baseFields.base.optional(),
+  ancestor: baseFields.ancestor.optional(),
 });
 export type ScopeDiff = z.output<typeof scopeDiffSchema>;
 
@@ -84,7 +140,7 @@ export const mergeInputSchema = z.strictObject({
   target: sideSchema,
   strategy: z.enum(mergeStrategies),
   dryRun: defaulted(z.boolean(), false),
-  base: optional(scopeNameSchema).describe('The scope that both come from: makes it a three-way merge'),
+  base: mergeBaseSchema,
   resolutions: optional(
     z.array(resolutionSchema).max(maxResolutions, 'give at most 100,000 resolutions'),
   ).describe('Choices by fact, before the strategy'),
@@ -97,13 +153,16 @@ export const conflictSchema = z.object({
   predicate: z.string(),
   args: z.array(z.string()),
   source: scopeFactSchema.nullable().describe('null: source deleted it since base'),
-  target: scopeFactSchema.nullable().describe('null: target deleted it since base'),
+  target: scopeFactSchema
+    .nullable()
+    .describe('Its fact with these arguments, maybe the opposite; null: target deleted it since base'),
   fields: z.array(z.enum(differingFields)),
 });
 export type MergeConflict = z.output<typeof conflictSchema>;
 
 export const mergedSchema = z.object({
   strategy: z.enum(mergeStrategies),
+  ...baseFields,
   added: z.int(),
   updated: z.int(),
   deleted: z.int(),

@@ -14,12 +14,15 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
+import type { Bounds, FactVersion } from './fact-version.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
+import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames } from './scope-names.ts';
 import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { mostTogether } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
 import { StoredRelation } from './stored-relation.ts';
+import { type ArchivedVersions, VersionArchive } from './version-archive.ts';
 
 /**
  * The facts of one tenant: the dictionary, the stored relations, and how a fact is found by its id.
@@ -40,15 +43,10 @@ export interface FactToStore {
 }
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
+export type { Bounds, FactVersion } from './fact-version.ts';
 
 /** What makes two facts the same fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
-
-/** When a fact is valid: from, inclusive, until, exclusive; infinite where it is open. */
-export interface Bounds {
-  readonly from: number;
-  readonly until: number;
-}
 
 /** The facts of a tenant at one moment: see `FactStore.pin`. */
 export interface PinnedFacts {
@@ -59,12 +57,22 @@ export interface PinnedFacts {
   readonly forgottenThrough: number;
   readonly scopes: readonly string[];
   readonly scopeRecords: SavedScopes;
+  readonly mergeBases: SavedBases;
+  /** What merge bases need beside what is alive, with how much of it there is. */
+  readonly archive: readonly PinnedArchive[];
   /** By their numbers. */
   readonly relations: readonly { readonly relation: StoredRelation; readonly rows: number }[];
   readonly numbers: FactNumbers;
   readonly count: number;
   readonly writes: number;
   readonly ended: PinnedEnds;
+}
+
+/** The archived versions of one relation, of which a snapshot holds the first ones. */
+export interface PinnedArchive {
+  readonly relation: string;
+  readonly versions: ArchivedVersions;
+  readonly count: number;
 }
 
 /** What a store of facts is restored from. */
@@ -74,18 +82,14 @@ export interface KeptFacts {
   readonly forgottenThrough: number;
   readonly scopes: readonly string[];
   readonly scopeRecords: SavedScopes;
+  readonly mergeBases: SavedBases;
+  readonly archive: readonly Pick<PinnedArchive, 'relation' | 'versions'>[];
   readonly relations: readonly StoredRelation[];
   readonly numbers: NumberedFacts;
   readonly ended: PinnedEnds;
 }
 
 export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-
-/** All that can differ between two versions of one fact. */
-export interface FactVersion extends Bounds {
-  /** null: there is none. */
-  readonly metadata: Metadata | null;
-}
 
 /** A version without anything that few facts have. */
 const plainVersion: FactVersion = { ...openBounds, metadata: null };
@@ -108,6 +112,9 @@ export class FactStore {
   #names: RelationNames | null = null;
   readonly #scopeNames = new ScopeNames();
   readonly scopes = new ScopeRecords();
+  /** What forks and merges remember: see `changeBases`. */
+  #mergeBases = new MergeBases();
+  readonly #archive = new VersionArchive();
   readonly #numbers: FactNumbers;
   /** By their numbers, which stay when a relation is compacted. */
   readonly #relationList: StoredRelation[] = [];
@@ -142,6 +149,9 @@ export class FactStore {
       }
     }
     store.scopes.restore(kept.scopeRecords, inScopes);
+    store.#mergeBases = new MergeBases(kept.mergeBases);
+    store.#archive.keepFor(store.#mergeBases.pins());
+    for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);
     store.#ended.restore(kept.ended);
     return store;
   }
@@ -161,6 +171,10 @@ export class FactStore {
       constants: dictionary.size,
       scopes: this.#scopeNames.names.slice(1) as string[],
       scopeRecords: this.scopes.saved(),
+      mergeBases: this.#mergeBases.saved(),
+      archive: Array.from(this.#archive.byRelation, ([relation, versions]) => {
+        return { relation, versions, count: versions.count };
+      }),
       forgottenThrough: this.forgottenThrough,
       relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
       numbers: this.#numbers,
@@ -184,7 +198,7 @@ export class FactStore {
   }
 
   get bytes(): number {
-    let bytes = this.dictionary.bytes + this.#numbers.bytes + this.#ended.bytes;
+    let bytes = this.dictionary.bytes + this.#numbers.bytes + this.#ended.bytes + this.#archive.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
@@ -381,9 +395,42 @@ export class FactStore {
   /** Ends a fact that is alive. */
   retract(fact: FactRow, generation: number): void {
     this.version++;
+    const version = this.versionAt(fact);
+    this.#archiveDead(fact, version, generation);
     fact.relation.kill(fact.row, generation);
     this.#numbers.noteChange(numberOf(fact), generation);
-    this.scopes.retracted(this.#scopeNumberOf(fact), this.versionAt(fact).until, generation);
+    this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
+  }
+
+  get mergeBases(): MergeBases {
+    return this.#mergeBases;
+  }
+
+  /** What has died of the facts of merge bases, by relation, as it is now: later changes only add to it. */
+  get archive(): ReadonlyMap<string, ArchivedVersions> {
+    return this.#archive.byRelation;
+  }
+
+  /**
+   * Puts other merge bases in the place of those that are there, in slices: what `writes` ends is kept where the new ones
+   * need it, and what only the former ones needed goes. The step that is returned makes them the ones that are there.
+   */
+  *changeBases(
+    bases: MergeBases,
+    writes: Generator<'more', void, undefined>,
+  ): Generator<'more', () => void, undefined> {
+    this.#archive.keepFor(bases.pins());
+    yield* writes;
+    const drop = yield* this.#archive.pruned();
+    return () => {
+      this.#mergeBases = bases;
+      drop();
+    };
+  }
+
+  /** A version dies; one whose validity has ended is in no base any more. */
+  #archiveDead({ relation, row }: FactRow, version: FactVersion, generation: number): void {
+    if (version.until > this.scopes.settledThrough) this.#archive.died(relation, row, version, generation);
   }
 
   /** True where ends of facts in these scopes are remembered that were asserted again since. */
@@ -635,6 +682,7 @@ export class FactStore {
     if (areAlike(before, version)) return { status: 'unchanged', relation, row: known };
     const { from, until, metadata } = version;
     this.version++;
+    this.#archiveDead({ relation, row: known }, before, generation);
     relation.kill(known, generation);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);

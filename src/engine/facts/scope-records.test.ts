@@ -80,13 +80,13 @@ test('a scope that gets other facts in the write that took its last one has been
 test('a fork is there without facts until it is deleted', () => {
   const { facts, store, record, next } = openStore();
   const number = facts.internScope('s');
-  facts.scopes.fork(number, 'from', 5);
+  facts.scopes.fork(number, 'from', 5, 3);
   const fact = store(6, 's', 'a');
   facts.retract(fact, next());
   store(7, 's', 'a');
-  expect(record('s')).toMatchObject({ createdAt: 5, isForked: true, forkedFrom: 'from' });
+  expect(record('s')).toMatchObject({ createdAt: 5, isForked: true, forkedFrom: 'from', forkedAt: 3 });
   facts.scopes.delete(number);
-  expect(record('s')).toMatchObject({ isForked: false, forkedFrom: null });
+  expect(record('s')).toMatchObject({ isForked: false, forkedFrom: null, forkedAt: null });
 });
 
 test('what is saved and put back counts on as before', () => {

@@ -16,6 +16,8 @@ export interface ScopeRecord {
   readonly isForked: boolean;
   /** null: it is no fork, or one of the facts without scope. */
   readonly forkedFrom: string | null;
+  /** The generation of the fork; null: it is no fork, or one of which a program of before bases logged nothing. */
+  readonly forkedAt: number | null;
   /** Facts alive whose validity had not ended when that was last settled. */
   readonly held: number;
 }
@@ -24,8 +26,11 @@ export interface ScopeRecord {
 export interface SavedScopes {
   /** null: nothing has been settled. */
   readonly settledThrough: number | null;
-  readonly records: readonly (readonly [number, Omit<ScopeRecord, 'held'>])[];
+  readonly records: readonly (readonly [number, SavedScope])[];
 }
+
+/** `forkedAt` is absent in what was saved before there was such a thing. */
+type SavedScope = Omit<ScopeRecord, 'held' | 'forkedAt'> & Partial<Pick<ScopeRecord, 'forkedAt'>>;
 
 /** A fact that is alive, as `restore` needs it. */
 export interface AliveFact {
@@ -92,7 +97,7 @@ export class ScopeRecords {
     if (scope === 0 || until <= time) return;
     let record = this.#records.get(scope);
     if (record === undefined) {
-      record = { createdAt: time, isForked: false, forkedFrom: null, held: 0 };
+      record = { createdAt: time, isForked: false, forkedFrom: null, forkedAt: null, held: 0 };
       this.#records.set(scope, record);
     } else if (record.held === 0 && !record.isForked && this.#emptiedIn.get(scope) !== generation)
       record.createdAt = time;
@@ -112,16 +117,12 @@ export class ScopeRecords {
     if (until > this.#settledThrough) this.#loseIn(generation, scope);
   }
 
-  /** The scope was made by a fork: it is there from now on, unless it was a fork already. */
-  fork(scope: number, from: string | null, time: number): void {
+  /** The scope was made by a fork, in this generation where that is known: it is there from now on, or was already. */
+  fork(scope: number, from: string | null, time: number, at: number | null): void {
     const record = this.#records.get(scope);
-    if (record === undefined)
-      this.#records.set(scope, { createdAt: time, isForked: true, forkedFrom: from, held: 0 });
-    else {
-      if (!record.isForked) record.createdAt = time;
-      record.isForked = true;
-      record.forkedFrom = from;
-    }
+    const fork = { isForked: true, forkedFrom: from, forkedAt: at };
+    if (record === undefined) this.#records.set(scope, { createdAt: time, ...fork, held: 0 });
+    else Object.assign(record, record.isForked ? fork : { ...fork, createdAt: time });
   }
 
   /** The scope was deleted, its facts before. */
@@ -130,22 +131,20 @@ export class ScopeRecords {
     if (record === undefined) return;
     record.isForked = false;
     record.forkedFrom = null;
+    record.forkedAt = null;
   }
 
   saved(): SavedScopes {
     const { settledThrough } = this;
     return {
       settledThrough: Number.isFinite(settledThrough) ? settledThrough : null,
-      records: Array.from(this.#records, ([scope, { createdAt, isForked, forkedFrom }]) => [
-        scope,
-        { createdAt, isForked, forkedFrom },
-      ]),
+      records: Array.from(this.#records, ([scope, { held: _, ...record }]) => [scope, record]),
     };
   }
 
   /** Puts back what was saved, with the facts that were alive then. */
   restore({ settledThrough, records }: SavedScopes, alive: Iterable<AliveFact>): void {
-    for (const [scope, record] of records) this.#records.set(scope, { ...record, held: 0 });
+    for (const [scope, record] of records) this.#records.set(scope, { forkedAt: null, ...record, held: 0 });
     this.#settledThrough = settledThrough ?? Number.NEGATIVE_INFINITY;
     for (const { scope, number, until } of alive) {
       const record = this.#records.get(scope);

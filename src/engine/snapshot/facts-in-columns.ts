@@ -11,9 +11,12 @@ import { Dictionary } from '../facts/dictionary.ts';
 import type { PinnedEnds } from '../facts/ended-facts.ts';
 import type { NumberedFacts } from '../facts/fact-numbers.ts';
 import { FactStore, type PinnedFacts } from '../facts/fact-store.ts';
+import type { SavedBases } from '../facts/merge-bases.ts';
 import type { SavedScopes } from '../facts/scope-records.ts';
 import { StoredRelation } from '../facts/stored-relation.ts';
+import type { ArchivedVersions } from '../facts/version-archive.ts';
 import { relationKey } from '../logic/terms.ts';
+import { markConstants, readArchived, writeArchived } from './archive-in-columns.ts';
 import type { ColumnReader, ColumnWriter } from './columns.ts';
 import { deathAt, keptRows } from './kept-rows.ts';
 import { type GenerationNeeded, marked } from './marks.ts';
@@ -28,6 +31,10 @@ interface FactsHead {
   readonly forgottenThrough: number;
   /** How many facts were restored; absent: none, and nothing of them follows. */
   readonly restored?: number;
+  /** What forks and merges remember; absent: nothing, and no archived versions follow. */
+  readonly mergeBases?: SavedBases;
+  /** The relations of archived versions, by their keys. */
+  readonly archived?: readonly { readonly relation: string; readonly arity: number }[];
 }
 
 interface RelationHead {
@@ -82,6 +89,8 @@ export async function* writeFacts(
     scopes: pinned.scopeRecords,
     forgottenThrough: pinned.forgottenThrough,
     ...(restored.length === 0 ? {} : { restored: restored.length }),
+    mergeBases: pinned.mergeBases,
+    archived: pinned.archive.map(({ relation, versions: { arity } }) => ({ relation, arity })),
   };
   yield* columns.json(head);
   yield* columns.texts(mapped(selection.used, (id) => dictionary.utf8(id)));
@@ -99,6 +108,7 @@ export async function* writeFacts(
   yield* writeChanges(pinned, selection, columns, slices, need);
   yield* writeEnds(pinned, selection.ids, columns);
   if (restored.length > 0) yield* writeRestored(restored, columns);
+  for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
 }
 
 /** Reads what `writeFacts` wrote. `time` is the logical time of the snapshot. */
@@ -134,8 +144,13 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
     changes,
     createdAt: head.restored === undefined ? new Map() : await readRestored(columns),
   };
+  const archive: { relation: string; versions: ArchivedVersions }[] = [];
+  for (const { relation, arity } of head.archived ?? [])
+    archive.push({ relation, versions: await readArchived(arity, columns) });
   const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
-  const kept = { createdAt, forgottenThrough, dictionary, scopes, scopeRecords, relations, numbers, ended };
+  const mergeBases = head.mergeBases ?? { forks: [], merged: [], lives: [] };
+  const ofScopes = { scopes, scopeRecords, mergeBases, archive };
+  const kept = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
   return FactStore.restored(kept, time, slices);
 }
 
@@ -163,6 +178,7 @@ async function selected(
     }
   }
   for (const { fact } of pinned.ended.entries) for (const id of fact.identity.subarray(0, -1)) isUsed[id] = 1;
+  for (const archived of pinned.archive) await markConstants(archived, isUsed, slices);
   const used = await marked(isUsed, slices);
   const ids = new Int32Array(pinned.constants);
   for (let place = 0; place < used.length; place++) ids[used[place] as number] = place;

@@ -113,11 +113,20 @@ export class RandomRecords {
     if (prng.chance(0.3)) return this.#memoryOperation(database, tenant);
     const kind = prng.below(20);
     if (kind < 8) return this.#commit(tenant);
-    if (kind < 11) return { kind: 'forkScope', tenant, source, target, withRules: prng.chance(0.5) };
+    if (kind < 11) {
+      // Older programs logged none that has a base.
+      const hasBase = prng.chance(0.8) ? { hasBase: true as const } : {};
+      return { kind: 'forkScope', tenant, source, target, withRules: prng.chance(0.5), ...hasBase };
+    }
     if (kind < 14) {
       const strategy = prng.pick(['SOURCE_WINS', 'TARGET_WINS', 'KEEP_BOTH'] as const);
-      const base = prng.chance(0.5) ? prng.pick(scopes) : null;
-      return { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions: [] };
+      const facts = database.tenants.get(tenant)?.facts;
+      const [one, other] = [facts?.scopeNumber(source) ?? -1, facts?.scopeNumber(target) ?? -1];
+      const hasBase = (facts?.mergeBases.baseOf(one, other) ?? null) !== null;
+      const named = prng.chance(0.5) ? prng.pick(scopes) : null;
+      const base = hasBase && prng.chance(0.8) ? ({ fork: true } as const) : named;
+      const revision = prng.chance(0.8) ? { revision: 2 as const } : {};
+      return { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions: [], ...revision };
     }
     if (kind < 16) return { kind: 'deleteScope', tenant, scope: source ?? 's', withRules: prng.chance(0.5) };
     if (!database.tenants.has(tenant)) return { kind: 'createTenant', tenant };

@@ -15,7 +15,8 @@ export interface ScopedFact extends ModelFact {
 export interface ModelMerge {
   readonly source: string | null;
   readonly target: string | null;
-  readonly base: string | null;
+  /** Absent: what the fork remembers where there is that, else none. */
+  readonly base?: string | null | { readonly scope: string };
   readonly strategy: 'SOURCE_WINS' | 'TARGET_WINS' | 'KEEP_BOTH' | 'REJECT';
   readonly resolutions: readonly Resolution[];
 }
@@ -30,7 +31,24 @@ interface ScopeEntry {
   createdAt: number;
   isForked: boolean;
   forkedFrom: string | null;
+  forkedAt: number | null;
 }
+
+/** A fork: the source's facts as they were, whole. `life` is the same for forks of a scope that was not deleted between. */
+interface ModelFork {
+  readonly target: string | null;
+  readonly source: string | null;
+  readonly life: object;
+  readonly facts: readonly ScopedFact[];
+}
+
+/** What becomes of a conflict that no resolution settles. */
+const byRule = {
+  SOURCE_WINS: 'source',
+  TARGET_WINS: 'target',
+  KEEP_BOTH: 'both',
+  REJECT: 'conflict',
+} as const;
 
 /** A call that is refused: its code. */
 export class Refused extends Error {}
@@ -41,6 +59,14 @@ export class ScopeModel {
   rules: { readonly scope: string | null; readonly createdAt: number }[] = [];
   time = 0;
   #entries = new Map<string, ScopeEntry>();
+  /** In the order in which they were made. */
+  #forks: readonly ModelFork[] = [];
+  #lives: ReadonlyMap<string | null, object> = new Map();
+  /** The facts of the last merge of a pair that comes from a fork. */
+  #merged: readonly {
+    readonly pair: readonly (string | null)[];
+    readonly facts: readonly ScopedFact[];
+  }[] = [];
 
   /** The same, to go on apart from this one. */
   copy(): ScopeModel {
@@ -49,7 +75,36 @@ export class ScopeModel {
     copy.rules = [...this.rules];
     copy.time = this.time;
     copy.#entries = new Map(Array.from(this.#entries, ([name, entry]) => [name, { ...entry }]));
+    copy.#forks = this.#forks;
+    copy.#lives = this.#lives;
+    copy.#merged = this.#merged;
     return copy;
+  }
+
+  /** What the two come from, whichever is merged into the other; null: nothing that is remembered. */
+  forkBase(one: string | null, other: string | null): readonly ScopedFact[] | null {
+    const merged = this.#merged.find(({ pair }) => pair.includes(one) && pair.includes(other));
+    if (merged !== undefined && one !== other) return merged.facts;
+    const forkOf = (scope: string | null) => this.#forks.find(({ target }) => target === scope);
+    const [first, second] = [forkOf(one), forkOf(other)];
+    if (first?.source === other && first.life === this.#lives.get(other)) return first.facts;
+    if (second?.source === one && second.life === this.#lives.get(one)) return second.facts;
+    const both = this.#forks.filter((fork) => fork === first || fork === second);
+    return both.length === 2 && both[0]?.life === both[1]?.life ? (both[0]?.facts ?? null) : null;
+  }
+
+  /** Pairs that have something in common that is remembered, each in both directions. */
+  related(): (readonly [string | null, string | null])[] {
+    const scopes = [...new Set(this.#forks.flatMap(({ source, target }) => [source, target]))];
+    const pairs = scopes.flatMap((one) => scopes.map((other) => [one, other] as const));
+    return pairs.filter(([one, other]) => one !== other && this.forkBase(one, other) !== null);
+  }
+
+  /** Ends all that the scope has in common with others. */
+  #endAncestry(scope: string | null): void {
+    this.#forks = this.#forks.filter(({ target }) => target !== scope);
+    this.#merged = this.#merged.filter(({ pair }) => !pair.includes(scope));
+    this.#lives = new Map([...this.#lives].filter(([source]) => source !== scope));
   }
 
   /** The facts that count as stored in the scope. */
@@ -66,7 +121,13 @@ export class ScopeModel {
     if (scope !== null && this.isHeld(fact)) {
       const entry = this.#entries.get(scope);
       const isThere = this.held(scope).length > 0 || entry?.isForked === true;
-      if (!isThere) this.#entries.set(scope, { createdAt: this.time, isForked: false, forkedFrom: null });
+      if (!isThere)
+        this.#entries.set(scope, {
+          createdAt: this.time,
+          isForked: false,
+          forkedFrom: null,
+          forkedAt: null,
+        });
     }
     this.facts.set(factIdentity(fact), fact);
   }
@@ -84,7 +145,7 @@ export class ScopeModel {
     );
   }
 
-  list(): { name: string; facts: number; rules: number; createdAt: number; forkedFrom: string | null }[] {
+  list(): (Omit<ScopeEntry, 'isForked'> & { name: string; facts: number; rules: number })[] {
     const names = new Set<string>(this.#entries.keys());
     for (const { scope } of this.rules) if (scope !== null) names.add(scope);
     return [...names]
@@ -101,20 +162,25 @@ export class ScopeModel {
           rules: rules.length,
           createdAt: Math.min(...[...own, ...rules].map(({ createdAt }) => createdAt)),
           forkedFrom: own[0]?.forkedFrom ?? null,
+          forkedAt: own[0]?.forkedAt ?? null,
         };
       });
   }
 
-  /** The facts that were copied. */
-  fork(source: string | null, target: string | null): ScopedFact[] {
+  /** The facts that were copied, in this generation. */
+  fork(source: string | null, target: string | null, generation: number): ScopedFact[] {
     if (!this.exists(source)) throw new Refused('ScopeNotFound');
     if (source === target || this.held(target).length > 0) throw new Refused('Conflict');
+    this.#endAncestry(target);
+    const life = this.#lives.get(source) ?? {};
+    this.#lives = new Map([...this.#lives, [source, life]]);
+    this.#forks = [...this.#forks, { target, source, life, facts: this.held(source) }];
     const copies = this.held(source).map((fact) => ({ ...fact, scope: target }));
     for (const fact of copies) this.store(fact);
     if (target !== null) {
       const entry = this.#entries.get(target);
       const createdAt = entry?.isForked === true ? entry.createdAt : this.time;
-      this.#entries.set(target, { createdAt, isForked: true, forkedFrom: source });
+      this.#entries.set(target, { createdAt, isForked: true, forkedFrom: source, forkedAt: generation });
     }
     return copies;
   }
@@ -124,6 +190,7 @@ export class ScopeModel {
     const gone = this.held(scope);
     for (const fact of gone) this.remove(fact);
     this.#entries.delete(scope);
+    this.#endAncestry(scope);
     return gone.length;
   }
 
@@ -152,14 +219,29 @@ export class ScopeModel {
     return { all: all.sort(compareDifferences), unchanged };
   }
 
+  /** What the two are merged by. `bases` null: nothing, it is two-way; `used`: as it is told. */
+  #baseOf(source: string | null, target: string | null, base: ModelMerge['base']) {
+    if (!this.exists(source)) throw new Refused('ScopeNotFound');
+    const remembered = this.forkBase(source, target);
+    if (base === 'fork' && remembered === null) throw new Refused('ValidationException');
+    const named = typeof base === 'object' ? (base?.scope ?? null) : base;
+    const isByFork = base === 'fork' || (base === undefined && remembered !== null);
+    if (!isByFork && typeof named === 'string' && !this.exists(named)) throw new Refused('ScopeNotFound');
+    const given = isByFork ? (remembered ?? []) : typeof named === 'string' ? this.held(named) : null;
+    // What has ended since counts as not stored in the base too.
+    const bases = given?.filter((fact) => this.isHeld(fact)) ?? null;
+    const used = isByFork ? 'fork' : named === 'fork' ? { scope: 'fork' } : (named ?? null);
+    return { remembered, bases, used };
+  }
+
   /** Merges, unless it is only tried. Counts as the answer has them. */
   merge({ source, target, base, strategy, resolutions }: ModelMerge, isTried: boolean) {
-    if (!this.exists(source) || (base !== null && !this.exists(base))) throw new Refused('ScopeNotFound');
+    const { remembered, bases, used } = this.#baseOf(source, target, base);
+    const [ofSource, ofTarget] = [this.held(source), this.held(target)];
     const known = new Set([...this.held(source), ...this.held(target)].map(atomOf));
     const takes = new Map(resolutions.map((each) => [atomOf(each), each.take]));
     if (takes.size < resolutions.length || [...takes.keys()].some((atom) => !known.has(atom)))
       throw new Refused('ValidationException');
-    const bases = base === null ? null : this.held(base);
     const counts = { added: 0, updated: 0, deleted: 0, kept: 0, resolved: 0 };
     const conflicts: ModelDifference[] = [];
     const unsettled: ModelDifference[] = [];
@@ -167,18 +249,17 @@ export class ScopeModel {
     const come: ScopedFact[] = [];
     for (const difference of this.differences(source, target).all) {
       const atom = atomOf((difference.source ?? difference.target) as ScopedFact);
-      const winner = bases === null ? oneSided(difference) : byBase(difference, bases);
-      if (winner === 'conflict') conflicts.push(difference);
+      const sides = { source: ofSource, target: ofTarget };
+      const agreed = bases === null ? oneSided(difference) : byBase(difference, sides, bases);
+      const opposite = agreed === 'source' ? oppositeOf(difference, ofTarget) : undefined;
+      const winner = opposite === undefined ? agreed : 'conflict';
+      const conflict = opposite === undefined ? difference : { ...difference, target: opposite };
+      if (winner === 'conflict') conflicts.push(conflict);
       const resolved = takes.get(atom);
       if (winner === 'conflict' && resolved !== undefined) counts.resolved++;
-      const byRule = {
-        SOURCE_WINS: 'source',
-        TARGET_WINS: 'target',
-        KEEP_BOTH: 'both',
-        REJECT: 'conflict',
-      } as const;
       const take = resolved ?? (winner === 'conflict' ? byRule[strategy] : winner);
-      if (take === 'conflict') unsettled.push(difference);
+      if (take === 'conflict') unsettled.push(conflict);
+      else if (opposite !== undefined && take === 'target') counts.kept++;
       else {
         const { source: one, target: other } = difference;
         if (one === null) {
@@ -213,8 +294,12 @@ export class ScopeModel {
       for (const fact of come) this.store(fact);
       const stored = new Set(come.map(factIdentity));
       for (const fact of gone) if (!stored.has(factIdentity(fact))) this.remove(fact);
+      if (remembered !== null) {
+        const others = this.#merged.filter(({ pair }) => !pair.includes(source) || !pair.includes(target));
+        this.#merged = [...others, { pair: [source, target], facts: this.held(source) }];
+      }
     }
-    return { ...counts, conflicts, isChange: gone.length + come.length > 0 };
+    return { ...counts, base: used, conflicts, isChange: gone.length + come.length > 0 };
   }
 }
 
@@ -223,9 +308,19 @@ function oneSided({ source, target }: ModelDifference): 'source' | 'target' | 'c
   return source === null ? 'target' : 'source';
 }
 
+/** The target's fact that says the opposite of one that it does not have. */
+function oppositeOf(
+  { source, target }: ModelDifference,
+  held: readonly ScopedFact[],
+): ScopedFact | undefined {
+  if (source === null || target !== null) return undefined;
+  return held.find((fact) => atomOf(fact) === atomOf(source) && fact.truthVal !== source.truthVal);
+}
+
 /** Who has changed it since the base: only that one counts. */
 function byBase(
   { source, target }: ModelDifference,
+  sides: { readonly source: readonly ScopedFact[]; readonly target: readonly ScopedFact[] },
   base: readonly ScopedFact[],
 ): 'source' | 'target' | 'conflict' {
   const before = (fact: ScopedFact): ScopedFact | undefined =>
@@ -234,6 +329,23 @@ function byBase(
     const was = before(fact);
     return was !== undefined && sameVersion(was, fact);
   };
+  if (source !== null && target !== null && source.truthVal !== target.truthVal) {
+    // All that each has of the atom, against all that the base has of it.
+    const told = (facts: readonly ScopedFact[]): string =>
+      canonical(
+        facts
+          .filter((fact) => atomOf(fact) === atomOf(source))
+          .map(({ truthVal, validFrom, validUntil, metadata }) => ({
+            truthVal,
+            validFrom,
+            validUntil,
+            metadata,
+          }))
+          .sort((left, right) => Number(left.truthVal) - Number(right.truthVal)),
+      );
+    if (told(sides.source) === told(base)) return 'target';
+    return told(sides.target) === told(base) ? 'source' : 'conflict';
+  }
   if (source !== null && target !== null) {
     if (isUntouched(source)) return 'target';
     return isUntouched(target) ? 'source' : 'conflict';

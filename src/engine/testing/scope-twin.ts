@@ -62,7 +62,7 @@ const flavour: Flavour = {
   disabledRules: true,
 };
 
-const scopes = ['s', 't', 'u', 'a/b %2e"\u{1f600} ', '\uffff'];
+const scopes = ['s', 'fork', 'a/b %2e"\u{1f600} ', '\uffff'];
 
 interface KeptRule extends ModelRule {
   readonly id: string;
@@ -123,7 +123,11 @@ export class ScopeTwin {
 
   async tell(): Promise<void> {
     const count = this.prng.below(6) + 1;
+    const known = [...this.model.facts.values()];
     const told = Array.from({ length: count }, (): ScopedFact => {
+      // Another version of one that is there.
+      if (known.length > 0 && this.prng.chance(0.4))
+        return { ...this.prng.pick(known), validUntil: null, metadata: this.metadata() };
       const fact = randomFact(this.prng, this.vocabulary, flavour);
       const from = fact.validFrom === null ? null : fact.validFrom + this.model.time;
       const until = fact.validUntil === null ? null : fact.validUntil + this.model.time;
@@ -178,11 +182,13 @@ export class ScopeTwin {
   }
 
   async fork(): Promise<void> {
-    const [source, target] = [this.scope(), this.scope()];
+    const isOntoNew = this.prng.chance(0.6);
+    const free = [...scopes, null].filter((scope) => !isOntoNew || this.model.held(scope).length === 0);
+    const [source, target] = [this.scope(), free.length === 0 ? this.scope() : this.prng.pick(free)];
     const input = forkInputSchema.parse({ source, target });
     const generation = await this.asked();
     const before = this.model.copy();
-    const wanted = refusedAs(() => this.model.fork(source, target));
+    const wanted = refusedAs(() => this.model.fork(source, target, generation + 1));
     const got = await this.on.fork(fuzzCaller, input).catch(codeOf);
     const copied = source === null ? [] : this.rules.filter((rule) => rule.scope === source);
     const isThere = ({ rule }: ModelRule): boolean =>
@@ -209,7 +215,7 @@ export class ScopeTwin {
       id: at === 0 ? `r${got.generation}` : `r${got.generation}-${at}`,
     }));
     this.setRules([...this.rules, ...copies]);
-    if (wanted.length + missing.length > 0) same(got.generation, generation + 1);
+    same(got.generation, generation + 1);
   }
 
   /** The generation that is there. */
@@ -251,8 +257,11 @@ export class ScopeTwin {
 
   randomMerge(): ModelMerge {
     const { prng, model } = this;
-    const [source, target] = [this.scope(), this.scope()];
-    const base = prng.chance(0.5) ? prng.pick(scopes) : null;
+    const related = model.related().filter(([source]) => model.exists(source));
+    const isRelated = related.length > 0 && prng.chance(0.7);
+    const [source, target] = isRelated ? prng.pick(related) : [this.scope(), this.scope()];
+    const named = prng.pick(scopes);
+    const base = prng.pick([undefined, undefined, undefined, null, 'fork', named, { scope: named }]);
     const atoms = [...model.held(source), ...model.held(target)];
     const resolutions = atoms
       .filter(() => prng.chance(0.15))
@@ -262,7 +271,8 @@ export class ScopeTwin {
         take: prng.pick(['source', 'target', 'both'] as const),
       }));
     if (prng.chance(0.05)) resolutions.push({ predicate: 'unheard', args: ['of'], take: 'source' });
-    return { source, target, base, strategy: prng.pick(mergeStrategies), resolutions };
+    const strategy = prng.pick(mergeStrategies);
+    return { source, target, ...(base === undefined ? {} : { base }), strategy, resolutions };
   }
 
   async merge(): Promise<void> {

@@ -50,6 +50,8 @@ export function toldState(state: State, more: ToldMore): unknown {
       forgottenThrough: facts.forgottenThrough,
       scopeRecords: [...facts.scopes.all()].sort(([one], [other]) => one - other),
       scopes: facts.scopeNames,
+      mergeBases: facts.mergeBases.saved(),
+      archive: archiveOf(facts),
       ...(more.relations ? { relations: [...facts.relations.keys()] } : {}),
       facts: factsOf(database, facts)
         .filter(({ isAlive }) => more.dead || isAlive)
@@ -113,6 +115,20 @@ function factsOf(database: DatabaseState, facts: FactStore) {
       };
     });
   });
+}
+
+/** The versions that merge bases need beside what is alive. */
+function archiveOf(facts: FactStore): unknown {
+  return [...facts.archive].map(([relation, versions]) => [
+    relation,
+    Array.from({ length: versions.count }, (_, at) => [
+      Array.from(versions.argsAt(at), (id) => facts.dictionary.text(id)),
+      facts.scopeNames[versions.scopeAt(at)],
+      [versions.births[at], versions.deaths[at]],
+      [versions.froms[at], versions.untils[at]].map(String),
+      versions.versionAt(at).metadata,
+    ]),
+  ]);
 }
 
 function endedOf(facts: FactStore, generation: number, time: number): string[] {

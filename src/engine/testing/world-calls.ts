@@ -294,7 +294,7 @@ function merged(prng: Prng): Call {
     source: randomScope(prng),
     target: randomScope(prng),
     strategy: prng.pick(mergeStrategies),
-    base: prng.chance(0.4) ? prng.pick(worldScopes) : null,
+    ...prng.pick([{}, { base: 'fork' }, { base: null }, { base: prng.pick(worldScopes) }]),
     dryRun: prng.chance(0.15),
     resolutions,
   });

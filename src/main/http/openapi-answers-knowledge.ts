@@ -306,8 +306,8 @@ export const knowledgeAnswers = {
   },
   listScopes: {
     scopes: [
-      { name: 'plan', facts: 3, rules: 0, createdAt: 1782900002600, forkedFrom: null },
-      { name: 'plan-b', facts: 2, rules: 0, createdAt: 1782900002600, forkedFrom: 'plan' },
+      { name: 'plan', facts: 3, rules: 0, createdAt: 1782900002600, forkedFrom: null, forkedAt: null },
+      { name: 'plan-b', facts: 2, rules: 0, createdAt: 1782900002600, forkedFrom: 'plan', forkedAt: 9 },
     ],
     count: 2,
   },
@@ -345,6 +345,8 @@ export const knowledgeAnswers = {
   },
   mergeScopes: {
     strategy: 'SOURCE_WINS',
+    base: 'fork',
+    ancestor: { scope: 'plan', generation: 9, time: 1782900002600 },
     added: 1,
     updated: 0,
     deleted: 0,

@@ -116,12 +116,18 @@ const prose: Readonly<Record<OperationName, string>> = {
     'One record and one generation: others see all of it or nothing, after a crash too. The first to commit wins; where something ' +
     'it writes was changed since it began, it is 409 and rolled back.',
   rollbackTransaction: 'Its writes are gone. `generation` is that of the database.',
-  listScopes: 'Those that have a fact of the tenant or a rule, or were forked and not deleted.',
-  forkScope: 'Facts with validity and metadata, and the rules of the scope. A target that has facts is 409.',
+  listScopes:
+    'Those that have a fact of the tenant or a rule, or were forked and not deleted. `forkedAt` is the generation of the fork.',
+  forkScope:
+    'Facts with validity and metadata, and the rules of the scope. A target that has facts is 409. The fork remembers the source ' +
+    'as it was: that is the base of later merges between the two.',
   diffScopes:
-    'Facts are compared by identity first; what is left on both sides with the same predicate and arguments is a modified pair.',
+    'Facts are compared by identity first; what is left on both sides with the same predicate and arguments is a modified pair. ' +
+    'With `asMerge` each difference says which side a merge takes, or that it is a conflict.',
   mergeScopes:
-    '`strategy` settles conflicts, `resolutions` settle single ones before it, and with `base` only what both sides changed is one. ' +
+    '`strategy` settles conflicts, `resolutions` settle single ones before it. With a base only what both sides changed is a conflict, ' +
+    'and what the source deleted is deleted from the target. `base` is "fork" by default where the two have one: what the source ' +
+    'of the fork held then, or the source of their last merge. A fact to be added whose opposite the target holds is a conflict. ' +
     'The source stays as it is; rules are not merged.',
   deleteScope: 'The facts of the tenant, and the rules where no other tenant has facts there.',
   browseMemory: 'The stored facts of highest salience first; with `includeInferred` conclusions too.',

@@ -41,6 +41,7 @@ it('forks, compares, merges and deletes a scope', async () => {
   expect(forked.body).toMatchObject({ source: 'plan', target: 'plan-b', facts: 1, rules: 1 });
   await tell('plan-b', 'p', 'a', { metadata: { why: 'second' } });
   await tell('plan-b', 'p', 'b');
+  await tell('plan', 'p', 'a', { metadata: { why: 'third' } });
   const { body: diff } = await call<ScopeDiff>('POST', '/scope/diff', { source: 'plan-b', target: 'plan' });
   expect(diff.added).toMatchObject([{ predicate: 'p', args: ['b'], scope: 'plan-b' }]);
   expect(diff.modified).toMatchObject([{ fields: ['metadata'] }]);
@@ -52,7 +53,14 @@ it('forks, compares, merges and deletes a scope', async () => {
   const dry = await call<Merged>('POST', '/scope/merge', { ...merge, resolutions, dryRun: true });
   expect(dry.body).toMatchObject({ added: 1, updated: 1, resolved: 1, dryRun: true });
   const merged = await call<Merged>('POST', '/scope/merge', { ...merge, resolutions });
-  expect(merged.body).toMatchObject({ strategy: 'REJECT', added: 1, updated: 1, resolved: 1 });
+  expect(merged.body).toMatchObject({
+    strategy: 'REJECT',
+    base: 'fork',
+    ancestor: { scope: 'plan', generation: forked.body.generation },
+    added: 1,
+    updated: 1,
+    resolved: 1,
+  });
   expect(merged.body.dryRun).toBeUndefined();
   expect(await scopes()).toMatchObject({
     scopes: [

@@ -140,7 +140,7 @@ export function jsonValues(text: string): unknown[] {
 
 /** Numbers and texts under these names differ from run to run. */
 const volatile =
-  /^(?:elapsedMs|uptimeMs|generatedAt|createdAt|updatedAt|expiresAt|lastUsedAt|first|last|salience|minSalience|maxSalience|version|key|prefix)$/;
+  /^(?:elapsedMs|uptimeMs|generatedAt|createdAt|updatedAt|expiresAt|lastUsedAt|time|first|last|salience|minSalience|maxSalience|version|key|prefix)$/;
 
 function alike(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => alike(item));

@@ -12,6 +12,7 @@ import { MergeNotices } from './merge-notices.tsx';
 import { RulesCompared } from './rules-compared.tsx';
 import { comparedParts, type ScopesSearch, sideLabel } from './scopes-search.ts';
 import { type Comparison, type Pair, useComparison } from './use-comparison.ts';
+import { baseInWords } from './base-in-words.ts';
 import { type Merge, useMerge } from './use-merge.ts';
 import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
@@ -97,6 +98,9 @@ export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) 
   return (
     <div className={stack.stack}>
       <MergeNotices comparison={comparison} merge={merge} />
+      <p className={styles.baseNote} role="status">
+        {comparison.differences.data !== undefined && baseInWords(comparison.differences.data)}
+      </p>
       {isRefusedByConflicts && state.what === 'merge' && (
         <div className={styles.afterRefusal}>
           <Button

@@ -105,7 +105,7 @@ function NoRows({ comparison, search, onSearch }: FactComparisonProps) {
     return (
       <EmptyState icon={icon} title="The same facts">
         {sideLabel(pair.source)} and {sideLabel(pair.target)} do not differ in any fact;{' '}
-        {formatAmount(differences.data?.diff.unchanged ?? 0, 'fact')} in both.
+        {formatAmount(differences.data?.unchanged ?? 0, 'fact')} in both.
       </EmptyState>
     );
   return (

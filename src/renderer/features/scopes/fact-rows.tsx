@@ -140,7 +140,7 @@ function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<Me
       title: sideLabel(pair.target),
       width: 180,
       grow: 1,
-      cell: (row) => <VersionText row={row} version={row.target} />,
+      cell: (row) => <VersionText row={row} version={row.target ?? row.opposite} />,
     },
     {
       id: 'result',

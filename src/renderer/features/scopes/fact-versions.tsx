@@ -2,6 +2,7 @@
 import { CloseButton, Radio, Stack } from '@mantine/core';
 import { CodeText } from '../../editor/code-text.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import { baseName } from './base-in-words.ts';
 import { type Take, takes } from './choices.ts';
 import { KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
 import type { RowResult, Version } from './merge-result.ts';
@@ -50,13 +51,13 @@ function VersionFields({ heading, version, differing }: VersionFieldsProps) {
 }
 
 function reasonOf(result: RowResult, row: MergeRow, comparison: Comparison): string {
-  const { pair, strategy } = comparison;
+  const { pair, strategy, differences } = comparison;
   if (result.by === 'choice')
     return `chosen: ${takeLabel(result.take === 'refused' ? 'both' : result.take, pair)}`;
   if (result.by === 'strategy') return `by the strategy, ${strategy}`;
-  if (row.kind !== 'modified' && pair.base === null)
-    return row.kind === 'added' ? 'a merge adds it' : 'a merge takes nothing away';
-  return `only one side changed it since ${pair.base ?? ''}`;
+  const base = differences.data === undefined ? null : baseName(differences.data);
+  if (base === null) return row.kind === 'added' ? 'a merge adds it' : 'a merge takes nothing away';
+  return `only one side changed it since the base, ${base}`;
 }
 
 interface FactVersionsProps {
@@ -94,7 +95,11 @@ export function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
           </Stack>
         </Radio.Group>
         <VersionFields heading={sideLabel(pair.source)} version={row.source} differing={row.fields} />
-        <VersionFields heading={sideLabel(pair.target)} version={row.target} differing={row.fields} />
+        <VersionFields
+          heading={sideLabel(pair.target)}
+          version={row.target ?? row.opposite}
+          differing={row.opposite === null ? row.fields : ['truthVal']}
+        />
         <section className={styles.version}>
           <h3>{sideLabel(pair.target)} after the merge</h3>
           <p className={styles.versionAtom}>

@@ -1,9 +1,8 @@
 /**
  * The facts in which two scopes differ, one row each, and what a merge does to them unless somebody chooses.
  *
- * Follows section by section what a merge is: without a base every fact that both scopes have in different versions
- * is a conflict; with one, only what both changed since. The service decides at last; this says beforehand what it
- * will decide, from the same differences.
+ * The service says with each difference what a merge takes of it: without a base every fact that both scopes have in
+ * different versions is a conflict; with one, only what both changed since. What comes of it is worked out here.
  */
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
 import { renderAtom } from '../../../engine/logic/print.ts';
@@ -21,16 +20,12 @@ export interface MergeRow {
   readonly source: ScopeFact | null;
   readonly target: ScopeFact | null;
   readonly fields: readonly DifferingField[];
+  /** Of a fact that source alone has: target's, which says the opposite and makes it a conflict; else null. */
+  readonly opposite: ScopeFact | null;
   /** True where the strategy decides. */
   readonly conflicts: boolean;
   /** Whose version stands in target afterwards where there is no conflict. */
   readonly unasked: 'source' | 'target';
-}
-
-/** The two scopes and how each differs from the scope that both come from. */
-export interface Differences {
-  readonly diff: ScopeDiff;
-  readonly base: { readonly ofSource: ScopeDiff; readonly ofTarget: ScopeDiff } | null;
 }
 
 type Atom = Pick<ScopeFact, 'predicate' | 'args'>;
@@ -41,41 +36,6 @@ export function placeOf({ predicate, args }: Atom): string {
 
 export function renderScopeFact({ predicate, args, truthVal }: ScopeFact): string {
   return renderAtom({ predicate, args, negated: !truthVal });
-}
-
-type Since = 'new' | 'alike' | 'changed';
-
-/** How the facts of a scope stand to those of the base, from the differences between the two. */
-function sinceBase(diff: ScopeDiff): (fact: ScopeFact) => Since {
-  const changes = new Map<string, Since>();
-  for (const fact of diff.added) changes.set(renderScopeFact(fact), 'new');
-  // A fact whose negation stands in the base is new there.
-  for (const { source, target } of diff.modified)
-    changes.set(renderScopeFact(source), source.truthVal === target.truthVal ? 'changed' : 'new');
-  return (fact) => changes.get(renderScopeFact(fact)) ?? 'alike';
-}
-
-type Judgement = Pick<MergeRow, 'conflicts' | 'unasked'>;
-
-/** What a merge does to a row by itself. */
-function judge(
-  source: ScopeFact | null,
-  target: ScopeFact | null,
-  base: { source: (fact: ScopeFact) => Since; target: (fact: ScopeFact) => Since } | null,
-): Judgement {
-  if (source !== null && target !== null) {
-    if (base === null) return { conflicts: true, unasked: 'target' };
-    if (base.source(source) === 'alike') return { conflicts: false, unasked: 'target' };
-    if (base.target(target) === 'alike') return { conflicts: false, unasked: 'source' };
-    return { conflicts: true, unasked: 'target' };
-  }
-  if (source !== null) {
-    const since = base?.source(source) ?? 'new';
-    // In the base and not in target: target deleted it.
-    return { conflicts: since === 'changed', unasked: since === 'new' ? 'source' : 'target' };
-  }
-  const since = target === null || base === null ? 'new' : base.target(target);
-  return { conflicts: since === 'changed', unasked: since === 'alike' ? 'source' : 'target' };
 }
 
 /** The order of texts by code point, where the plain comparison goes by UTF-16 units. */
@@ -107,14 +67,16 @@ function compareRows(left: MergeRow, right: MergeRow): number {
   return one.args.length - other.args.length || Number(other.truthVal) - Number(one.truthVal);
 }
 
+type Taken = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
+
 /** All rows, ordered by predicate and arguments by code point, what is true first. */
-export function rowsOf({ diff, base }: Differences): MergeRow[] {
-  const since = base === null ? null : { source: sinceBase(base.ofSource), target: sinceBase(base.ofTarget) };
+export function rowsOf(diff: ScopeDiff): MergeRow[] {
   const rowOf = (
     kind: MergeRow['kind'],
     source: ScopeFact | null,
     target: ScopeFact | null,
     fact: ScopeFact,
+    { merge = 'conflict', opposite }: Taken,
     fields: readonly DifferingField[] = [],
   ): MergeRow => ({
     key: renderScopeFact(fact),
@@ -123,12 +85,16 @@ export function rowsOf({ diff, base }: Differences): MergeRow[] {
     source,
     target,
     fields,
-    ...judge(source, target, since),
+    opposite: opposite ?? null,
+    conflicts: merge === 'conflict',
+    unasked: merge === 'source' ? 'source' : 'target',
   });
   return [
-    ...diff.added.map((fact) => rowOf('added', fact, null, fact)),
-    ...diff.removed.map((fact) => rowOf('removed', null, fact, fact)),
-    ...diff.modified.map(({ source, target, fields }) => rowOf('modified', source, target, source, fields)),
+    ...diff.added.map((fact) => rowOf('added', fact, null, fact, fact)),
+    ...diff.removed.map((fact) => rowOf('removed', null, fact, fact, fact)),
+    ...diff.modified.map((both) =>
+      rowOf('modified', both.source, both.target, both.source, both, both.fields),
+    ),
   ].sort(compareRows);
 }
 

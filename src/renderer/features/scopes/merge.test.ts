@@ -41,13 +41,10 @@ const pair = {
 describe('the rows of a comparison', () => {
   test('stand in the order of predicate and arguments by code point, true before false', () => {
     const rows = rowsOf({
-      diff: {
-        ...nothing,
-        added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
-        removed: [fact('p \uff21', 'main'), fact('p b c', 'main'), fact('o z', 'main')],
-        modified: [pair],
-      },
-      base: null,
+      ...nothing,
+      added: [fact('-p b', 'draft'), fact('p b', 'draft'), fact('p \u{1f600}', 'draft')],
+      removed: [fact('p \uff21', 'main'), fact('p b c', 'main'), fact('o z', 'main')],
+      modified: [pair],
     });
     expect(rows.map(({ key }) => key)).toEqual([
       'o(z)',
@@ -60,87 +57,33 @@ describe('the rows of a comparison', () => {
     ]);
   });
 
-  test('without a base every fact in two versions is a conflict, and nothing else is', () => {
+  test('are conflicts or take one side as the service says of each', () => {
+    const target = fact('-r', 'main');
     const rows = rowsOf({
-      diff: { ...nothing, added: [fact('q a', 'draft')], removed: [fact('q b', 'main')], modified: [pair] },
-      base: null,
+      ...nothing,
+      added: [
+        { ...fact('q a', 'draft'), merge: 'source' },
+        { ...fact('q c', 'draft'), merge: 'target' },
+        { ...fact('r', 'draft'), merge: 'conflict', opposite: target },
+      ],
+      removed: [{ ...fact('q b', 'main'), merge: 'source' }],
+      modified: [{ ...pair, merge: 'conflict' }],
     });
-    expect(rows.map(({ kind, conflicts, unasked }) => [kind, conflicts, unasked])).toEqual([
-      ['modified', true, 'target'],
-      ['added', false, 'source'],
-      ['removed', false, 'target'],
+    expect(rows.map(({ key, kind, conflicts, unasked }) => [key, kind, conflicts, unasked])).toEqual([
+      ['p(a)', 'modified', true, 'target'],
+      ['q(a)', 'added', false, 'source'],
+      ['q(b)', 'removed', false, 'source'],
+      ['q(c)', 'added', false, 'target'],
+      ['r()', 'added', true, 'target'],
     ]);
-  });
-
-  test('with a base only what both sides changed is a conflict', () => {
-    const [changedHere, changedThere] = ['s', 't'].map((name) => ({ metadata: { by: name } }));
-    const both = { source: fact('both', 'draft', changedHere), target: fact('both', 'main', changedThere) };
-    const here = { source: fact('here', 'draft', changedHere), target: fact('here', 'main') };
-    const there = { source: fact('there', 'draft'), target: fact('there', 'main', changedThere) };
-    const fields = ['metadata' as const];
-    const rows = rowsOf({
-      diff: {
-        ...nothing,
-        added: [
-          fact('new-here', 'draft'),
-          fact('gone-there', 'draft'),
-          fact('gone-there-changed-here', 'draft', changedHere),
-        ],
-        removed: [
-          fact('new-there', 'main'),
-          fact('gone-here', 'main'),
-          fact('gone-here-changed-there', 'main', changedThere),
-        ],
-        modified: [both, here, there].map((two) => ({ ...two, fields })),
-      },
-      base: {
-        ofSource: {
-          ...nothing,
-          added: [fact('new-here', 'draft')],
-          modified: [both.source, here.source, fact('gone-there-changed-here', 'draft', changedHere)].map(
-            (source) => ({ source, target: { ...source, metadata: {} }, fields }),
-          ),
-        },
-        ofTarget: {
-          ...nothing,
-          added: [fact('new-there', 'main')],
-          modified: [both.target, there.target, fact('gone-here-changed-there', 'main', changedThere)].map(
-            (source) => ({ source, target: { ...source, metadata: {} }, fields }),
-          ),
-        },
-      },
-    });
-    expect(
-      Object.fromEntries(rows.map((row) => [row.key, row.conflicts ? 'conflict' : row.unasked])),
-    ).toEqual({
-      'both()': 'conflict',
-      'here()': 'source',
-      'there()': 'target',
-      'new-here()': 'source',
-      'gone-there()': 'target',
-      'gone-there-changed-here()': 'conflict',
-      'new-there()': 'target',
-      'gone-here()': 'source',
-      'gone-here-changed-there()': 'conflict',
-    });
-  });
-
-  test('a fact whose negation stood in the base is new', () => {
-    const source = fact('p a', 'draft');
-    const rows = rowsOf({
-      diff: { ...nothing, added: [source] },
-      base: {
-        ofSource: { ...nothing, modified: [{ source, target: fact('-p a', 'base'), fields: ['truthVal'] }] },
-        ofTarget: nothing,
-      },
-    });
-    expect(rows[0]).toMatchObject({ conflicts: false, unasked: 'source' });
+    expect(rows.map(({ opposite }) => opposite)).toEqual([null, null, null, null, target]);
   });
 
   test('are counted and filtered by kind, by what is unresolved, and by text', () => {
     const rows = rowsOf({
-      diff: { ...nothing, added: [fact('q Abc', 'draft')], modified: [pair] },
-      base: null,
+      ...nothing,
+      added: [{ ...fact('q Abc', 'draft'), merge: 'source' }],
+      modified: [pair],
     });
     const chosen = (place: string) => place === placeOf(pair.source);
     expect(countsOf(rows, chosen)).toEqual({
@@ -158,7 +101,7 @@ describe('the rows of a comparison', () => {
 });
 
 describe('the result of a merge', () => {
-  const [row] = rowsOf({ diff: { ...nothing, modified: [pair] }, base: null });
+  const [row] = rowsOf({ ...nothing, modified: [pair] });
   if (row === undefined) throw new Error('no row');
 
   test('of a conflict is what the strategy says', () => {
@@ -180,8 +123,9 @@ describe('the result of a merge', () => {
 
   test('of a fact that is only in source can be turned down, and target can lose one', () => {
     const [added, removed] = rowsOf({
-      diff: { ...nothing, added: [fact('a', 'draft')], removed: [fact('b', 'main')] },
-      base: null,
+      ...nothing,
+      added: [{ ...fact('a', 'draft'), merge: 'source' }],
+      removed: [{ ...fact('b', 'main'), merge: 'target' }],
     });
     if (added === undefined || removed === undefined) throw new Error('no rows');
     expect(resultOf(added, 'REJECT', none).change).toBe('add');
@@ -220,7 +164,7 @@ test.each([
 );
 
 test('choices are kept as a draft, and sent only for facts in which the scopes differ', () => {
-  const rows = rowsOf({ diff: { ...nothing, modified: [pair], added: [fact('q b', 'draft')] }, base: null });
+  const rows = rowsOf({ ...nothing, modified: [pair], added: [fact('q b', 'draft')] });
   const choices = withChoice(none, ['["gone"]', placeOf(pair.source)], 'both');
   expect(readChoices(writeChoices(choices))).toEqual(choices);
   expect(readChoices('{"x":"theirs"}')).toEqual(new Map());
@@ -275,13 +219,18 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
       }
       return scope;
     };
-    const [source, target, base] = [scopeOf('draft'), scopeOf('main'), scopeOf('base')];
+    const [source, target] = [scopeOf('draft'), scopeOf('main')];
+    const diff = differencesOf(source, target);
+    const taken = <Of extends object>(of: Of) => ({
+      ...of,
+      merge: (['source', 'target', 'conflict'] as const)[random(3)],
+    });
+    const { added, removed, modified } = diff;
     const rows = rowsOf({
-      diff: differencesOf(source, target),
-      base:
-        random(2) === 0
-          ? null
-          : { ofSource: differencesOf(source, base), ofTarget: differencesOf(target, base) },
+      ...diff,
+      added: added.map(taken),
+      removed: removed.map(taken),
+      modified: modified.map(taken),
     });
     const choices = new Map(
       rows
@@ -342,10 +291,7 @@ test('what takes a merge back leaves target as it was, whatever was merged', () 
 });
 
 test('a fact whose validity has ended since is not put back', () => {
-  const [row] = rowsOf({
-    diff: { ...nothing, removed: [fact('p', 'main', { validUntil: 50 })] },
-    base: null,
-  });
+  const [row] = rowsOf({ ...nothing, removed: [fact('p', 'main', { validUntil: 50 })] });
   if (row === undefined) throw new Error('no row');
   const changed = [{ row, result: resultOf(row, 'REJECT', new Map([[row.place, 'source']])) }];
   expect(undoOf(changed, null, 3, 49)).toMatchObject([

@@ -26,6 +26,7 @@ export function withRole(
       source: source === value ? undefined : source,
       target: target === value ? undefined : target,
       base: base === value ? undefined : value,
+      ways: undefined,
       fact: undefined,
     };
   }
@@ -36,44 +37,62 @@ export function withRole(
 
 interface PickerProps {
   label: string;
-  side: Side | undefined;
+  /** Choices that are no sides, before those. */
+  more?: readonly { readonly value: string; readonly label: string }[];
   sides: readonly Side[];
-  placeholder: string;
-  onSide: (side: Side | undefined) => void;
-  clearable?: boolean;
+  value: string | null;
+  onValue: (value: string) => void;
 }
 
-function Picker({ label, side, sides, placeholder, onSide, clearable = false }: PickerProps): ReactNode {
+function Picker({ label, more = [], sides, value, onValue }: PickerProps): ReactNode {
+  const isSide = value !== null && more.every((each) => each.value !== value);
   return (
     <Select
       className={styles.picker}
       aria-label={label}
-      placeholder={placeholder}
+      placeholder="a scope"
       leftSection={<span className={styles.pickerLabel}>{label}</span>}
       leftSectionWidth={50}
-      data={sideOptions(sides, [side])}
-      value={side === undefined ? null : valueOfSide(side)}
+      data={[...more, ...sideOptions(sides, isSide ? [sideOfValue(value)] : [])]}
+      value={value}
       searchable
       limit={200}
-      clearable={clearable}
       allowDeselect={false}
       nothingFoundMessage="No such scope"
-      onChange={(value) => onSide(value === null ? undefined : sideOfValue(value))}
+      onChange={(chosen) => chosen !== null && onValue(chosen)}
     />
   );
 }
 
+/** What a picker of a side shows. */
+function valueOfParameter(parameter: string | undefined): string | null {
+  const side = sideOf(parameter);
+  return side === undefined ? null : valueOfSide(side);
+}
+
+/** Values that no side has. */
+const [byFork, twoWay] = ['fork', 'two-way'];
+
+const basesWithoutName = [
+  { value: byFork, label: 'Common fork, if any' },
+  { value: twoWay, label: 'None (two-way)' },
+];
+
+function baseOfValue(value: string): Partial<ScopesSearch> {
+  if (value === twoWay) return { base: undefined, ways: 'two' };
+  return { base: value === byFork ? undefined : (sideOfValue(value) ?? undefined), ways: undefined };
+}
+
 export function PairPickers({ search, scopes, onSearch }: PairPickersProps) {
-  const { source, target, base } = search;
+  const { source, target, base, ways } = search;
   const sides: Side[] = [null, ...scopes];
   return (
     <span className={styles.pickers}>
       <Picker
         label="From"
-        placeholder="a scope"
-        side={sideOf(source)}
+        value={valueOfParameter(source)}
         sides={sides}
-        onSide={(side) => side !== undefined && onSearch(withRole(search, side, 'source'))}
+        onValue={(value) => onSearch(withRole(search, sideOfValue(value), 'source'))}
       />
       <Tooltip label="Change places">
         <ActionIcon
@@ -87,18 +106,16 @@ export function PairPickers({ search, scopes, onSearch }: PairPickersProps) {
       </Tooltip>
       <Picker
         label="Into"
-        placeholder="a scope"
-        side={sideOf(target)}
+        value={valueOfParameter(target)}
         sides={sides}
-        onSide={(side) => side !== undefined && onSearch(withRole(search, side, 'target'))}
+        onValue={(value) => onSearch(withRole(search, sideOfValue(value), 'target'))}
       />
       <Picker
         label="Base"
-        placeholder="none"
-        side={base}
+        more={basesWithoutName}
+        value={ways === 'two' ? twoWay : base === undefined ? byFork : valueOfSide(base)}
         sides={scopes.filter((name) => name !== source && name !== target)}
-        clearable
-        onSide={(side) => onSearch({ base: side ?? undefined, fact: undefined })}
+        onValue={(value) => onSearch({ ...baseOfValue(value), fact: undefined })}
       />
     </span>
   );

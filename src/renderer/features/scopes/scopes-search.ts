@@ -20,8 +20,10 @@ export interface ScopesSearch {
   source?: string | undefined;
   /** Side that is merged into. */
   target?: string | undefined;
-  /** Scope that both come from. */
+  /** Scope that both come from; absent: their common fork, where there is one. */
   base?: string | undefined;
+  /** Present where the merge is two-way, without a base. */
+  ways?: 'two' | undefined;
   strategy?: MergeStrategy | undefined;
   /** Absent: the facts. */
   part?: ComparedPart | undefined;
@@ -57,6 +59,7 @@ export function scopesSearchOf(search: Record<string, unknown>): ScopesSearch {
     source: sideText(search['source']),
     target: sideText(search['target']),
     base: scopeName(search['base']),
+    ways: oneOf(['two'], search['ways']),
     strategy: oneOf(mergeStrategies, search['strategy']),
     part: oneOf(comparedParts, search['part']),
     kind: oneOf(rowFilters, search['kind']),

@@ -18,10 +18,10 @@ import { type Pair, useScopeList } from './use-comparison.ts';
 import stack from '../../ui/stack.module.css';
 
 /** The scopes that are compared, where two different ones are chosen. */
-function pairOf({ source, target, base }: ScopesSearch): Pair | null {
+function pairOf({ source, target, base, ways }: ScopesSearch): Pair | null {
   const [from, into] = [sideOf(source), sideOf(target)];
   if (from === undefined || into === undefined || from === into) return null;
-  return { source: from, target: into, base: base ?? null };
+  return { source: from, target: into, base: ways === 'two' ? null : base };
 }
 
 function NothingCompared({ search }: { search: ScopesSearch }) {
@@ -69,7 +69,13 @@ function Dialogs({ search, onSearch, scopes, deleting, onKeep, onGoing }: Dialog
           onClose={() => onSearch({ ...rest, source, target, base })}
           // What was forked is what one goes on with: to be merged back later.
           onForked={(from, into) =>
-            onSearch({ ...rest, source: into, target: parameterOf(from), fact: undefined })
+            onSearch({
+              ...rest,
+              source: into,
+              target: parameterOf(from),
+              ways: undefined,
+              fact: undefined,
+            })
           }
         />
       )}
@@ -113,7 +119,12 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
       {pair === null ? (
         <NothingCompared search={search} />
       ) : (
-        <ComparisonView key={JSON.stringify(pair)} pair={pair} search={search} onSearch={patch} />
+        <ComparisonView
+          key={JSON.stringify(Object.values(pair))}
+          pair={pair}
+          search={search}
+          onSearch={patch}
+        />
       )}
     </PaneFrame>
   );

@@ -21,7 +21,14 @@ export const mostCompared = 20_000;
 export interface Pair {
   readonly source: Side;
   readonly target: Side;
-  readonly base: string | null;
+  /** A scope that both come from; null: none; undefined: their common fork, where there is one. */
+  readonly base: string | null | undefined;
+}
+
+/** A pair as requests name it. A scope is given as an object: one may be named fork. */
+export function sidesOf({ source, target, base }: Pair) {
+  if (base === undefined) return { source, target };
+  return { source, target, base: base === null ? null : { scope: base } };
 }
 
 export function useScopeList() {
@@ -42,20 +49,12 @@ export function useUnscopedFacts() {
   });
 }
 
-function useDifferences({ source, target, base }: Pair) {
+function useDifferences(pair: Pair) {
   const { call, endpoint } = useSession();
   return useQuery({
-    queryKey: keyOf('facts', endpoint, 'differences', source, target, base),
-    queryFn: async ({ signal }) => {
-      const diffOf = (one: Side, other: Side) =>
-        call('diffScopes', { body: { source: one, target: other, limit: mostCompared } }, { signal });
-      const [diff, ofSource, ofTarget] = await Promise.all([
-        diffOf(source, target),
-        base === null ? null : diffOf(source, base),
-        base === null ? null : diffOf(target, base),
-      ]);
-      return { diff, base: ofSource === null || ofTarget === null ? null : { ofSource, ofTarget } };
-    },
+    queryKey: keyOf('facts', endpoint, 'differences', sidesOf(pair)),
+    queryFn: ({ signal }) =>
+      call('diffScopes', { body: { ...sidesOf(pair), asMerge: true, limit: mostCompared } }, { signal }),
     // A scope that goes away while it is looked at is said at once.
     retry: false,
   });
@@ -64,7 +63,7 @@ function useDifferences({ source, target, base }: Pair) {
 /** The choices for a pair: a draft of this browser. */
 function useChoices({ source, target, base }: Pair): [Choices, (choices: Choices) => void] {
   const { space } = useSession();
-  const about = [space.database, space.tenant, parameterOf(source), parameterOf(target), base ?? ''];
+  const about = [space.database, space.tenant, parameterOf(source), parameterOf(target), base];
   const [draft, setDraft] = useDraft(`merge.${JSON.stringify(about)}`);
   const choices = useMemo(() => readChoices(draft), [draft]);
   return [choices, useCallback((next: Choices) => setDraft(writeChoices(next)), [setDraft])];
@@ -114,7 +113,6 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
     (places: readonly string[], take: Take | null) => setChoices(withChoice(choices, places, take)),
     [choices, setChoices],
   );
-  const parts = data === undefined ? [] : [data.diff, data.base?.ofSource, data.base?.ofTarget];
   return {
     pair,
     strategy,
@@ -128,7 +126,7 @@ export function useComparison(pair: Pair, strategy: MergeStrategy) {
     isChosen,
     choose,
     clearChoices: useCallback(() => setChoices(new Map()), [setChoices]),
-    isTruncated: parts.some((part) => part?.truncated === true),
+    isTruncated: data?.truncated === true,
     isChanged,
     acknowledge,
   };

@@ -17,7 +17,7 @@ import { useSession } from '../../api/session.tsx';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import type { Side } from './scopes-search.ts';
 import { mostUndone, undoOf } from './undo.ts';
-import type { Comparison } from './use-comparison.ts';
+import { type Comparison, sidesOf } from './use-comparison.ts';
 
 /** A merge that was made, and its way back. */
 export interface MadeMerge {
@@ -41,8 +41,7 @@ function aboutOf({ database, tenant }: Endpoint): string {
 }
 
 function requestOf({ pair, strategy, resolutions }: Comparison) {
-  const { source, target, base } = pair;
-  return { source, target, base, strategy, resolutions };
+  return { ...sidesOf(pair), strategy, resolutions };
 }
 
 /** Why a dry run is not asked for: its answer is known. */
@@ -62,7 +61,7 @@ export function useDryRun(comparison: Comparison) {
   const wanted = useMemo(
     // With nothing unresolved every strategy does the same; should something come to differ meanwhile, none refuses.
     () => ({
-      request: { ...pair, strategy: strategy === 'REJECT' ? 'TARGET_WINS' : strategy, resolutions },
+      request: { ...sidesOf(pair), strategy: strategy === 'REJECT' ? 'TARGET_WINS' : strategy, resolutions },
       dataUpdatedAt,
       isWanted,
     }),

@@ -1,0 +1,18 @@
+/** What a comparison says of the base: what both sides come from, which decides what is a conflict. */
+import type { ScopeDiff } from '../../../engine/contract/scopes.ts';
+import { formatTime } from '../../ui/format.ts';
+import { sideLabel } from './scopes-search.ts';
+
+/** What the base is called; null: there is none. */
+export function baseName({ base = null, ancestor = null }: ScopeDiff): string | null {
+  if (ancestor !== null) return `${sideLabel(ancestor.scope)} as of ${formatTime(ancestor.time)}`;
+  return typeof base === 'object' ? (base?.scope ?? null) : base;
+}
+
+export function baseInWords(diff: ScopeDiff): string {
+  const name = baseName(diff);
+  if (name === null)
+    return 'Two-way, without a base: every fact with two versions is a conflict, and nothing is deleted from the target.';
+  const what = diff.base === 'fork' ? `what both last had in common, ${name}` : name;
+  return `Base: ${what}. Only what both sides changed since is a conflict; what the source deleted is deleted from the target.`;
+}
