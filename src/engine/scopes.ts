@@ -5,6 +5,7 @@ import { copiedRules, rulesOfScope } from './apply-scopes.ts';
 import { hearingNothing, inBarrier, unhurried } from './barrier.ts';
 import type { Caller } from './base/caller.ts';
 import type { BrowseContext } from './browse.ts';
+import { completenessPart, type Consequences, consequencesOf, noConsequences } from './consequences.ts';
 import type {
   DiffInput,
   Forked,
@@ -15,10 +16,9 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
-import type { FactStore } from './facts/fact-store.ts';
-import { knownChanges } from './known-changes.ts';
+import type { FactStore, ScopeChoice } from './facts/fact-store.ts';
+import { relationsOf } from './forget.ts';
 import { defaultLimits } from './live-state.ts';
-import { relationKey } from './logic/terms.ts';
 import { renderAtom } from './logic/print.ts';
 import { type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
@@ -131,7 +131,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
   const resolutions = input.resolutions ?? [];
   const { tenant } = caller;
   const operation: MergeScopes = { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions };
-  if (input.dryRun) return tryMerge(writer, caller, operation);
+  if (input.dryRun) return tryMerge(writer, caller, operation, input.timeoutMs);
   const { live } = writer;
   const check = (time: number): Promise<void> =>
     inBarrier(writer, caller, async (context) => void (await checkedPlan(context, operation, time)));
@@ -144,33 +144,38 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge says what it did');
     const after = live.after(context, generation, context.reader.program, hold.version);
-    const isChange = report.changes.length > 0;
-    const known = isChange ? await knownWithinLimits(context, after, reachedBy(context, plan)) : noneKnown;
-    // The limits are those of finding what is known: the write is done.
+    // The write is done: whoever hears no more of it ends nothing.
+    const { timeoutMs } = input;
+    const found = await mergeConsequences(operation, plan, context, after, timeoutMs, hearingNothing(caller));
     const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
-    return await mergedAnswer(operation, plan, answered, known, generation);
+    return await mergedAnswer(operation, plan, answered, found, generation);
   } finally {
     watch.end();
   }
 }
 
-/** The merge is made: where a limit ends the comparison, nothing is claimed of what is known. */
-async function knownWithinLimits(
+/** What the plan brings and takes in the view of the target. */
+async function mergeConsequences(
+  { target }: MergeScopes,
+  { retracted, stored }: MergePlan,
   before: BrowseContext,
   after: BrowseContext,
-  relations: ReadonlySet<string>,
-): Promise<Pick<Merged, 'gained' | 'lost' | 'knownComplete'>> {
-  try {
-    return await knownChanges(before, after, relations);
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
-      return { ...noneKnown, knownComplete: false };
-    throw error;
-  }
+  timeoutMs: number,
+  { signal }: Caller,
+): Promise<Consequences> {
+  const relations = relationsOf([...retracted, ...stored.map(({ fact }) => fact)]);
+  const view: ScopeChoice = target === null ? { kind: 'unscoped' } : { kind: 'scope', scope: target };
+  const limits = { ...defaultLimits, timeoutMs, signal };
+  return consequencesOf({ before, after, relations, views: [view] }, limits);
 }
 
 /** What `mergeScopes` would answer; nothing is changed. */
-async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes): Promise<Merged> {
+async function tryMerge(
+  { live }: Writer,
+  caller: Caller,
+  operation: MergeScopes,
+  timeoutMs: number,
+): Promise<Merged> {
   return live.reading(
     caller,
     unhurried,
@@ -178,9 +183,8 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
       const { reader, tenant, pacer } = context;
       const { facts } = tenant;
       const plan = await checkedPlan(context, operation, reader.time);
-      const reached = reachedBy(context, plan);
-      let known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'> = noneKnown;
-      if (plan.retracted.length + plan.stored.length > 0 && isKnown(context, reached)) {
+      let found = noConsequences;
+      if (plan.retracted.length + plan.stored.length > 0) {
         const overlay = new FactOverlay(reader);
         let left = rowsInSlice;
         const breathe = async (): Promise<void> => {
@@ -203,17 +207,16 @@ async function tryMerge({ live }: Writer, caller: Caller, operation: MergeScopes
           });
           await breathe();
         }
-        const limited = { ...context, pacer: pacerOf(context, caller, defaultLimits) };
-        known = await knownWithinLimits(limited, { ...limited, reader: { ...reader, overlay } }, reached);
+        const after = { ...context, reader: { ...reader, overlay } };
+        found = await mergeConsequences(operation, plan, context, after, timeoutMs, caller);
       }
-      return { ...(await mergedAnswer(operation, plan, context, known, reader.generation)), dryRun: true };
+      return { ...(await mergedAnswer(operation, plan, context, found, reader.generation)), dryRun: true };
     },
     null,
   );
 }
 
 const rowsInSlice = 256;
-const noneKnown = { gained: 0, lost: 0 };
 
 export async function deleteScope(writer: Writer, caller: Caller, name: string): Promise<ScopeDeleted> {
   const withRules = caller.tenants.length === 0;
@@ -323,38 +326,25 @@ function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void 
   });
 }
 
-/** The relations that a merge can be noticed in. */
-function reachedBy({ reader }: BrowseContext, { retracted, stored }: MergePlan): Set<string> {
-  const relations = new Set<string>();
-  let last = null;
-  for (const { relation } of [...retracted, ...stored.map(({ fact }) => fact)]) {
-    if (relation === last) continue;
-    last = relation;
-    relations.add(relationKey(relation.predicate, relation.arity, relation.negated));
-  }
-  return reader.program.reachedFrom(relations);
-}
-
-function isKnown({ reasoner }: BrowseContext, relations: ReadonlySet<string>): boolean {
-  return reasoner.candidates(relations, true).length > 0;
-}
-
 async function mergedAnswer(
   { strategy }: MergeScopes,
   plan: MergePlan,
   { tenant, pacer }: BrowseContext,
-  known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'>,
+  found: Consequences,
   generation: number,
 ): Promise<Merged> {
   const { added, updated, deleted, kept, resolved } = plan;
   const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
-  return { strategy, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
+  const { gained, lost } = found;
+  const counts = { added, updated, deleted, kept, resolved, gained, lost };
+  return { strategy, ...counts, conflicts, ...completenessPart(found), generation };
 }
 
 /** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
 function repeatedAnswer({ strategy }: MergeScopes, outcome: Outcome): Merged {
   const { kind: _kind, conflicts, ...counts } = outcomeAs(outcome, 'merged');
-  return { strategy, ...counts, ...noneKnown, conflicts: [...conflicts] };
+  const unknown = { gained: 0, lost: 0, consequencesComplete: false, notWorkedOut: [] };
+  return { strategy, ...counts, ...unknown, conflicts: [...conflicts] };
 }
 
 function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {

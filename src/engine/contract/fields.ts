@@ -164,3 +164,16 @@ export function listParameter(element: z.ZodType<string, string>, most: number) 
 
 /** `scopeFields` in a query string. */
 export const scopeParameters = { scope: scopeFields.scope, unscoped: defaulted(queryFlag, false) };
+
+/** How long the consequences of a change are worked out. */
+export const consequencesTimeoutSchema = defaulted(z.int().min(1).max(600_000), 2000).describe(
+  'Time for working out consequences',
+);
+
+/** How far the consequences that an answer tells were worked out. */
+export const completenessFields = {
+  consequencesComplete: z
+    .boolean()
+    .describe('false: the time or the memory ended first, and the numbers are lower bounds'),
+  notWorkedOut: z.array(z.string()).describe('Of what is not worked out predicate/arity, negated with -'),
+};
