@@ -1,3 +1,4 @@
+import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import { relationKey } from './logic/terms.ts';
 import { demand, Pacer, type Pause, settle } from './solve/evaluation.ts';
@@ -33,44 +34,43 @@ const interestMs = 300_000;
 
 interface Wanted {
   readonly pin: () => PinnedReader;
-  lookedAt: number;
+  readonly lookedAt: number;
+}
+
+export interface CountsHost {
+  /** Says for how long nobody asked. */
+  readonly clock: Clock;
+  readonly pause: Pause;
+  /** The memory for what is derived, and how much of it others hold now. */
+  readonly memory: Pick<MemoryBudget, 'limit' | 'heldBytes'>;
+  /** Told of an error that no caller hears of: a bug. */
+  readonly onBug: (error: unknown) => void;
 }
 
 export class BackgroundCounts {
-  readonly #pause: Pause;
-  readonly #memoryBytes: number;
-  readonly #heldBytes: () => number;
-  readonly #onBug: (error: unknown) => void;
+  readonly #host: CountsHost;
   readonly #wanted = new Map<Reasoner, Wanted>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #running: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
   #isClosed = false;
-  /** When somebody last asked or wrote, and when the next run may begin, by `performance.now()`. */
+  /** When somebody last asked or wrote, by the clock. */
   #disturbedAt = Number.NEGATIVE_INFINITY;
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  /** When the next run may begin, by `performance.now()`. */
+  #restsUntil = 0;
 
-  /** `heldBytes` says how much of the memory for what is derived others hold now. */
-  constructor(
-    pause: Pause,
-    memoryBytes: number,
-    heldBytes: () => number,
-    onBug: (error: unknown) => void,
-  ) {
-    this.#pause = pause;
-    this.#memoryBytes = memoryBytes;
-    this.#heldBytes = heldBytes;
-    this.#onBug = onBug;
+  constructor(host: CountsHost) {
+    this.#host = host;
   }
 
   /** Somebody looks at the tenant's counts. `pin` gives a reader of its present state. */
   wanted(reasoner: Reasoner, pin: () => PinnedReader): void {
-    this.#wanted.set(reasoner, { pin, lookedAt: performance.now() });
+    this.#wanted.set(reasoner, { pin, lookedAt: this.#host.clock.now() });
     this.#wake();
   }
 
   /** To be called when somebody asks or writes. */
   disturbed(): void {
-    this.#disturbedAt = performance.now();
+    this.#disturbedAt = this.#host.clock.now();
     this.#running?.ending.abort();
   }
 
@@ -85,17 +85,22 @@ export class BackgroundCounts {
 
   #wake(): void {
     if (this.#isClosed || this.#timer !== null || this.#running !== null || this.#next() === null) return;
-    const wait = Math.max(this.#disturbedAt + quietMs, this.#restsUntil) - performance.now();
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = null;
-        if (performance.now() < this.#disturbedAt + quietMs) this.#wake();
-        else this.#begin();
-      },
-      Math.max(1, Math.ceil(wait)),
-    );
+    const rest = this.#restsUntil - performance.now();
+    const wait = Math.min(longestRestMs, Math.max(quietMs, Math.ceil(rest)));
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#isQuiet) this.#begin();
+      else this.#wake();
+    }, wait);
     // Nobody waits for it.
     this.#timer.unref();
+  }
+
+  get #isQuiet(): boolean {
+    const now = this.#host.clock.now();
+    // A clock that was set back puts a run off for no longer than that.
+    this.#disturbedAt = Math.min(this.#disturbedAt, now);
+    return now - this.#disturbedAt >= quietMs;
   }
 
   #begin(): void {
@@ -105,7 +110,7 @@ export class BackgroundCounts {
     const ending = new AbortController();
     const done = this.#run(next, ending.signal)
       .catch((error: unknown) => {
-        if (!ending.signal.aborted) this.#onBug(error);
+        if (!ending.signal.aborted) this.#host.onBug(error);
       })
       .finally(() => {
         this.#running = null;
@@ -119,7 +124,7 @@ export class BackgroundCounts {
   /** The tenant that something is left to be counted of, and who looked at it. */
   #next(): { readonly reasoner: Reasoner; readonly wanted: Wanted } | null {
     for (const [reasoner, wanted] of this.#wanted) {
-      const isOver = reasoner.isRetired || performance.now() - wanted.lookedAt > interestMs;
+      const isOver = reasoner.isRetired || this.#host.clock.now() - wanted.lookedAt > interestMs;
       if (isOver) this.#wanted.delete(reasoner);
       else if (uncounted(reasoner).length > 0) return { reasoner, wanted };
     }
@@ -131,8 +136,8 @@ export class BackgroundCounts {
     signal: AbortSignal,
   ): Promise<void> {
     const reader = apart(wanted.pin());
-    const free = this.#memoryBytes - this.#heldBytes();
-    const memory = new MemoryBudget(Math.max(0, Math.min(this.#memoryBytes, free)) / partOfMemory);
+    const { limit, heldBytes } = this.#host.memory;
+    const memory = new MemoryBudget(Math.max(0, limit - heldBytes) / partOfMemory);
     reasoner.readers++;
     try {
       const tooMuch = new Set<string>();
@@ -144,7 +149,7 @@ export class BackgroundCounts {
         reasoner.counts.begin(key);
         const below = reader.program.below([key]);
         const isVain = [...tooMuch].some((each) => below.has(each));
-        const pacer = (): Pacer => new Pacer({ ...limits, signal, memory }, this.#pause);
+        const pacer = (): Pacer => new Pacer({ ...limits, signal, memory }, this.#host.pause);
         let came = isVain ? 'timeoutMs' : await count(reasoner, relation, set, reader, pacer());
         if (came === 'memory') {
           // What was counted before may have been in the way.

@@ -60,6 +60,14 @@ export function completenessPart({ notWorkedOut }: Pick<Consequences, 'notWorked
   return { consequencesComplete: notWorkedOut.length === 0, notWorkedOut: [...notWorkedOut] };
 }
 
+/** The same for answers that have nothing to say where all is worked out. */
+export function incompletenessPart(found: Pick<Consequences, 'notWorkedOut'>): {
+  consequencesComplete?: boolean;
+  notWorkedOut?: string[];
+} {
+  return found.notWorkedOut.length === 0 ? {} : completenessPart(found);
+}
+
 /** The view of the scope that a write goes to: facts written without one are read in the view of everything. */
 export function viewOfWrites(scope: string | null): ScopeChoice {
   return scope === null ? { kind: 'all' } : { kind: 'scope', scope };

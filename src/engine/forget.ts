@@ -1,7 +1,7 @@
 import { EngineError } from './base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
-import { completenessPart, type ConsequenceLimits, consequencesOf } from './consequences.ts';
+import { type ConsequenceLimits, consequencesOf, incompletenessPart } from './consequences.ts';
 import { withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
@@ -46,7 +46,7 @@ const mostRendered = 100;
 export interface Dependents {
   readonly atoms: readonly string[];
   readonly isComplete: boolean;
-  /** Of every dependent: `predicate/arity` of what is not worked out; absent where only known ones were looked at. */
+  /** `predicate/arity` of what was to be worked out and is not. */
   readonly notWorkedOut?: readonly string[];
 }
 
@@ -56,13 +56,13 @@ export const noDependents: Dependents = { atoms: [], isComplete: true };
 export function dependentsPart({
   atoms,
   isComplete,
-  notWorkedOut,
+  notWorkedOut = [],
 }: Dependents): Omit<RetractPatternOutcome, 'status' | 'retracted' | 'generation' | 'dryRun'> {
   return {
     dependents: atoms.slice(0, mostRendered),
     dependentsCount: atoms.length,
     dependentsComplete: isComplete,
-    ...(notWorkedOut === undefined ? {} : completenessPart({ notWorkedOut })),
+    ...incompletenessPart({ notWorkedOut }),
   };
 }
 

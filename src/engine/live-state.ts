@@ -118,7 +118,8 @@ export class LiveState implements LaneWatcher {
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     this.#answers = new KeptAnswers(parts.memoryBytes / partOfAnswers);
-    this.#counts = new BackgroundCounts(parts.pause, parts.memoryBytes, () => this.#memory.heldBytes, parts.onBug);
+    const { clock, pause, onBug } = parts;
+    this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
     // What ended or began before the start is told to nobody.
     const start = this.showTime();
     for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);

@@ -1,10 +1,10 @@
 /** Facts on the wire: what is asserted, what is stored, and how it is asked for without inference. */
 import { z } from 'zod';
 import {
-  completenessFields,
   consequencesTimeoutSchema,
   defaulted,
   generationSchema,
+  incompletenessFields,
   instantSchema,
   limitSchema,
   offsetSchema,
@@ -214,8 +214,7 @@ const retractOutcome = {
   dependents: z.array(z.string()).describe('Conclusions that held before and no longer hold, the first 100'),
   dependentsCount: z.int(),
   dependentsComplete: z.boolean().describe('false: not all that were to be looked at were found out about'),
-  consequencesComplete: completenessFields.consequencesComplete.optional(),
-  notWorkedOut: completenessFields.notWorkedOut.optional(),
+  ...incompletenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 };

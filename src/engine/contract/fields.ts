@@ -177,3 +177,11 @@ export const completenessFields = {
     .describe('false: the time or the memory ended first, and the numbers are lower bounds'),
   notWorkedOut: z.array(z.string()).describe('Of what is not worked out predicate/arity, negated with -'),
 };
+
+/** The same in answers that have them only where not all is worked out. */
+export const incompletenessFields = {
+  consequencesComplete: completenessFields.consequencesComplete
+    .optional()
+    .describe('false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out'),
+  notWorkedOut: completenessFields.notWorkedOut.optional(),
+};

@@ -433,8 +433,11 @@ export class Reasoner implements Keeper {
     const whole = new Map<string, HeldTable>();
     for (const shared of this.#both)
       for (const each of shared.whole(reader, view)) whole.set(each.table.relation, each);
-    const isOfView = ({ table }: HeldTable): boolean => viewKey(table.view) === viewKey(view);
-    const partly = this.#held(reader).filter((each) => isOfView(each) && !whole.has(each.table.relation));
+    // What holds of the facts of one scope holds of all, unless it rests on an absence.
+    const isOfView = ({ table }: HeldTable): boolean =>
+      viewKey(table.view) === viewKey(view) ||
+      (view.kind === 'all' && reader.program.isMonotone(table.relation));
+    const partly = this.#held(reader).filter((each) => !whole.has(each.table.relation) && isOfView(each));
     const isNow = reader.version === this.version && view.kind === 'all';
     const worked = isNow ? new Map(this.counts) : new Map<string, ConclusionCount>();
     const known = await countByRelation([...whole.values(), ...partly], reader, pacer);

@@ -26,8 +26,6 @@ export const knowledgeAnswers = {
     dependents: ['grandparent(alice, carol)', 'grandparent(alice, dora)'],
     dependentsCount: 2,
     dependentsComplete: true,
-    consequencesComplete: true,
-    notWorkedOut: [],
     generation: 4,
     dryRun: true,
   },
@@ -207,13 +205,7 @@ export const knowledgeAnswers = {
     etag: '"r3-4"',
     generation: 4,
   },
-  deleteRule: {
-    status: 'retracted',
-    dependentsCount: 0,
-    consequencesComplete: true,
-    notWorkedOut: [],
-    generation: 27,
-  },
+  deleteRule: { status: 'retracted', dependentsCount: 0, generation: 27 },
   ask: {
     results: ['grandparent(alice, carol)'],
     bindings: [{ who: 'carol' }],
