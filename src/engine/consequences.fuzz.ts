@@ -166,7 +166,12 @@ function missing(one: Knowledge, other: Knowledge, views: readonly ModelView[]):
 
 function expected(before: Knowledge, after: Knowledge, views: readonly ModelView[]) {
   const lostAtoms = missing(before, after, views);
-  return { gained: missing(after, before, views).length, lost: lostAtoms.length, lostAtoms, notWorkedOut: [] };
+  return {
+    gained: missing(after, before, views).length,
+    lost: lostAtoms.length,
+    lostAtoms,
+    notWorkedOut: [],
+  };
 }
 
 async function compareWithModels(flavour: Flavour, seed: number): Promise<void> {

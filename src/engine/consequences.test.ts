@@ -55,7 +55,13 @@ async function asked(
     changeRules(database.rules, { kind: 'teach', rule }, { id: `r${at + 1}`, time: 0, generation });
   }
   const program = new Program(database.rules.all());
-  const reasoner = new Reasoner(store, program, new Map(), () => new Promise(setImmediate), new MemoryBudget(1e9));
+  const reasoner = new Reasoner(
+    store,
+    program,
+    new Map(),
+    () => new Promise(setImmediate),
+    new MemoryBudget(1e9),
+  );
   const context = {
     database,
     tenant: { facts: store, uses: new FactUses(store) },
@@ -81,7 +87,13 @@ async function consequences(
   limits = limitsOf({}),
 ) {
   const { context: after, touched } = await suppose(before, operations);
-  const states = { before, after, relations: touched.keys(), views: [{ kind: 'all' as const }], listsLost: true };
+  const states = {
+    before,
+    after,
+    relations: touched.keys(),
+    views: [{ kind: 'all' as const }],
+    listsLost: true,
+  };
   return consequencesOf(states, limits);
 }
 

@@ -111,7 +111,9 @@ function goalsOf({ before, after, relations, views }: ComparedStates): Goal[] {
       const level = Math.max(...views.flatMap((view) => programs.map((each) => each.level(view, key))));
       goals.set(key, { ...shape, key, level, reads: readBy(programs, key) });
     }
-  return [...goals.values()].sort((left, right) => left.level - right.level || compareText(left.key, right.key));
+  return [...goals.values()].sort(
+    (left, right) => left.level - right.level || compareText(left.key, right.key),
+  );
 }
 
 function readBy(programs: readonly Program[], key: string): Set<string> {

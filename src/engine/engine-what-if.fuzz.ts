@@ -163,7 +163,9 @@ function storedIn({ facts, time }: Knowledge, view: ModelView): Set<string> {
       time < (validUntil ?? Number.POSITIVE_INFINITY),
   );
   return new Set(
-    seen.map(({ predicate, args, truthVal }) => renderAtom({ predicate, args: [...args], negated: !truthVal })),
+    seen.map(({ predicate, args, truthVal }) =>
+      renderAtom({ predicate, args: [...args], negated: !truthVal }),
+    ),
   );
 }
 
@@ -199,11 +201,7 @@ function expectGoals(
 }
 
 /** Without goals: every difference is told of, every relation once and in order. */
-function expectReach(
-  found: WhatIfResult['goals'],
-  models: Models,
-  about: string,
-): void {
+function expectReach(found: WhatIfResult['goals'], models: Models, about: string): void {
   const texts = found.map(({ goal }) => goal);
   expect(texts, about).toEqual([...new Set(texts)].sort(compareText));
   const goals = found.map(({ goal }) => parseAtom(goal));

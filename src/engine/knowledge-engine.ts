@@ -360,7 +360,10 @@ export class KnowledgeEngine implements Engine {
       this.#live.publishWithdrawn(caller, report, atoms);
       watch.told({ atoms, isComplete: false });
       const [rule] = report.rules;
-      const { head, scope } = present(rule && { head: rule.kept.rule.head, scope: rule.kept.scope }, 'it went');
+      const { head, scope } = present(
+        rule && { head: rule.kept.rule.head, scope: rule.kept.scope },
+        'it went',
+      );
       const found = await consequencesOf(
         { before: context, after, relations: [relationOf(head)], views: [viewOfWrites(scope)] },
         { ...defaultLimits, timeoutMs: consequencesTimeoutMs, signal: hearingNothing(caller).signal },

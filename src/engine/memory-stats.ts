@@ -55,7 +55,14 @@ export async function memoryStats(context: BrowseContext, query: MemoryStatsQuer
     derived += count;
     derivedComplete &&= isComplete;
   }
-  return { facts, derived, derivedComplete, histogram, expiring, fading: fading.facts.map((fact) => entryOf(context, fact)) };
+  return {
+    facts,
+    derived,
+    derivedComplete,
+    histogram,
+    expiring,
+    fading: fading.facts.map((fact) => entryOf(context, fact)),
+  };
 }
 
 /** The facts of least salience that are not pinned, least first, ties by rendered atom, then by scope. */

@@ -36,7 +36,10 @@ export interface Retracted {
 }
 
 /** Which dependents are told: those of a trial are worked out unless the caller says otherwise. */
-function dependentsOfInput({ dependents, dryRun }: Pick<RetractInput, 'dependents' | 'dryRun'>): 'known' | 'all' {
+function dependentsOfInput({
+  dependents,
+  dryRun,
+}: Pick<RetractInput, 'dependents' | 'dryRun'>): 'known' | 'all' {
   return dependents ?? (dryRun ? 'all' : 'known');
 }
 

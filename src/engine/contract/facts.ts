@@ -332,7 +332,9 @@ export const predicateListSchema = z.object({
       name: z.string(),
       arity: z.int(),
       facts: z.int().describe('Stored visible facts, of both truth values'),
-      derived: z.int().describe('Conclusions known in the view of everything: at least so many where not complete'),
+      derived: z
+        .int()
+        .describe('Conclusions known in the view of everything: at least so many where not complete'),
       derivedComplete: z.boolean().describe('true: there are exactly so many now'),
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),

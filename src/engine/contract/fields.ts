@@ -182,6 +182,8 @@ export const completenessFields = {
 export const incompletenessFields = {
   consequencesComplete: completenessFields.consequencesComplete
     .optional()
-    .describe('false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out'),
+    .describe(
+      'false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out',
+    ),
   notWorkedOut: completenessFields.notWorkedOut.optional(),
 };

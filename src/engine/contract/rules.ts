@@ -1,6 +1,13 @@
 /** Rules on the wire. Rules belong to the database and serve all its tenants. */
 import { z } from 'zod';
-import { generationSchema, incompletenessFields, oneScopeChoice, optional, scopeFields, timeSchema } from './fields.ts';
+import {
+  generationSchema,
+  incompletenessFields,
+  oneScopeChoice,
+  optional,
+  scopeFields,
+  timeSchema,
+} from './fields.ts';
 import { type Atom, bodySchema, headSchema, type Literal } from './language.ts';
 
 export const maxRuleTextCharacters = 1_000_000;
@@ -76,7 +83,9 @@ export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
 
 export const ruleRetractedSchema = z.object({
   status: z.literal('retracted'),
-  dependentsCount: z.int().describe('Conclusions in the view of its scope that held before and no longer hold'),
+  dependentsCount: z
+    .int()
+    .describe('Conclusions in the view of its scope that held before and no longer hold'),
   ...incompletenessFields,
   generation: generationSchema,
 });

@@ -301,7 +301,10 @@ export class Reasoner implements Keeper {
   }
 
   /** Tables for readers with this overlay and these rules only. They are the caller's. */
-  tablesOver({ program, overlay }: PinnedReader & { readonly overlay: Overlay }, withHeights = false): TableSet {
+  tablesOver(
+    { program, overlay }: PinnedReader & { readonly overlay: Overlay },
+    withHeights = false,
+  ): TableSet {
     return new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map());
   }
 

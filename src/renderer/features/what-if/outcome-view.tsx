@@ -70,7 +70,8 @@ function Changed({ rows }: { rows: readonly OutcomeRow[] }) {
 }
 
 function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
-  const change = gained.length + lost.length === 0 ? 'no change' : '';
+  const isSame = gained.length + lost.length === 0 && before.length === after.length;
+  const change = isSame ? 'no change' : '';
   const parts = [
     lost.length > 0 ? `−${formatCount(lost.length)}` : '',
     gained.length > 0 ? `+${formatCount(gained.length)}` : '',
