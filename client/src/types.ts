@@ -213,6 +213,8 @@ export type ClientList = {
 export type CommitInput = {
   /** Default: false. */
   dryRun?: boolean | null | undefined;
+  /** Of a dry run: time for working out consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
 };
 
 export type Committed = {
@@ -221,10 +223,14 @@ export type Committed = {
   generation: number;
   status: 'committed';
   dryRun?: true | undefined;
-  /** Of a dry run: known conclusions that would be new. */
+  /** Of a dry run: conclusions that would be new. */
   gained?: number | undefined;
-  /** Of a dry run: known conclusions that would no longer hold. */
+  /** Of a dry run: conclusions that would no longer hold. */
   lost?: number | undefined;
+  /** false: the time or the memory ended first, and the numbers are lower bounds. */
+  consequencesComplete?: boolean | undefined;
+  /** Of what is not worked out predicate/arity, negated with -. */
+  notWorkedOut?: string[] | undefined;
 };
 
 export type Conflict = {
@@ -916,8 +922,10 @@ export type LiteralOutput =
 
 export type MemoryStats = {
   facts: number;
-  /** Known conclusions. */
+  /** Conclusions that are known: at least so many where not complete. */
   derived: number;
+  /** true: there are exactly so many now. */
+  derivedComplete: boolean;
   /** Facts by salience, in bins of 0.05. */
   histogram: number[];
   expiring: {
@@ -957,6 +965,8 @@ export type MergeInput = {
       }[]
     | null
     | undefined;
+  /** Time for working out consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
 };
 
 export type Merged = {
@@ -969,12 +979,14 @@ export type Merged = {
   conflicts: Conflict[];
   /** Conflicts settled by resolutions. */
   resolved: number;
-  /** Known conclusions that are new. */
+  /** Conclusions in the view of target that are new. */
   gained: number;
-  /** Known conclusions that no longer hold. */
+  /** Conclusions in the view of target that no longer hold. */
   lost: number;
-  /** A limit ended the count: gained and lost are not known. */
-  knownComplete?: false | undefined;
+  /** false: the time or the memory ended first, and the numbers are lower bounds. */
+  consequencesComplete: boolean;
+  /** Of what is not worked out predicate/arity, negated with -. */
+  notWorkedOut: string[];
   generation: number;
   dryRun?: true | undefined;
 };
@@ -1036,8 +1048,10 @@ export type PredicateList = {
     arity: number;
     /** Stored visible facts, of both truth values. */
     facts: number;
-    /** Known conclusions. */
+    /** Conclusions known in the view of everything: at least so many where not complete. */
     derived: number;
+    /** true: there are exactly so many now. */
+    derivedComplete: boolean;
     /** Rules that conclude it. */
     rules: number;
     scopes: (string | null)[];
@@ -1218,11 +1232,11 @@ export type RetractInput = {
   truthVal?: boolean | null | undefined;
   /** Answer as if, and change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
-  /** all: derive every conclusion that falls, not only those that were asked for. Default: "known". */
+  /** all: work out every conclusion that falls, the default of a dry run; known: those that were asked for. */
   dependents?: 'known' | 'all' | null | undefined;
   /** Refused if a fact that matches changed since. */
   ifGeneration?: number | null | undefined;
-  /** Time for finding dependents. Default: 10000. */
+  /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
   /** In order; constants alone. */
   args: (string | number | boolean)[];
@@ -1234,7 +1248,12 @@ export type RetractOutcome = {
   /** Conclusions that held before and no longer hold, the first 100. */
   dependents: string[];
   dependentsCount: number;
+  /** false: not all that were to be looked at were found out about. */
   dependentsComplete: boolean;
+  /** false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out. */
+  consequencesComplete?: boolean | undefined;
+  /** Of what is not worked out predicate/arity, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
   atom: string;
@@ -1251,11 +1270,11 @@ export type RetractPatternInput = {
   truthVal?: boolean | null | undefined;
   /** Answer as if, and change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
-  /** all: derive every conclusion that falls, not only those that were asked for. Default: "known". */
+  /** all: work out every conclusion that falls, the default of a dry run; known: those that were asked for. */
   dependents?: 'known' | 'all' | null | undefined;
   /** Refused if a fact that matches changed since. */
   ifGeneration?: number | null | undefined;
-  /** Time for finding dependents. Default: 10000. */
+  /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
   /** In order; one that starts with ? is a variable. */
   args: (string | number | boolean)[];
@@ -1267,7 +1286,12 @@ export type RetractPatternOutcome = {
   /** Conclusions that held before and no longer hold, the first 100. */
   dependents: string[];
   dependentsCount: number;
+  /** false: not all that were to be looked at were found out about. */
   dependentsComplete: boolean;
+  /** false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out. */
+  consequencesComplete?: boolean | undefined;
+  /** Of what is not worked out predicate/arity, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
 };
@@ -1317,7 +1341,12 @@ export type RuleOutcome = {
 
 export type RuleRetracted = {
   status: 'retracted';
+  /** Conclusions in the view of its scope that held before and no longer hold. */
   dependentsCount: number;
+  /** false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out. */
+  consequencesComplete?: boolean | undefined;
+  /** Of what is not worked out predicate/arity, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
 };
 
@@ -1711,6 +1740,7 @@ export type WhatIfResult = {
     goal: string;
     before: string[];
     after: string[];
+    /** In after and not in before, without what was supposed. */
     gained: string[];
     lost: string[];
   }[];
