@@ -52,20 +52,12 @@ export type ConsequenceLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 's
 /** How long consequences are worked out unless the caller says, in milliseconds. */
 export const consequencesTimeoutMs = 2000;
 
-/** The fields of an answer that say how far consequences are worked out. */
+/** The fields of an answer that say how far consequences are worked out: none where they are worked out whole. */
 export function completenessPart({ notWorkedOut }: Pick<Consequences, 'notWorkedOut'>): {
-  consequencesComplete: boolean;
-  notWorkedOut: string[];
-} {
-  return { consequencesComplete: notWorkedOut.length === 0, notWorkedOut: [...notWorkedOut] };
-}
-
-/** The same for answers that have nothing to say where all is worked out. */
-export function incompletenessPart(found: Pick<Consequences, 'notWorkedOut'>): {
-  consequencesComplete?: boolean;
+  consequencesComplete?: false;
   notWorkedOut?: string[];
 } {
-  return found.notWorkedOut.length === 0 ? {} : completenessPart(found);
+  return notWorkedOut.length === 0 ? {} : { consequencesComplete: false, notWorkedOut: [...notWorkedOut] };
 }
 
 /** The view of the scope that a write goes to: facts written without one are read in the view of everything. */

@@ -428,8 +428,6 @@ test('a dry run of a commit tells what conclusions come and go though nobody ask
       dryRun: true,
       gained: 2,
       lost: 1,
-      consequencesComplete: true,
-      notWorkedOut: [],
     });
   expect(await session.results('q(?x)')).toEqual(['q(a)']);
   await session.tell('p(a)', { metadata: { other: true } });

@@ -1,7 +1,7 @@
 import { EngineError } from './base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
-import { type ConsequenceLimits, consequencesOf, incompletenessPart } from './consequences.ts';
+import { type ConsequenceLimits, consequencesOf, completenessPart } from './consequences.ts';
 import { withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
@@ -62,7 +62,7 @@ export function dependentsPart({
     dependents: atoms.slice(0, mostRendered),
     dependentsCount: atoms.length,
     dependentsComplete: isComplete,
-    ...incompletenessPart({ notWorkedOut }),
+    ...completenessPart({ notWorkedOut }),
   };
 }
 

@@ -61,7 +61,7 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
-import { consequencesOf, consequencesTimeoutMs, incompletenessPart, viewOfWrites } from './consequences.ts';
+import { consequencesOf, consequencesTimeoutMs, completenessPart, viewOfWrites } from './consequences.ts';
 import type { ImportUndone } from './contract/transfer.ts';
 import type { Committed, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import { consolidate } from './consolidate.ts';
@@ -351,7 +351,7 @@ export class KnowledgeEngine implements Engine {
       });
       const { generation } = outcomeAs(report.outcome, 'rule');
       if (report.isRepeated) {
-        const unknown = { dependentsCount: 0, consequencesComplete: false, notWorkedOut: [] };
+        const unknown = { dependentsCount: 0, consequencesComplete: false as const };
         return { status: 'retracted', ...unknown, generation };
       }
       const { context, known } = watch.seen();
@@ -371,7 +371,7 @@ export class KnowledgeEngine implements Engine {
       // Where not all is worked out, what is known of other views may be more.
       const isComplete = found.notWorkedOut.length === 0;
       const dependentsCount = isComplete ? found.lost : Math.max(found.lost, atoms.length);
-      return { status: 'retracted', dependentsCount, ...incompletenessPart(found), generation };
+      return { status: 'retracted', dependentsCount, ...completenessPart(found), generation };
     } finally {
       watch.end();
     }

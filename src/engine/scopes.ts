@@ -343,7 +343,7 @@ async function mergedAnswer(
 /** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
 function repeatedAnswer({ strategy }: MergeScopes, outcome: Outcome): Merged {
   const { kind: _kind, conflicts, ...counts } = outcomeAs(outcome, 'merged');
-  const unknown = { gained: 0, lost: 0, consequencesComplete: false, notWorkedOut: [] };
+  const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
   return { strategy, ...counts, ...unknown, conflicts: [...conflicts] };
 }
 

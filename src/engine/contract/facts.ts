@@ -4,7 +4,7 @@ import {
   consequencesTimeoutSchema,
   defaulted,
   generationSchema,
-  incompletenessFields,
+  completenessFields,
   instantSchema,
   limitSchema,
   offsetSchema,
@@ -214,7 +214,7 @@ const retractOutcome = {
   dependents: z.array(z.string()).describe('Conclusions that held before and no longer hold, the first 100'),
   dependentsCount: z.int(),
   dependentsComplete: z.boolean().describe('false: not all that were to be looked at were found out about'),
-  ...incompletenessFields,
+  ...completenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 };

@@ -170,20 +170,14 @@ export const consequencesTimeoutSchema = defaulted(z.int().min(1).max(600_000), 
   'Time for working out consequences',
 );
 
-/** How far the consequences that an answer tells were worked out. */
+/** How far the consequences that an answer tells were worked out: absent where they are worked out whole. */
 export const completenessFields = {
   consequencesComplete: z
-    .boolean()
-    .describe('false: the time or the memory ended first, and the numbers are lower bounds'),
-  notWorkedOut: z.array(z.string()).describe('Of what is not worked out predicate/arity, negated with -'),
-};
-
-/** The same in answers that have them only where not all is worked out. */
-export const incompletenessFields = {
-  consequencesComplete: completenessFields.consequencesComplete
+    .literal(false)
     .optional()
-    .describe(
-      'false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out',
-    ),
-  notWorkedOut: completenessFields.notWorkedOut.optional(),
+    .describe('The time or the memory ended first: the numbers of conclusions are lower bounds'),
+  notWorkedOut: z
+    .array(z.string())
+    .optional()
+    .describe('With it: predicate/arity of what is not worked out, negated with -'),
 };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import {
   generationSchema,
-  incompletenessFields,
+  completenessFields,
   oneScopeChoice,
   optional,
   scopeFields,
@@ -86,7 +86,7 @@ export const ruleRetractedSchema = z.object({
   dependentsCount: z
     .int()
     .describe('Conclusions in the view of its scope that held before and no longer hold'),
-  ...incompletenessFields,
+  ...completenessFields,
   generation: generationSchema,
 });
 export type RuleRetracted = z.output<typeof ruleRetractedSchema>;

@@ -40,8 +40,7 @@ export const committedSchema = z.object({
   dryRun: z.literal(true).optional(),
   gained: z.int().optional().describe('Of a dry run: conclusions that would be new'),
   lost: z.int().optional().describe('Of a dry run: conclusions that would no longer hold'),
-  consequencesComplete: completenessFields.consequencesComplete.optional(),
-  notWorkedOut: completenessFields.notWorkedOut.optional(),
+  ...completenessFields,
 });
 export type Committed = z.output<typeof committedSchema>;
 

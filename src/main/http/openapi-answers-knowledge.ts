@@ -355,8 +355,6 @@ export const knowledgeAnswers = {
     resolved: 0,
     gained: 1,
     lost: 0,
-    consequencesComplete: true,
-    notWorkedOut: [],
     generation: 12,
   },
   deleteScope: { scope: 'plan-b', facts: 2, rules: 0, generation: 13 },

@@ -11,7 +11,16 @@ function rule(id: string, text: string, enabled = true): Knowledge['rules'][numb
 
 const knowledge: Knowledge = {
   predicates: [
-    { name: 'q', arity: 2, facts: 3, derived: 0, derivedComplete: true, rules: 0, scopes: [null], example: 'q(a, b)' },
+    {
+      name: 'q',
+      arity: 2,
+      facts: 3,
+      derived: 0,
+      derivedComplete: true,
+      rules: 0,
+      scopes: [null],
+      example: 'q(a, b)',
+    },
     { name: 'p', arity: 1, facts: 0, derived: 2, derivedComplete: true, rules: 2, scopes: [], example: null },
   ],
   rules: [
