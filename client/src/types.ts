@@ -227,9 +227,9 @@ export type Committed = {
   gained?: number | undefined;
   /** Of a dry run: conclusions that would no longer hold. */
   lost?: number | undefined;
-  /** false: the time or the memory ended first, and the numbers are lower bounds. */
-  consequencesComplete?: boolean | undefined;
-  /** Of what is not worked out predicate/arity, negated with -. */
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
   notWorkedOut?: string[] | undefined;
 };
 
@@ -983,10 +983,10 @@ export type Merged = {
   gained: number;
   /** Conclusions in the view of target that no longer hold. */
   lost: number;
-  /** false: the time or the memory ended first, and the numbers are lower bounds. */
-  consequencesComplete: boolean;
-  /** Of what is not worked out predicate/arity, negated with -. */
-  notWorkedOut: string[];
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
 };
@@ -1250,9 +1250,9 @@ export type RetractOutcome = {
   dependentsCount: number;
   /** false: not all that were to be looked at were found out about. */
   dependentsComplete: boolean;
-  /** false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out. */
-  consequencesComplete?: boolean | undefined;
-  /** Of what is not worked out predicate/arity, negated with -. */
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
@@ -1288,9 +1288,9 @@ export type RetractPatternOutcome = {
   dependentsCount: number;
   /** false: not all that were to be looked at were found out about. */
   dependentsComplete: boolean;
-  /** false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out. */
-  consequencesComplete?: boolean | undefined;
-  /** Of what is not worked out predicate/arity, negated with -. */
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
@@ -1343,9 +1343,9 @@ export type RuleRetracted = {
   status: 'retracted';
   /** Conclusions in the view of its scope that held before and no longer hold. */
   dependentsCount: number;
-  /** false: the time or the memory ended first, and the number is a lower bound; absent: all is worked out. */
-  consequencesComplete?: boolean | undefined;
-  /** Of what is not worked out predicate/arity, negated with -. */
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
   notWorkedOut?: string[] | undefined;
   generation: number;
 };
