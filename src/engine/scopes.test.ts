@@ -467,7 +467,8 @@ test('what a merge brings that is not worked out in time is named, and the merge
   await teach('n(?x) :- p(?x)');
   await teach('q(?x) :- p(?x)');
   await tell('p(1)', { scope: 's' });
-  const known = { gained: 1, lost: 0, consequencesComplete: false, notWorkedOut: ['n/1'] };
+  // How much else there was time for is the machine's to say.
+  const known = { lost: 0, consequencesComplete: false, notWorkedOut: expect.arrayContaining(['n/1']) };
   expect(await merge('s', 't', { dryRun: true, timeoutMs: 300 })).toMatchObject(known);
   expect(await merge('s', 't', { timeoutMs: 300 })).toMatchObject({ added: 1, ...known });
 });

@@ -16,7 +16,7 @@ interface SupposedAway {
 export function withoutSupposedAway(result: WhatIfResult, retracted: readonly SupposedAway[]): WhatIfResult {
   const atoms = new Set<string>();
   for (const { predicate, args, truthVal } of retracted)
-    for (const negated of truthVal == null ? [false, true] : [!truthVal])
+    for (const negated of truthVal === null || truthVal === undefined ? [false, true] : [!truthVal])
       atoms.add(renderAtom({ predicate, args: [...args], negated }));
   if (atoms.size === 0) return result;
   const goals = result.goals.map((goal) => ({ ...goal, lost: goal.lost.filter((atom) => !atoms.has(atom)) }));
