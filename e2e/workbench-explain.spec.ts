@@ -255,7 +255,7 @@ test.describe('what if', () => {
     await write(page, 'What to look at', 'parent agnes');
     await expect(page.getByText(/^Line 1, column/)).toBeVisible();
     await expect(page.getByRole('button', { name: 'Work out', exact: true })).toBeDisabled();
-    await write(page, 'What to look at', 'mother(agnes, ?who)');
+    await write(page, 'What to look at', 'ancestor(agnes, ?who)');
     await expect(page.getByText('the changes as they were before')).toBeVisible();
     await page.getByRole('button', { name: 'Work out again' }).click();
     await expect(page.getByText('the changes as they were before')).toBeHidden();

@@ -215,6 +215,8 @@ export type ClientList = {
 export type CommitInput = {
   /** Default: false. */
   dryRun?: boolean | null | undefined;
+  /** Of a dry run: time for working out consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
 };
 
 export type Committed = {
@@ -223,10 +225,14 @@ export type Committed = {
   generation: number;
   status: 'committed';
   dryRun?: true | undefined;
-  /** Of a dry run: known conclusions that would be new. */
+  /** Of a dry run: conclusions that would be new. */
   gained?: number | undefined;
-  /** Of a dry run: known conclusions that would no longer hold. */
+  /** Of a dry run: conclusions that would no longer hold. */
   lost?: number | undefined;
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
+  notWorkedOut?: string[] | undefined;
 };
 
 export type Conflict = {
@@ -936,8 +942,10 @@ export type LiteralOutput =
 
 export type MemoryStats = {
   facts: number;
-  /** Known conclusions. */
+  /** Conclusions that are known: at least so many where not complete. */
   derived: number;
+  /** true: there are exactly so many now. */
+  derivedComplete: boolean;
   /** Facts by salience, in bins of 0.05. */
   histogram: number[];
   expiring: {
@@ -983,6 +991,8 @@ export type MergeInput = {
       }[]
     | null
     | undefined;
+  /** Time for working out consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
 };
 
 export type Merged = {
@@ -1010,12 +1020,14 @@ export type Merged = {
   conflicts: Conflict[];
   /** Conflicts settled by resolutions. */
   resolved: number;
-  /** Known conclusions that are new. */
+  /** Conclusions in the view of target that are new. */
   gained: number;
-  /** Known conclusions that no longer hold. */
+  /** Conclusions in the view of target that no longer hold. */
   lost: number;
-  /** A limit ended the count: gained and lost are not known. */
-  knownComplete?: false | undefined;
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
 };
@@ -1079,8 +1091,10 @@ export type PredicateList = {
     arity: number;
     /** Stored visible facts, of both truth values. */
     facts: number;
-    /** Known conclusions. */
+    /** Conclusions known in the view of everything: at least so many where not complete. */
     derived: number;
+    /** true: there are exactly so many now. */
+    derivedComplete: boolean;
     /** Rules that conclude it. */
     rules: number;
     scopes: (string | null)[];
@@ -1261,11 +1275,11 @@ export type RetractInput = {
   truthVal?: boolean | null | undefined;
   /** Answer as if, and change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
-  /** all: derive every conclusion that falls, not only those that were asked for. Default: "known". */
+  /** all: work out every conclusion that falls, the default of a dry run; known: those that were asked for. */
   dependents?: 'known' | 'all' | null | undefined;
   /** Refused if a fact that matches changed since. */
   ifGeneration?: number | null | undefined;
-  /** Time for finding dependents. Default: 10000. */
+  /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
   /** In order; constants alone. */
   args: (string | number | boolean)[];
@@ -1277,7 +1291,12 @@ export type RetractOutcome = {
   /** Conclusions that held before and no longer hold, the first 100. */
   dependents: string[];
   dependentsCount: number;
+  /** false: not all that were to be looked at were found out about. */
   dependentsComplete: boolean;
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
   /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
@@ -1296,11 +1315,11 @@ export type RetractPatternInput = {
   truthVal?: boolean | null | undefined;
   /** Answer as if, and change nothing. Default: false. */
   dryRun?: boolean | null | undefined;
-  /** all: derive every conclusion that falls, not only those that were asked for. Default: "known". */
+  /** all: work out every conclusion that falls, the default of a dry run; known: those that were asked for. */
   dependents?: 'known' | 'all' | null | undefined;
   /** Refused if a fact that matches changed since. */
   ifGeneration?: number | null | undefined;
-  /** Time for finding dependents. Default: 10000. */
+  /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
   /** In order; one that starts with ? is a variable. */
   args: (string | number | boolean)[];
@@ -1312,7 +1331,12 @@ export type RetractPatternOutcome = {
   /** Conclusions that held before and no longer hold, the first 100. */
   dependents: string[];
   dependentsCount: number;
+  /** false: not all that were to be looked at were found out about. */
   dependentsComplete: boolean;
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
   dryRun?: true | undefined;
   /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
@@ -1366,7 +1390,12 @@ export type RuleOutcome = {
 
 export type RuleRetracted = {
   status: 'retracted';
+  /** Conclusions in the view of its scope that held before and no longer hold. */
   dependentsCount: number;
+  /** The time or the memory ended first: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what is not worked out, negated with -. */
+  notWorkedOut?: string[] | undefined;
   generation: number;
 };
 
@@ -1812,6 +1841,7 @@ export type WhatIfResult = {
     goal: string;
     before: string[];
     after: string[];
+    /** In after and not in before, without what was supposed. */
     gained: string[];
     lost: string[];
   }[];

@@ -1,5 +1,5 @@
 import { compareText } from './base/text-order.ts';
-import type { FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
+import type { FactRow, FactStore } from './facts/fact-store.ts';
 import { Tuples } from './facts/tuples.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
@@ -7,7 +7,7 @@ import { demand, type Pacer, settle } from './solve/evaluation.ts';
 import { apart } from './solve/fact-overlay.ts';
 import { type Candidates, isCandidate, tupleAt } from './solve/known-conclusions.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
-import { type Overlay, viewKey } from './solve/reader.ts';
+import { viewKey } from './solve/reader.ts';
 import type { TableSet } from './solve/table-set.ts';
 import type { Relation, Table } from './solve/table.ts';
 
@@ -106,42 +106,6 @@ export async function lostAmong(
     entry.rows.insert(tuple);
   }
   return [...found.values()].map((each) => ({ ...each, count: each.rows.count }));
-}
-
-/**
- * Every conclusion of the relations, derived for the purpose: candidates for `dependents: "all"`, with ids of the
- * overlay's constants.
- */
-export async function everyConclusion(
-  reasoner: Reasoner,
-  reader: PinnedReader & { readonly overlay: Overlay },
-  relations: ReadonlySet<string>,
-  views: readonly ScopeChoice[],
-  pacer: Pacer,
-): Promise<Candidates[]> {
-  return reasoner.evaluate(reader, false, pacer, async (set) => {
-    const found: Candidates[] = [];
-    for (const of of reader.program.conclusionsAmong(relations))
-      for (const view of views) {
-        const relation: Relation = { view, ...of };
-        if (!set.isDerived(view, relationKey(of.predicate, of.arity, of.negated))) continue;
-        const table = set.table(relation, []);
-        demand(set, table, new Int32Array(0));
-        await settle(set, reader, pacer);
-        const derived = table.rows.rows;
-        const demanded = { boundPositions: [], demand: { rows: table.demand.rows } };
-        found.push({
-          ...relation,
-          relation: table.relation,
-          rows: derived,
-          count: derived.count,
-          dead: null,
-          table: demanded,
-          isCertain: true,
-        });
-      }
-    return found;
-  });
 }
 
 interface Lost {

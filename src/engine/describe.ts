@@ -61,6 +61,7 @@ interface Row {
   arity: number;
   facts: number;
   derived: number;
+  derivedComplete: boolean;
   rules: number;
   scopes: Set<string | null>;
   example: string | null;
@@ -72,11 +73,10 @@ export async function listPredicates(context: BrowseContext): Promise<PredicateL
   const rowOf = (name: string, arity: number): Row => {
     const key = relationKey(name, arity, false);
     let row = rows.get(key);
-    if (row === undefined)
-      rows.set(
-        key,
-        (row = { name, arity, facts: 0, derived: 0, rules: 0, scopes: new Set(), example: null }),
-      );
+    if (row === undefined) {
+      const counts = { facts: 0, derived: 0, derivedComplete: true, rules: 0 };
+      rows.set(key, (row = { name, arity, ...counts, scopes: new Set(), example: null }));
+    }
     return row;
   };
   for (const relation of tenant.facts.relations.values()) {
@@ -101,9 +101,10 @@ export async function listPredicates(context: BrowseContext): Promise<PredicateL
     row.rules++;
     row.scopes.add(kept.scope);
   }
-  for (const { of, count, example } of await reasoner.knownByRelation(reader, pacer)) {
+  for (const { of, count, example, isComplete } of await reasoner.conclusionCounts(reader, pacer)) {
     const row = rowOf(of.predicate, of.arity);
     row.derived += count;
+    row.derivedComplete &&= isComplete;
     row.example ??= example;
   }
   const predicates = [...rows.values()]

@@ -310,11 +310,52 @@ test('the vocabulary has one row for every name and arity', async () => {
   clock.advance(1000);
   const rows = (await engine.predicates(caller)).predicates;
   expect(rows).toEqual([
-    { name: 'other', arity: 1, facts: 1, derived: 0, rules: 0, scopes: [null], example: 'other(x)' },
-    { name: 'p', arity: 1, facts: 3, derived: 0, rules: 0, scopes: [null, 's'], example: 'p(a)' },
-    { name: 'p', arity: 2, facts: 1, derived: 0, rules: 0, scopes: [null], example: 'p(a, b)' },
-    { name: 'q', arity: 1, facts: 0, derived: 0, rules: 2, scopes: [null, 's'], example: null },
+    {
+      name: 'other',
+      arity: 1,
+      facts: 1,
+      derived: 0,
+      derivedComplete: true,
+      rules: 0,
+      scopes: [null],
+      example: 'other(x)',
+    },
+    {
+      name: 'p',
+      arity: 1,
+      facts: 3,
+      derived: 0,
+      derivedComplete: true,
+      rules: 0,
+      scopes: [null, 's'],
+      example: 'p(a)',
+    },
+    {
+      name: 'p',
+      arity: 2,
+      facts: 1,
+      derived: 0,
+      derivedComplete: true,
+      rules: 0,
+      scopes: [null],
+      example: 'p(a, b)',
+    },
+    {
+      name: 'q',
+      arity: 1,
+      facts: 0,
+      derived: 0,
+      derivedComplete: false,
+      rules: 2,
+      scopes: [null, 's'],
+      example: null,
+    },
   ]);
   expect(await results('q(?x)', { scope: 's' })).toEqual(['q(b)']);
-  expect((await engine.predicates(caller)).predicates.at(-1)).toMatchObject({ derived: 1, example: 'q(b)' });
+  const last = async () => (await engine.predicates(caller)).predicates.at(-1);
+  expect(await last()).toMatchObject({ derived: 1, derivedComplete: false, example: 'q(b)' });
+  expect(await results('q(?x)')).toEqual(['q(b)']);
+  expect(await last()).toMatchObject({ derived: 1, derivedComplete: true, example: 'q(b)' });
+  await tell('p(c)', { scope: 's' });
+  expect(await last()).toMatchObject({ derived: 2, derivedComplete: true });
 });

@@ -398,7 +398,7 @@ test('a retraction that is tried is about one state, whatever is written meanwhi
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
   onTestFinished(() => time.mockRestore());
   const reached = held.hold();
-  const input = retractPatternInput('p(?x)', { dryRun: true, timeoutMs: 600_000 });
+  const input = retractPatternInput('p(?x)', { dryRun: true, dependents: 'known', timeoutMs: 600_000 });
   const tried = engine.forgetPattern(caller, input);
   await reached;
   await tell('r(new)');

@@ -241,7 +241,8 @@ export interface Engine {
    * it is not open, not the caller's, or being committed.
    */
   abandon(caller: Caller): boolean;
-  commit(caller: Caller, id: string, dryRun: boolean): Promise<Committed>;
+  /** `timeoutMs`: how long a dry run works out what would follow. */
+  commit(caller: Caller, id: string, dryRun: boolean, timeoutMs?: number): Promise<Committed>;
   rollback(caller: Caller, id: string): Promise<RolledBack>;
   scopes(caller: Caller): Promise<ScopeList>;
   fork(caller: Caller, input: ForkInput): Promise<Forked>;

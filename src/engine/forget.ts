@@ -1,11 +1,12 @@
 import { EngineError } from './base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from './contract/facts.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
-import { everyConclusion, withdrawnBy } from './dependents.ts';
+import { type ConsequenceLimits, consequencesOf, completenessPart } from './consequences.ts';
+import { withdrawnBy } from './dependents.ts';
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from './facts/fact-store.ts';
+import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
-import { apart } from './solve/fact-overlay.ts';
 import type { Candidates } from './solve/known-conclusions.ts';
 import type { Losses } from './solve/losses.ts';
 import type { PinnedReader, Reasoner } from './solve/reasoner.ts';
@@ -20,8 +21,10 @@ export function patternOf(input: RetractInput): FactPattern {
 
 /** The relations that these facts are of. */
 export function relationsOf(facts: readonly FactRow[]): Set<string> {
+  const relations = new Set<FactRow['relation']>();
+  for (const { relation } of facts) relations.add(relation);
   return new Set(
-    facts.map(({ relation }) => relationKey(relation.predicate, relation.arity, relation.negated)),
+    Array.from(relations, ({ predicate, arity, negated }) => relationKey(predicate, arity, negated)),
   );
 }
 
@@ -43,6 +46,8 @@ const mostRendered = 100;
 export interface Dependents {
   readonly atoms: readonly string[];
   readonly isComplete: boolean;
+  /** `predicate/arity` of what was to be worked out and is not. */
+  readonly notWorkedOut?: readonly string[];
 }
 
 export const noDependents: Dependents = { atoms: [], isComplete: true };
@@ -51,11 +56,13 @@ export const noDependents: Dependents = { atoms: [], isComplete: true };
 export function dependentsPart({
   atoms,
   isComplete,
-}: Dependents): Pick<RetractPatternOutcome, 'dependents' | 'dependentsCount' | 'dependentsComplete'> {
+  notWorkedOut = [],
+}: Dependents): Omit<RetractPatternOutcome, 'status' | 'retracted' | 'generation' | 'dryRun'> {
   return {
     dependents: atoms.slice(0, mostRendered),
     dependentsCount: atoms.length,
     dependentsComplete: isComplete,
+    ...completenessPart({ notWorkedOut }),
   };
 }
 
@@ -126,20 +133,29 @@ async function keptUp(
   return true;
 }
 
-/** As `dependentsAmong`, among every conclusion that the retracted facts can have had a part in. Makes nothing known. */
-export async function dependentsAmongAll(
+/**
+ * Every conclusion that a retraction takes, in the views in which the facts were seen, whether or not anybody asked for
+ * it; as far as the limits go. Makes nothing known.
+ */
+export async function everyDependent(
   after: BrowseContext,
   before: BrowseContext,
   retracted: readonly FactRow[],
+  limits: ConsequenceLimits,
 ): Promise<Dependents> {
-  const { reasoner, pacer } = after;
-  const relations = before.reader.program.reachedFrom(relationsOf(retracted));
-  const afterApart = { ...after, reader: apart(after.reader) };
-  const was = apart(before.reader, afterApart.reader.overlay.constants);
-  return withinLimits(async () => {
-    const candidates = await everyConclusion(reasoner, was, relations, viewsOf(after, retracted), pacer);
-    return dependentsAmong(afterApart, { ...before, reader: was }, { candidates, losses: null }, retracted);
-  });
+  const { facts } = after.tenant;
+  const relations = relationsOf(retracted);
+  const views = viewsOf(after, retracted);
+  const found = await consequencesOf({ before, after, relations, views, listsLost: true }, limits);
+  const gone = new Set<string>();
+  for (const [index, { relation, row }] of retracted.entries()) {
+    if ((index & 0x3ff) === 0x3ff) await after.pacer.rest();
+    const { predicate, negated } = relation;
+    gone.add(renderAtom({ predicate, args: facts.argsOf({ relation, row }), negated }));
+  }
+  const atoms = [...new Set(found.lostAtoms)].filter((atom) => !gone.has(atom));
+  const { notWorkedOut } = found;
+  return { atoms, isComplete: notWorkedOut.length === 0, notWorkedOut };
 }
 
 async function withinLimits(search: () => Promise<Dependents>): Promise<Dependents> {

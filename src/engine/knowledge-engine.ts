@@ -62,6 +62,7 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
+import { consequencesOf, consequencesTimeoutMs, completenessPart, viewOfWrites } from './consequences.ts';
 import type { ImportUndone } from './contract/transfer.ts';
 import type { Committed, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import { consolidate } from './consolidate.ts';
@@ -287,7 +288,7 @@ export class KnowledgeEngine implements Engine {
       this.#writer,
       caller,
       operation,
-      { dependents: 'known', timeoutMs: 10_000 },
+      { dependents: 'known', dryRun: false, timeoutMs: consequencesTimeoutMs },
       check,
     );
     return { atom: present(atom, 'what was retracted by its id has an atom'), ...answer };
@@ -315,7 +316,13 @@ export class KnowledgeEngine implements Engine {
   }
 
   async predicates(caller: Caller): Promise<facts.PredicateList> {
-    return this.#live.reading(caller, defaultLimits, listPredicates, null);
+    const read = async (context: BrowseContext): Promise<facts.PredicateList> => {
+      const list = await listPredicates(context);
+      if (list.predicates.some(({ derivedComplete }) => !derivedComplete))
+        this.#live.countWhenQuiet(context, caller);
+      return list;
+    };
+    return this.#live.reading(caller, { ...defaultLimits, isAside: true }, read, null);
   }
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
@@ -359,13 +366,28 @@ export class KnowledgeEngine implements Engine {
         before,
       });
       const { generation } = outcomeAs(report.outcome, 'rule');
-      if (report.isRepeated) return { status: 'retracted', dependentsCount: 0, generation };
+      if (report.isRepeated) {
+        const unknown = { dependentsCount: 0, consequencesComplete: false as const };
+        return { status: 'retracted', ...unknown, generation };
+      }
       const { context, known } = watch.seen();
       const after = this.#live.after(context, generation, this.#live.programOf(context.database));
       const { atoms } = await dependentsAmong(after, context, known, []);
       this.#live.publishWithdrawn(caller, report, atoms);
       watch.told({ atoms, isComplete: false });
-      return { status: 'retracted', dependentsCount: atoms.length, generation };
+      const [rule] = report.rules;
+      const { head, scope } = present(
+        rule && { head: rule.kept.rule.head, scope: rule.kept.scope },
+        'it went',
+      );
+      const found = await consequencesOf(
+        { before: context, after, relations: [relationOf(head)], views: [viewOfWrites(scope)] },
+        { ...defaultLimits, timeoutMs: consequencesTimeoutMs, signal: hearingNothing(caller).signal },
+      );
+      // Where not all is worked out, what is known of other views may be more.
+      const isComplete = found.notWorkedOut.length === 0;
+      const dependentsCount = isComplete ? found.lost : Math.max(found.lost, atoms.length);
+      return { status: 'retracted', dependentsCount, ...completenessPart(found), generation };
     } finally {
       watch.end();
     }
@@ -451,10 +473,15 @@ export class KnowledgeEngine implements Engine {
     return this.#transactions.abandon(caller);
   }
 
-  async commit(caller: Caller, id: string, dryRun: boolean): Promise<Committed> {
+  async commit(
+    caller: Caller,
+    id: string,
+    dryRun: boolean,
+    timeoutMs = consequencesTimeoutMs,
+  ): Promise<Committed> {
     // After a restart the transaction is gone, and what became of its commit is remembered all the same.
     const kept = dryRun ? null : this.#kept(caller);
-    if (kept === null) return this.#transactions.commit(caller, id, dryRun);
+    if (kept === null) return this.#transactions.commit(caller, id, dryRun, timeoutMs);
     const { operations, generation } = outcomeAs(kept, 'committed');
     return { id, status: 'committed', operations, generation };
   }
@@ -490,7 +517,8 @@ export class KnowledgeEngine implements Engine {
   }
 
   async memoryStats(caller: Caller, query: MemoryStatsQuery): Promise<MemoryStats> {
-    return this.#live.reading(caller, defaultLimits, (context) => memoryStats(context, query), null);
+    const limits = { ...defaultLimits, isAside: true };
+    return this.#live.reading(caller, limits, (context) => memoryStats(context, query), null);
   }
 
   consolidate(caller: Caller, input: ConsolidateInput): Promise<Consolidated> {

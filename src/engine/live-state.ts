@@ -1,4 +1,5 @@
 import { boundsPassed } from './bounds-passed.ts';
+import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundUpkeep } from './background-upkeep.ts';
 import { present } from './base/assert.ts';
 import { type Caller, signalOf } from './base/caller.ts';
@@ -55,7 +56,10 @@ export interface LiveParts {
   readonly onBug: (error: unknown) => void;
 }
 
-export type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'>;
+export type ReadLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
+  /** True for a look at what is worked out in the background, which goes on meanwhile. */
+  readonly isAside?: boolean;
+};
 
 export const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
@@ -90,6 +94,7 @@ export class LiveState implements LaneWatcher {
   /** Upkeep of tenants that have gone, until it has ended. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
+  readonly #counts: BackgroundCounts;
   /** Relations that changed and could not be compacted then, since someone may still have read what was. */
   readonly #uncompacted = new Map<TenantState, Set<string>>();
   readonly #told = new Map<DatabaseState, ToldGeneration>();
@@ -113,6 +118,8 @@ export class LiveState implements LaneWatcher {
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new KeptListings(parts.memoryBytes / partOfListings);
     this.#answers = new KeptAnswers(parts.memoryBytes / partOfAnswers);
+    const { clock, pause, onBug } = parts;
+    this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
     // What ended or began before the start is told to nobody.
     const start = this.showTime();
     for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
@@ -130,7 +137,8 @@ export class LiveState implements LaneWatcher {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer.close();
-    await Promise.all([...Array.from(this.#upkeep.values(), (upkeep) => upkeep.close()), ...this.#ending]);
+    const upkeep = Array.from(this.#upkeep.values(), (each) => each.close());
+    await Promise.all([this.#counts.close(), ...upkeep, ...this.#ending]);
   }
 
   get isClosed(): boolean {
@@ -168,6 +176,7 @@ export class LiveState implements LaneWatcher {
   ): Result | null {
     this.refuseClosed();
     refuseGone(caller.signal);
+    this.#counts.disturbed();
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const context = { database, tenant, reader: this.#readerOf(database, tenant, caller.tenant) };
@@ -242,7 +251,14 @@ export class LiveState implements LaneWatcher {
     return { ...before, reader: version === undefined ? after : { ...after, version } };
   }
 
+  /** Has the conclusions of the context's tenant counted that are not, when nobody asks. */
+  countWhenQuiet({ database, tenant, reasoner }: BrowseContext, { tenant: name }: Caller): void {
+    if (this.#isClosed || database.tenants.get(name) !== tenant) return;
+    this.#counts.wanted(reasoner, () => this.#readerOf(database, tenant, name));
+  }
+
   pin(caller: Caller, limits: ReadLimits): BrowseContext {
+    if (limits.isAside !== true) this.#counts.disturbed();
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
@@ -374,6 +390,7 @@ export class LiveState implements LaneWatcher {
 
   /** Validities that ended before a write are told before it. */
   applying({ database: name, time, operation }: LogRecord): void {
+    this.#counts.disturbed();
     const about = operation as Operation;
     if (!('tenant' in about)) return;
     const database = this.#parts.state.database(name);

@@ -20,8 +20,8 @@ const rowsBetweenBreaths = 0x3ff;
 /**
  * Of the visible stored facts of the view: how many there are, their saliences in bins, how many lose their validity
  * within an hour, a day and a week (each including those before it), and the least salient that are not pinned.
- * `derived` counts the known conclusions that are not stored: of the view of a scope or of the facts without scope
- * where one is chosen, else of the tenant, whatever the view in which they were asked for.
+ * `derived` counts the conclusions of the view that are not stored, as far as they are known: where `derivedComplete` is
+ * false there may be more.
  */
 export async function memoryStats(context: BrowseContext, query: MemoryStatsQuery): Promise<MemoryStats> {
   const { database, tenant, reader, reasoner, pacer } = context;
@@ -50,8 +50,19 @@ export async function memoryStats(context: BrowseContext, query: MemoryStatsQuer
     }
   }
   let derived = 0;
-  for (const { count } of await reasoner.knownByRelation(reader, pacer, view)) derived += count;
-  return { facts, derived, histogram, expiring, fading: fading.facts.map((fact) => entryOf(context, fact)) };
+  let derivedComplete = true;
+  for (const { count, isComplete } of await reasoner.conclusionCounts(reader, pacer, view)) {
+    derived += count;
+    derivedComplete &&= isComplete;
+  }
+  return {
+    facts,
+    derived,
+    derivedComplete,
+    histogram,
+    expiring,
+    fading: fading.facts.map((fact) => entryOf(context, fact)),
+  };
 }
 
 /** The facts of least salience that are not pinned, least first, ties by rendered atom, then by scope. */

@@ -62,6 +62,11 @@ export class NetWrites {
     return this.#byRelation.keys();
   }
 
+  /** The scopes that facts were written to. */
+  get scopes(): Iterable<string | null> {
+    return this.#scopes;
+  }
+
   find(identity: FactIdentity): NetFact | null {
     return this.#facts.get(keyOf(identity)) ?? null;
   }

@@ -5,8 +5,8 @@ import type { FactRow } from './facts/fact-store.ts';
 import {
   type Dependents,
   dependentsAmong,
-  dependentsAmongAll,
   dependentsPart,
+  everyDependent,
   type Known,
   knownBefore,
   noDependents,
@@ -35,15 +35,25 @@ export interface Retracted {
   readonly atom: string | null;
 }
 
+/** Which dependents are told: those of a trial are worked out unless the caller says otherwise. */
+function dependentsOfInput({
+  dependents,
+  dryRun,
+}: Pick<RetractInput, 'dependents' | 'dryRun'>): 'known' | 'all' {
+  return dependents ?? (dryRun ? 'all' : 'known');
+}
+
 /** Retracts what the operation names, and says what that took with it. */
 export async function retract(
   { live, write }: Writer,
   caller: Caller,
   operation: Operation,
-  ways: Pick<RetractInput, 'dependents' | 'timeoutMs'>,
+  input: Pick<RetractInput, 'dependents' | 'dryRun' | 'timeoutMs'>,
   check: ((time: number) => void) | undefined,
 ): Promise<Retracted> {
-  const limits = { ...defaultLimits, timeoutMs: ways.timeoutMs };
+  const { timeoutMs } = input;
+  const ways = { dependents: dependentsOfInput(input), timeoutMs };
+  const limits = { ...defaultLimits, timeoutMs };
   const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
     ways.dependents === 'known'
       ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
@@ -78,7 +88,9 @@ export async function tryRetract(
   input: RetractInput,
   check: (time: number) => void,
 ): Promise<RetractPatternOutcome> {
-  return live.reading(caller, { ...defaultLimits, timeoutMs: input.timeoutMs }, async (before) => {
+  const { timeoutMs } = input;
+  const ways = { dependents: dependentsOfInput(input), timeoutMs };
+  return live.reading(caller, { ...defaultLimits, timeoutMs }, async (before) => {
     const { reasoner, reader } = before;
     check(reader.time);
     const overlay = new FactOverlay(reader);
@@ -90,7 +102,7 @@ export async function tryRetract(
     return {
       status: retracted.length > 0 ? 'retracted' : 'absent',
       retracted: retracted.length,
-      ...dependentsPart(await dependentsOf(live, before, after, known, retracted, input, caller)),
+      ...dependentsPart(await dependentsOf(live, before, after, known, retracted, ways, caller)),
       generation: reader.generation,
       dryRun: true,
     };
@@ -103,12 +115,12 @@ async function dependentsOf(
   after: BrowseContext,
   known: Known,
   retracted: readonly FactRow[],
-  ways: Pick<RetractInput, 'dependents'>,
+  { dependents, timeoutMs }: { readonly dependents: 'known' | 'all'; readonly timeoutMs: number },
   caller: Caller,
 ): Promise<Dependents> {
   if (retracted.length === 0) return noDependents;
+  const limits = { ...defaultLimits, timeoutMs, signal: caller.signal };
+  if (dependents === 'all') return everyDependent(after, before, retracted, limits);
   const now = (): PinnedReader => live.latest(caller, after);
-  return ways.dependents === 'known'
-    ? dependentsAmong(after, before, known, retracted, now)
-    : dependentsAmongAll(after, before, retracted);
+  return dependentsAmong(after, before, known, retracted, now);
 }

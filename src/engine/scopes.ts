@@ -5,6 +5,7 @@ import { copiedRules, rulesOfScope } from './apply-scopes.ts';
 import { hearingNothing, inBarrier, unhurried } from './barrier.ts';
 import type { Caller } from './base/caller.ts';
 import type { BrowseContext } from './browse.ts';
+import { completenessPart, type Consequences, consequencesOf, noConsequences } from './consequences.ts';
 import type {
   DiffInput,
   Forked,
@@ -15,10 +16,9 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
-import type { FactStore } from './facts/fact-store.ts';
-import { knownChanges } from './known-changes.ts';
+import type { FactStore, ScopeChoice } from './facts/fact-store.ts';
+import { relationsOf } from './forget.ts';
 import { defaultLimits } from './live-state.ts';
-import { relationKey } from './logic/terms.ts';
 import { renderAtom } from './logic/print.ts';
 import { baseOfMerge, basePart, evidentOf, type FoundBase, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
@@ -159,30 +159,30 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge says what it did');
     const after = live.after(context, generation, context.reader.program, hold.version);
-    const isChange = report.changes.length > 0;
-    const known = isChange ? await knownWithinLimits(context, after, reachedBy(context, plan)) : noneKnown;
-    // The limits are those of finding what is known: the write is done.
+    // The write is done: whoever hears no more of it ends nothing.
+    const { timeoutMs } = input;
+    const found = await mergeConsequences(input, plan, context, after, timeoutMs, hearingNothing(caller));
     const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
     const { base = null } = outcomeAs(report.outcome, 'merged');
-    return await mergedAnswer({ strategy: input.strategy, base }, plan, answered, known, generation);
+    return await mergedAnswer({ strategy: input.strategy, base }, plan, answered, found, generation);
   } finally {
     watch.end();
   }
 }
 
-/** The merge is made: where a limit ends the comparison, nothing is claimed of what is known. */
-async function knownWithinLimits(
+/** What the plan brings and takes in the view of the target. */
+async function mergeConsequences(
+  { target }: Pick<MergeScopes, 'target'>,
+  { retracted, stored }: MergePlan,
   before: BrowseContext,
   after: BrowseContext,
-  relations: ReadonlySet<string>,
-): Promise<Pick<Merged, 'gained' | 'lost' | 'knownComplete'>> {
-  try {
-    return await knownChanges(before, after, relations);
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
-      return { ...noneKnown, knownComplete: false };
-    throw error;
-  }
+  timeoutMs: number,
+  { signal }: Caller,
+): Promise<Consequences> {
+  const relations = relationsOf([...retracted, ...stored.map(({ fact }) => fact)]);
+  const view: ScopeChoice = target === null ? { kind: 'unscoped' } : { kind: 'scope', scope: target };
+  const limits = { ...defaultLimits, timeoutMs, signal };
+  return consequencesOf({ before, after, relations, views: [view] }, limits);
 }
 
 /** What `mergeScopes` would answer; nothing is changed. */
@@ -196,9 +196,8 @@ async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Pr
       const asked = await askedMerge(context, caller, input, reader.time);
       const { operation } = asked;
       const plan = await checkedPlan(context, asked, reader.time);
-      const reached = reachedBy(context, plan);
-      let known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'> = noneKnown;
-      if (plan.retracted.length + plan.stored.length > 0 && isKnown(context, reached)) {
+      let found = noConsequences;
+      if (plan.retracted.length + plan.stored.length > 0) {
         const overlay = new FactOverlay(reader);
         let left = rowsInSlice;
         const breathe = async (): Promise<void> => {
@@ -221,12 +220,12 @@ async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Pr
           });
           await breathe();
         }
-        const limited = { ...context, pacer: pacerOf(context, caller, defaultLimits) };
-        known = await knownWithinLimits(limited, { ...limited, reader: { ...reader, overlay } }, reached);
+        const after = { ...context, reader: { ...reader, overlay } };
+        found = await mergeConsequences(operation, plan, context, after, input.timeoutMs, caller);
       }
       const { strategy } = operation;
       const { base } = basePart(operation, plan);
-      const answer = await mergedAnswer({ strategy, base }, plan, context, known, reader.generation);
+      const answer = await mergedAnswer({ strategy, base }, plan, context, found, reader.generation);
       return { ...answer, dryRun: true };
     },
     null,
@@ -234,7 +233,6 @@ async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Pr
 }
 
 const rowsInSlice = 256;
-const noneKnown = { gained: 0, lost: 0 };
 
 export async function deleteScope(writer: Writer, caller: Caller, name: string): Promise<ScopeDeleted> {
   const withRules = caller.tenants.length === 0;
@@ -392,38 +390,25 @@ function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void 
   });
 }
 
-/** The relations that a merge can be noticed in. */
-function reachedBy({ reader }: BrowseContext, { retracted, stored }: MergePlan): Set<string> {
-  const relations = new Set<string>();
-  let last = null;
-  for (const { relation } of [...retracted, ...stored.map(({ fact }) => fact)]) {
-    if (relation === last) continue;
-    last = relation;
-    relations.add(relationKey(relation.predicate, relation.arity, relation.negated));
-  }
-  return reader.program.reachedFrom(relations);
-}
-
-function isKnown({ reasoner }: BrowseContext, relations: ReadonlySet<string>): boolean {
-  return reasoner.candidates(relations, true).length > 0;
-}
-
 async function mergedAnswer(
   asked: Pick<Merged, 'strategy' | 'base'>,
   plan: MergePlan,
   { tenant, pacer }: BrowseContext,
-  known: Pick<Merged, 'gained' | 'lost' | 'knownComplete'>,
+  found: Consequences,
   generation: number,
 ): Promise<Merged> {
   const { ancestor, added, updated, deleted, kept, resolved } = plan;
   const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
-  return { ...asked, ancestor, added, updated, deleted, kept, conflicts, resolved, ...known, generation };
+  const { gained, lost } = found;
+  const counts = { added, updated, deleted, kept, resolved, gained, lost };
+  return { ...asked, ancestor, ...counts, conflicts, ...completenessPart(found), generation };
 }
 
 /** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
 function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome): Merged {
   const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
-  return { strategy, base, ancestor, ...counts, ...noneKnown, conflicts: [...conflicts] };
+  const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
+  return { strategy, base, ancestor, ...counts, ...unknown, conflicts: [...conflicts] };
 }
 
 function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {

@@ -5,12 +5,12 @@ import { present } from './base/assert.ts';
 import { Slices } from './base/slices.ts';
 import type { BrowseContext } from './browse.ts';
 import { checkCommit, type Committed as CommittedState } from './commit-check.ts';
+import { completenessPart, consequencesOf, viewsOfWrites } from './consequences.ts';
 import type { FactInput, RetractInput } from './contract/facts.ts';
 import type { RuleInput, RuleUpdate } from './contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import { encodedOperation } from './encode-operation.ts';
 import type { TransactionWrites } from './engine.ts';
-import { knownChanges } from './known-changes.ts';
 import type { ReadLimits } from './live-state.ts';
 import { relationOf } from './logic/terms.ts';
 import type { RuleStore } from './facts/rule-store.ts';
@@ -55,8 +55,6 @@ interface RulesOver {
   readonly rules: RuleStore;
 }
 
-/** How long a dry run may look for what would change. */
-const timeoutOfDryRun = 10_000;
 /** Net writes of one transaction as JSON. */
 const mostBytes = 64 * 1024 * 1024;
 const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
@@ -158,10 +156,10 @@ export class Transactions {
     });
   }
 
-  async commit(caller: Caller, id: string, dryRun: boolean): Promise<Committed> {
+  async commit(caller: Caller, id: string, dryRun: boolean, timeoutMs: number): Promise<Committed> {
     this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, id);
-    if (dryRun) return this.#tryCommit(transaction, caller);
+    if (dryRun) return this.#tryCommit(transaction, caller, timeoutMs);
     return this.#inTurn(transaction, async () => {
       transaction.isCommitting = true;
       try {
@@ -213,25 +211,26 @@ export class Transactions {
   }
 
   /** What the commit would answer; nothing is changed, and the transaction stays open. */
-  #tryCommit(transaction: OpenTransaction, caller: Caller): Promise<Committed> {
-    const limits = { ...unlimited, timeoutMs: timeoutOfDryRun };
+  #tryCommit(transaction: OpenTransaction, caller: Caller, timeoutMs: number): Promise<Committed> {
     return this.#inTurn(transaction, async () => {
-      const { context, view } = await this.#viewed(transaction, caller, limits);
+      const { context: before, view } = await this.#viewed(transaction, caller, unlimited);
       try {
         const { id, writes, operations } = transaction;
-        const { reader, database, pacer } = context;
-        const relations = new Set(writes.relations);
-        for (const relation of concludedBy(writes, database.rules)) relations.add(relation);
+        const { reader, database } = before;
         await checkCommit(transaction, this.#committed(caller), reader.time, new Slices(this.#pause));
-        const changes = await knownChanges(context, view.contextFor(context), relations);
-        pacer.look();
-        const { generation } = reader;
-        return { id, status: 'committed', operations, generation, dryRun: true, ...changes };
-      } catch (error) {
-        throw context.pacer.withElapsed(error);
+        const written = writtenRules(writes, database.rules);
+        const relations = new Set(writes.relations);
+        for (const { relation } of written) relations.add(relation);
+        const views = viewsOfWrites([...writes.scopes, ...written.map(({ scope }) => scope)]);
+        const states = { before, after: view.contextFor(before), relations, views };
+        const found = await consequencesOf(states, { ...unlimited, timeoutMs, signal: caller.signal });
+        before.pacer.look();
+        const { gained, lost } = found;
+        const answer = { id, status: 'committed' as const, operations, generation: reader.generation };
+        return { ...answer, dryRun: true, gained, lost, ...completenessPart(found) };
       } finally {
         view.readers--;
-        context.reasoner.readers--;
+        before.reasoner.readers--;
       }
     });
   }
@@ -413,12 +412,16 @@ function rulesOver(committed: RuleStore, { rules: operations }: NetWrites): Rule
   return rules;
 }
 
-/** The relations that rules conclude which are written. */
-function* concludedBy({ rules }: NetWrites, committed: RuleStore): Generator<string> {
-  for (const operation of rules) {
+/** What the rules conclude that are written, as they were and as they would be, and in which scope. */
+function writtenRules(
+  { rules }: NetWrites,
+  committed: RuleStore,
+): { readonly relation: string; readonly scope: string | null }[] {
+  return rules.flatMap((operation) => {
     const kept = operation.kind === 'teach' ? null : committed.get(operation.id);
-    if (kept !== null) yield relationOf(kept.rule.head);
-    if (operation.kind !== 'forgetRule' && operation.rule.rule !== null)
-      yield relationOf(operation.rule.rule.head);
-  }
+    const was = kept === null ? [] : [{ relation: relationOf(kept.rule.head), scope: kept.scope }];
+    if (operation.kind === 'forgetRule' || operation.rule.rule === null) return was;
+    const { rule, scope } = operation.rule;
+    return [...was, { relation: relationOf(rule.head), scope }];
+  });
 }

@@ -3,7 +3,7 @@ import { present } from './base/assert.ts';
 import { compareText } from './base/text-order.ts';
 import type { WhatIfInput, WhatIfResult } from './contract/explanation.ts';
 import type { AtomLiteral } from './contract/language.ts';
-import type { ScopeChoice } from './facts/fact-store.ts';
+import type { FactPattern, ScopeChoice } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey, relationOf } from './logic/terms.ts';
 import { factToStore } from './prepare-facts.ts';
@@ -12,6 +12,7 @@ import type { Pacer } from './solve/evaluation.ts';
 import { apart } from './solve/fact-overlay.ts';
 import type { RelationShape } from './solve/program.ts';
 import { type Matches, matchesOf, question } from './solve/question.ts';
+import { matching } from './solve/reader.ts';
 import { rowsByText } from './solve/sorted.ts';
 import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts';
 
@@ -19,7 +20,7 @@ import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts
  * What would follow from other facts and rules: goals answered in the state as it is and as it would be.
  *
  * Retractions come before assertions, and rules go before others come, so that a change can put something in the
- * place of what it takes away. Both sides are derived in tables of their own, unless a shared one has the answers
+ * place of what it takes away. What is supposed stands in `after` and is not gained. Both sides are derived in tables of their own, unless a shared one has the answers
  * already: not even what is known of conclusions, or how often a rule fired, changes.
  */
 interface Goal {
@@ -50,9 +51,10 @@ export async function whatIf(context: BrowseContext, input: WhatIfInput): Promis
   const changing = atoms.filter((atom) => reached.has(relationOf(atom)));
   const after = await answers.supposed(supposed.context, changing);
   const results: GoalResult[] = [];
+  const isSupposed = supposedIn(supposed.context, input);
   for (const { atom, isKept } of goals) {
     const was = present(before.get(atom), 'every goal was answered');
-    const result = await compared(atom, was, after.get(atom) ?? was, context.pacer);
+    const result = await compared(atom, was, after.get(atom) ?? was, isSupposed, context.pacer);
     if (isKept || result.before.length > 0 || result.after.length > 0) results.push(result);
   }
   return { goals: results };
@@ -176,15 +178,31 @@ class Answers {
   }
 }
 
+/**
+ * True for atoms that are stored in the view since they were supposed. Those are not gained: what is both stored and
+ * concluded counts as stored.
+ */
+function supposedIn({ reader }: BrowseContext, input: WhatIfInput): (text: string) => boolean {
+  const scope = scopeChoice(input);
+  const patterns = new Map<string, FactPattern>();
+  for (const { predicate, args, truthVal } of input.assert)
+    patterns.set(renderAtom({ predicate, args, negated: !truthVal }), { predicate, args, truthVal, scope });
+  return (text) => {
+    const pattern = patterns.get(text);
+    return pattern !== undefined && matching(reader, pattern).next().done !== true;
+  };
+}
+
 async function compared(
   atom: AtomLiteral,
   before: string[],
   after: string[],
+  isSupposed: (text: string) => boolean,
   pacer: Pacer,
 ): Promise<GoalResult> {
   const goal = renderAtom(atom);
   if (before === after) return { goal, before, after, gained: [], lost: [] };
-  const gained = await without(after, before, pacer);
+  const gained = (await without(after, before, pacer)).filter((text) => !isSupposed(text));
   const lost = await without(before, after, pacer);
   return { goal, before, after, gained, lost };
 }

@@ -86,7 +86,8 @@ export function createHandlers(service: ServiceState): Handlers {
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
     trace: (caller, { body }) => service.engine.trace(caller, body),
     beginTransaction: (caller) => service.engine.begin(caller),
-    commitTransaction: (caller, { params, body }) => service.engine.commit(caller, params.id, body.dryRun),
+    commitTransaction: (caller, { params, body }) =>
+      service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs),
     rollbackTransaction: (caller, { params }) => service.engine.rollback(caller, params.id),
     listScopes: (caller) => service.engine.scopes(caller),
     forkScope: (caller, { body }) => service.engine.fork(caller, body),

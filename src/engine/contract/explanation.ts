@@ -82,7 +82,7 @@ export const whatIfResultSchema = z.object({
       goal: z.string(),
       before: z.array(z.string()),
       after: z.array(z.string()),
-      gained: z.array(z.string()),
+      gained: z.array(z.string()).describe('In after and not in before, without what was supposed'),
       lost: z.array(z.string()),
     }),
   ),

@@ -1,8 +1,10 @@
 /** Facts on the wire: what is asserted, what is stored, and how it is asked for without inference. */
 import { z } from 'zod';
 import {
+  consequencesTimeoutSchema,
   defaulted,
   generationSchema,
+  completenessFields,
   hintsSchema,
   instantSchema,
   limitSchema,
@@ -194,11 +196,11 @@ const retractFields = {
   ...scopeFields,
   truthVal: optional(z.boolean()).describe('Absent: both truth values'),
   dryRun: defaulted(z.boolean(), false).describe('Answer as if, and change nothing'),
-  dependents: defaulted(z.enum(['known', 'all']), 'known').describe(
-    'all: derive every conclusion that falls, not only those that were asked for',
+  dependents: optional(z.enum(['known', 'all'])).describe(
+    'all: work out every conclusion that falls, the default of a dry run; known: those that were asked for',
   ),
   ifGeneration: optional(generationSchema).describe('Refused if a fact that matches changed since'),
-  timeoutMs: defaulted(z.int().min(1).max(600_000), 10_000).describe('Time for finding dependents'),
+  timeoutMs: consequencesTimeoutSchema.describe('Time for finding dependents'),
 };
 
 export const retractInputSchema = z
@@ -214,7 +216,8 @@ const retractOutcome = {
   retracted: z.int(),
   dependents: z.array(z.string()).describe('Conclusions that held before and no longer hold, the first 100'),
   dependentsCount: z.int(),
-  dependentsComplete: z.boolean(),
+  dependentsComplete: z.boolean().describe('false: not all that were to be looked at were found out about'),
+  ...completenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
   hints: hintsSchema,
@@ -334,7 +337,10 @@ export const predicateListSchema = z.object({
       name: z.string(),
       arity: z.int(),
       facts: z.int().describe('Stored visible facts, of both truth values'),
-      derived: z.int().describe('Known conclusions'),
+      derived: z
+        .int()
+        .describe('Conclusions known in the view of everything: at least so many where not complete'),
+      derivedComplete: z.boolean().describe('true: there are exactly so many now'),
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),
       example: z.string().nullable(),

@@ -174,3 +174,20 @@ export function listParameter(element: z.ZodType<string, string>, most: number) 
 
 /** `scopeFields` in a query string. */
 export const scopeParameters = { scope: scopeFields.scope, unscoped: defaulted(queryFlag, false) };
+
+/** How long the consequences of a change are worked out. */
+export const consequencesTimeoutSchema = defaulted(z.int().min(1).max(600_000), 2000).describe(
+  'Time for working out consequences',
+);
+
+/** How far the consequences that an answer tells were worked out: absent where they are worked out whole. */
+export const completenessFields = {
+  consequencesComplete: z
+    .literal(false)
+    .optional()
+    .describe('The time or the memory ended first: the numbers of conclusions are lower bounds'),
+  notWorkedOut: z
+    .array(z.string())
+    .optional()
+    .describe('With it: predicate/arity of what is not worked out, negated with -'),
+};

@@ -101,7 +101,8 @@ export const histogramBins = 20;
 
 export const memoryStatsSchema = z.object({
   facts: z.int(),
-  derived: z.int().describe('Known conclusions'),
+  derived: z.int().describe('Conclusions that are known: at least so many where not complete'),
+  derivedComplete: z.boolean().describe('true: there are exactly so many now'),
   histogram: z.array(z.int()).length(histogramBins).describe('Facts by salience, in bins of 0.05'),
   expiring: z.object({ within1h: z.int(), within24h: z.int(), within7d: z.int() }),
   fading: z

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   generationSchema,
+  completenessFields,
   hintsSchema,
   oneScopeChoice,
   optional,
@@ -84,7 +85,10 @@ export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
 
 export const ruleRetractedSchema = z.object({
   status: z.literal('retracted'),
-  dependentsCount: z.int(),
+  dependentsCount: z
+    .int()
+    .describe('Conclusions in the view of its scope that held before and no longer hold'),
+  ...completenessFields,
   generation: generationSchema,
 });
 export type RuleRetracted = z.output<typeof ruleRetractedSchema>;

@@ -1,6 +1,15 @@
 /** Scopes on the wire: variants of the knowledge side by side, forked, compared and merged. */
 import { z } from 'zod';
-import { defaulted, generationSchema, limitSchema, optional, scopeNameSchema, timeSchema } from './fields.ts';
+import {
+  completenessFields,
+  consequencesTimeoutSchema,
+  defaulted,
+  generationSchema,
+  limitSchema,
+  optional,
+  scopeNameSchema,
+  timeSchema,
+} from './fields.ts';
 import { constantsSchema, predicateSchema } from './language.ts';
 
 export const scopeParams = z.strictObject({ name: scopeNameSchema });
@@ -144,6 +153,7 @@ export const mergeInputSchema = z.strictObject({
   resolutions: optional(
     z.array(resolutionSchema).max(maxResolutions, 'give at most 100,000 resolutions'),
   ).describe('Choices by fact, before the strategy'),
+  timeoutMs: consequencesTimeoutSchema,
 });
 /** The list in `mergeInputSchema`. */
 export const resolutionsList = { field: 'resolutions', element: resolutionSchema, most: maxResolutions };
@@ -169,12 +179,9 @@ export const mergedSchema = z.object({
   kept: z.int().describe("Pairs of which target's version stayed"),
   conflicts: z.array(conflictSchema),
   resolved: z.int().describe('Conflicts settled by resolutions'),
-  gained: z.int().describe('Known conclusions that are new'),
-  lost: z.int().describe('Known conclusions that no longer hold'),
-  knownComplete: z
-    .literal(false)
-    .optional()
-    .describe('A limit ended the count: gained and lost are not known'),
+  gained: z.int().describe('Conclusions in the view of target that are new'),
+  lost: z.int().describe('Conclusions in the view of target that no longer hold'),
+  ...completenessFields,
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

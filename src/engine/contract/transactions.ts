@@ -1,6 +1,13 @@
 /** Transactions on the wire: writes that are seen together or not at all. */
 import { z } from 'zod';
-import { defaulted, generationSchema, hintsSchema, timeSchema } from './fields.ts';
+import {
+  completenessFields,
+  consequencesTimeoutSchema,
+  defaulted,
+  generationSchema,
+  hintsSchema,
+  timeSchema,
+} from './fields.ts';
 
 export const transactionParams = z.strictObject({ id: z.string().min(1).max(256) });
 
@@ -23,15 +30,19 @@ export const transactionBegunSchema = z.object({
 });
 export type TransactionBegun = z.output<typeof transactionBegunSchema>;
 
-export const commitInputSchema = z.strictObject({ dryRun: defaulted(z.boolean(), false) });
+export const commitInputSchema = z.strictObject({
+  dryRun: defaulted(z.boolean(), false),
+  timeoutMs: consequencesTimeoutSchema.describe('Of a dry run: time for working out consequences'),
+});
 
 const ended = { id: z.string(), operations: z.int(), generation: generationSchema };
 export const committedSchema = z.object({
   ...ended,
   status: z.literal('committed'),
   dryRun: z.literal(true).optional(),
-  gained: z.int().optional().describe('Of a dry run: known conclusions that would be new'),
-  lost: z.int().optional().describe('Of a dry run: known conclusions that would no longer hold'),
+  gained: z.int().optional().describe('Of a dry run: conclusions that would be new'),
+  lost: z.int().optional().describe('Of a dry run: conclusions that would no longer hold'),
+  ...completenessFields,
 });
 export type Committed = z.output<typeof committedSchema>;
 

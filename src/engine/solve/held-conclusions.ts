@@ -5,6 +5,7 @@ import type { Pacer } from './evaluation.ts';
 import { isCandidate, tupleAt } from './known-conclusions.ts';
 import type { GroundAtom } from './proof.ts';
 import { type Reader, sees } from './reader.ts';
+import { listed } from './program.ts';
 import type { HeldTable } from './shared-tables.ts';
 import type { Table } from './table.ts';
 
@@ -15,37 +16,52 @@ import type { Table } from './table.ts';
  * derived here.
  */
 
-/** How many conclusions of a relation are known, with one of them rendered. */
-export interface KnownCount {
-  readonly of: { readonly predicate: string; readonly arity: number; readonly negated: boolean };
-  count: number;
-  example: string | null;
+/** How many conclusions there are that are not stored, with one of them rendered. */
+export interface ConclusionCount {
+  readonly count: number;
+  readonly example: string | null;
 }
 
-/** Distinct conclusions that are not stored, by relation, whatever the view. */
+/** Distinct conclusions that are not stored, by the key of their relation, whatever the view. */
 export async function countByRelation(
   held: readonly HeldTable[],
   reader: Reader,
   pacer: Pacer,
-): Promise<KnownCount[]> {
-  const found = new Map<string, KnownCount & { seen: Tuples }>();
-  const { facts } = reader;
-  for (const { table, rows, count, dead } of held) {
-    const of = { predicate: table.predicate, arity: table.arity, negated: table.negated };
-    let entry = found.get(table.relation);
-    if (entry === undefined)
-      found.set(table.relation, (entry = { of, count: 0, example: null, seen: new Tuples(of.arity) }));
-    const tuple = new Int32Array(of.arity);
+): Promise<Map<string, ConclusionCount>> {
+  const byRelation = new Map<string, HeldTable[]>();
+  for (const each of held) listed(byRelation, each.table.relation).push(each);
+  const found = new Map<string, ConclusionCount>();
+  const { dictionary } = reader.facts;
+  for (const [relation, tables] of byRelation)
+    found.set(relation, await countRows(tables, (id) => dictionary.text(id), reader, pacer));
+  return found;
+}
+
+/** The same of the tables of one relation; `textOf` says what an id in them means. */
+export async function countRows(
+  tables: readonly HeldTable[],
+  textOf: (id: number) => string,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<ConclusionCount> {
+  let example: string | null = null;
+  let counted = 0;
+  let seen: Tuples | null = null;
+  for (const { table, rows, count, dead } of tables) {
+    const { predicate, arity, negated } = table;
+    // Rows of one table are distinct as they are.
+    if (tables.length > 1) seen ??= new Tuples(arity);
+    const tuple = new Int32Array(arity);
     for (let row = 0; row < count; row++) {
-      if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
+      if ((row & 0x3ff) === 0x3ff) await pacer.breathe();
       if (!isCandidate({ dead }, row)) continue;
       tupleAt(rows, row, tuple);
-      if (entry.seen.insert(tuple) < 0 || isStored(table, tuple, reader)) continue;
-      entry.count++;
-      entry.example ??= renderAtom({ ...of, args: textsOf(facts, tuple) });
+      if ((seen !== null && seen.insert(tuple) < 0) || isStored(table, tuple, reader)) continue;
+      counted++;
+      example ??= renderAtom({ predicate, args: Array.from(tuple, textOf), negated });
     }
   }
-  return [...found.values()].filter((entry) => entry.count > 0);
+  return { count: counted, example };
 }
 
 const mostMsForDependents = 1000;

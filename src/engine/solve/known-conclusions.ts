@@ -22,16 +22,6 @@ export interface Candidates extends Relation {
   readonly isCertain: boolean;
 }
 
-/** What conclusions are known about: all those whose arguments at these positions are one of the keys. */
-export interface Demand extends Relation {
-  /** The relation's key, without the view. */
-  readonly relation: string;
-  /** Ascending. */
-  readonly boundPositions: readonly number[];
-  /** With ids of the dictionary; as many rows of it as there were, without the dead ones. */
-  readonly keys: Pick<Candidates, 'rows' | 'count' | 'dead'>;
-}
-
 interface Entry extends Relation {
   readonly relation: string;
   parts: Tuples[];

@@ -56,6 +56,8 @@ export class Program {
   readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
   #said: ReadonlyMap<string, Saying> | null = null;
+  /** The relations that rules conclude from an absence or an aggregate. */
+  #fromAbsence: ReadonlySet<string> | null = null;
 
   /** The enabled rules, the first created first. */
   readonly rules: readonly KeptRule[];
@@ -179,6 +181,17 @@ export class Program {
     const { reads } = this.#edges;
     for (const each of below) for (const read of reads.get(each) ?? []) below.add(read);
     return below;
+  }
+
+  /** True where more facts can only mean more conclusions of the relation: nothing that it rests on looks for absence. */
+  isMonotone(relation: string): boolean {
+    this.#fromAbsence ??= new Set(
+      this.rules
+        .filter(({ rule }) => rule.body.some((each) => isAggregate(each) || each.naf))
+        .map(({ rule }) => relationOf(rule.head)),
+    );
+    for (const each of this.below([relation])) if (this.#fromAbsence.has(each)) return false;
+    return true;
   }
 
   /** Between all relations, whatever the view: made when it is first asked for. */

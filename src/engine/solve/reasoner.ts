@@ -4,12 +4,13 @@ import { Tuples } from '../facts/tuples.ts';
 import { compareText } from '../base/text-order.ts';
 import { relationKey, relationOf } from '../logic/terms.ts';
 import { type Limits, Pacer, type Pause, sliceMs } from './evaluation.ts';
-import { countByRelation, type KnownCount, provedBy } from './held-conclusions.ts';
-import { type Candidates, type Demand, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
+import { type ConclusionCount, countByRelation, provedBy } from './held-conclusions.ts';
+import { type Candidates, KnownConclusions, plainRows, tupleAt } from './known-conclusions.ts';
 import { KeptPages, type OrderedPage } from './kept-pages.ts';
 import { Losses } from './losses.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import { type Program, relationsRead } from './program.ts';
+import { type Program, type RelationShape, relationsRead } from './program.ts';
+import { RememberedCounts } from './remembered-counts.ts';
 import { ProofBuilder } from './proof.ts';
 import {
   answersOf,
@@ -27,7 +28,7 @@ import {
   SharedTables,
   type Upkeep,
 } from './shared-tables.ts';
-import { viewKey } from './reader.ts';
+import { type Overlay, viewKey } from './reader.ts';
 import { rowsByText } from './sorted.ts';
 import { TableSet, type Tallies } from './table-set.ts';
 import type { Relation } from './table.ts';
@@ -57,12 +58,20 @@ export interface Page {
   readonly withAlternatives: boolean;
 }
 
+/** How many conclusions of a relation hold in a view that are not stored; at least so many where not complete. */
+export interface RelationCount extends ConclusionCount {
+  readonly of: RelationShape;
+  readonly isComplete: boolean;
+}
+
 export class Reasoner implements Keeper {
   readonly facts: FactStore;
   readonly tallies: Tallies;
   readonly memory: MemoryBudget;
   readonly known = new KnownConclusions();
   readonly withdrawals = new Withdrawals();
+  /** Conclusions that were counted in the view of everything, in tables that are no more. */
+  readonly counts = new RememberedCounts();
   /** Moves with every change that an answer can notice. */
   version = 0;
   /** Who reads now and must not lose what died since: `FactStore.compact` waits for them. */
@@ -124,6 +133,7 @@ export class Reasoner implements Keeper {
     for (const relation of program.reachedFrom(changed)) affected.add(relation);
     this.#program = program;
     this.#internConstants();
+    this.counts.forget(affected);
     this.version++;
     this.endUpkeep();
     this.known.clear();
@@ -178,6 +188,7 @@ export class Reasoner implements Keeper {
 
   #changed(numbers: readonly number[]): void {
     this.version++;
+    if (!this.counts.isEmpty) this.counts.forget(this.reachedBy(numbers));
     if (this.withdrawals.hasUnwatched) this.withdrawals.doubt(this.reachedBy(numbers));
     if (this.#both.some(({ set }) => set.tables.size > 0) || this.withdrawals.hasUnwatched)
       this.withdrawals.note(this.version, numbers);
@@ -258,22 +269,6 @@ export class Reasoner implements Keeper {
     return [...found, ...known];
   }
 
-  /** What is known about these relations: what was asked of tables, and each conclusion whose table is gone. */
-  demands(relations: ReadonlySet<string>): Demand[] {
-    const found = this.#both.flatMap((shared) => shared.demands(relations));
-    for (const { view, predicate, arity, negated, relation, ...keys } of this.known.of(relations))
-      found.push({
-        view,
-        predicate,
-        arity,
-        negated,
-        relation,
-        boundPositions: [...keys.rows.columns.keys()],
-        keys,
-      });
-    return found;
-  }
-
   /** What changes of facts take away from the shared tables from now on, until its `end`. */
   watchLosses(): Losses {
     const losses: Losses = new Losses(!this.isBehind, () => this.#losses.delete(losses));
@@ -295,16 +290,22 @@ export class Reasoner implements Keeper {
     about: readonly string[] | null = null,
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
-    if (reader.overlay !== null) {
-      const { program, overlay } = reader;
-      return work(new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map()));
-    }
+    const { overlay } = reader;
+    if (overlay !== null) return work(this.tablesOver({ ...reader, overlay }, withHeights));
     await shared.caughtUp(reader, pacer, about);
     if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, work);
     const filled = await shared.fill(reader, work);
     if (filled !== null) return filled.result;
     // What earlier questions had left has been let go with it: now it has all the memory there is.
     return this.evaluate(reader, withHeights, pacer, work, about);
+  }
+
+  /** Tables for readers with this overlay and these rules only. They are the caller's. */
+  tablesOver(
+    { program, overlay }: PinnedReader & { readonly overlay: Overlay },
+    withHeights = false,
+  ): TableSet {
+    return new TableSet(this.facts, program, { withHeights, isKept: false, overlay }, new Map());
   }
 
   /** In tables of its own, for a reader who cannot use the shared ones. */
@@ -423,18 +424,35 @@ export class Reasoner implements Keeper {
   }
 
   /**
-   * Distinct known conclusions that hold and are not stored, by relation: of the view of a scope or of the facts
-   * without scope, or, where neither is chosen, of whatever view.
+   * How many conclusions of the view hold and are not stored, by relation: of every relation that rules conclude there.
+   * What nobody has worked out yet is counted as far as it is known.
    */
-  async knownByRelation(
+  async conclusionCounts(
     reader: PinnedReader,
     pacer: Pacer,
     view: ScopeChoice = { kind: 'all' },
-  ): Promise<KnownCount[]> {
+  ): Promise<RelationCount[]> {
     await this.keepUp(reader, pacer);
-    const held = this.#held(reader);
-    const ofView = held.filter(({ table }) => viewKey(table.view) === viewKey(view));
-    return countByRelation(view.kind === 'all' ? held : ofView, reader, pacer);
+    const whole = new Map<string, HeldTable>();
+    for (const shared of this.#both)
+      for (const each of shared.whole(reader, view)) whole.set(each.table.relation, each);
+    // What holds of the facts of one scope holds of all, unless it rests on an absence.
+    const isOfView = ({ table }: HeldTable): boolean =>
+      viewKey(table.view) === viewKey(view) ||
+      (view.kind === 'all' && reader.program.isMonotone(table.relation));
+    const partly = this.#held(reader).filter((each) => !whole.has(each.table.relation) && isOfView(each));
+    const isNow = reader.version === this.version && view.kind === 'all';
+    const worked = isNow ? new Map(this.counts) : new Map<string, ConclusionCount>();
+    const known = await countByRelation([...whole.values(), ...partly], reader, pacer);
+    const found: RelationCount[] = [];
+    for (const of of reader.program.conclusions()) {
+      const relation = relationKey(of.predicate, of.arity, of.negated);
+      if (reader.program.rulesFor(view, relation).length === 0) continue;
+      const { count, example } = (whole.has(relation) ? null : worked.get(relation)) ??
+        known.get(relation) ?? { count: 0, example: null };
+      found.push({ of, count, example, isComplete: whole.has(relation) || worked.has(relation) });
+    }
+    return found;
   }
 
   /** Known conclusions, rendered and sorted, whose canonical proof uses the stored fact: as many as a second finds. */

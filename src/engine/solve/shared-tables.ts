@@ -1,10 +1,10 @@
 import { EngineError } from '../base/errors.ts';
-import type { FactStore } from '../facts/fact-store.ts';
+import type { FactStore, ScopeChoice } from '../facts/fact-store.ts';
 import type { Tuples } from '../facts/tuples.ts';
 import { relationKey } from '../logic/terms.ts';
 import { type Limits, type Pacer, waitFor } from './evaluation.ts';
 import { keepTrue } from './keep-true.ts';
-import { type Candidates, type Demand, type KnownConclusions, plainRows } from './known-conclusions.ts';
+import { type Candidates, type KnownConclusions, plainRows } from './known-conclusions.ts';
 import { Losses } from './losses.ts';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
 import type { Program } from './program.ts';
@@ -392,19 +392,6 @@ export class SharedTables implements Holder {
     return found;
   }
 
-  /** What was asked of known tables of these relations, whether or not there are answers. */
-  demands(relations: ReadonlySet<string>): Demand[] {
-    const { set } = this;
-    const found: Demand[] = [];
-    for (const table of this.#tablesOf(relations)) {
-      const { view, predicate, arity, negated, relation, boundPositions, demand } = table;
-      if (!table.isKnown || demand.rows.count === 0) continue;
-      const keys = plainRows(demand.rows, set.constants);
-      found.push({ view, predicate, arity, negated, relation, boundPositions, keys });
-    }
-    return found;
-  }
-
   /** Known tables whose rows hold for the reader, with those rows. */
   held(reader: PinnedReader): HeldTable[] {
     const { set } = this;
@@ -413,6 +400,19 @@ export class SharedTables implements Holder {
     for (const table of set.tables.values())
       if (table.isKnown && table.rows.rows.live > 0 && holds(table.relation))
         found.push({ table, ...plainRows(table.rows.rows, set.constants) });
+    return found;
+  }
+
+  /** Tables of the view that have every row of their relation, with those rows as they hold for the reader. */
+  whole(reader: PinnedReader, view: ScopeChoice): HeldTable[] {
+    const { set } = this;
+    const holds = this.holdsFor(reader);
+    const found: HeldTable[] = [];
+    for (const table of set.tables.values()) {
+      const isWhole = table.boundPositions.length === 0 && table.demand.settled > 0;
+      if (isWhole && viewKey(table.view) === viewKey(view) && holds(table.relation))
+        found.push({ table, ...plainRows(table.rows.rows, set.constants) });
+    }
     return found;
   }
 

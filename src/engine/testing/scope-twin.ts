@@ -305,8 +305,7 @@ export class ScopeTwin {
       })),
     );
     if (isTwice) {
-      const { gained: _gained, lost: _lost, ...rest } = got;
-      has(dry, { ...rest, generation, dryRun: true });
+      has(dry, { ...got, generation, dryRun: true });
     }
   }
 

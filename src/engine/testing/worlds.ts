@@ -493,7 +493,9 @@ const isLeftOut: ReadonlySet<string> = new Set([
   'dependentsComplete',
   'gained',
   'lost',
-  'knownComplete',
+  'derivedComplete',
+  'consequencesComplete',
+  'notWorkedOut',
 ]);
 const ofUses: ReadonlySet<string> = new Set(['salience', 'salienceBreakdown']);
 

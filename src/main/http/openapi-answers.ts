@@ -55,6 +55,7 @@ export const answerExamples: AnswerExamples = {
   memoryStats: {
     facts: 1,
     derived: 0,
+    derivedComplete: true,
     histogram: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
     expiring: { within1h: 0, within24h: 0, within7d: 0 },
     fading: [

@@ -168,12 +168,20 @@ function because(step: ProofStep, steps: Steps, ruleOf: (rule: string) => string
 }
 
 function dependentLines(output: OperationOutput<'retractPattern'>): string[] {
-  const { dependents, dependentsCount, dependentsComplete, dryRun } = output;
-  const unsure = dependentsComplete ? [] : ['There may be more conclusions that depended on it.'];
+  const { dependents, dependentsCount, dependentsComplete, notWorkedOut = [], dryRun } = output;
+  const named = notWorkedOut.length > 0 ? ` Not worked out: ${cutList(notWorkedOut)}.` : '';
+  const unsure = dependentsComplete ? [] : [`There may be more conclusions that depended on it.${named}`];
   if (dependentsCount === 0) return unsure;
   const said = dryRun === true ? 'Would no longer hold' : 'No longer holding';
   const head = `${said}, ${count(dependentsCount, 'conclusion')}:`;
   return [head, ...cutLines(dependents.map(clip), dependentsCount), ...unsure];
+}
+
+const maxNamed = 20;
+
+function cutList(names: readonly string[]): string {
+  const rest = names.length - maxNamed;
+  return `${names.slice(0, maxNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 function cutLines(lines: readonly string[], total = lines.length): string[] {

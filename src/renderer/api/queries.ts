@@ -7,6 +7,7 @@ import {
   MutationCache,
   QueryCache,
 } from '@tanstack/react-query';
+import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { call as callEndpoint, type Endpoint, fetchText } from './client.ts';
 import { invalidate, keyOf, noteGeneration, type Topic, topics } from './live.ts';
@@ -41,11 +42,28 @@ export function createQueryClient(): QueryClient {
   });
 }
 
+const lookAgainMs = 2000;
+/** So often what does not get complete is looked at. */
+const lookSeldomMs = 60_000;
+const seenSince = new WeakMap<object, number>();
+
+/** When counts that are not complete are to be looked at again; what stays as it is, ever more seldom. */
+function untilComplete(rows: PredicateList['predicates'] | undefined): number | false {
+  if (rows === undefined || rows.every(({ derivedComplete }) => derivedComplete)) return false;
+  const now = Date.now();
+  const since = seenSince.get(rows) ?? now;
+  seenSince.set(rows, since);
+  return Math.min(lookSeldomMs, Math.max(lookAgainMs, (now - since) / 2));
+}
+
+/** Every predicate, with its counts: looked at again until those of conclusions are complete. */
 export function usePredicates() {
   const { call, endpoint } = useSession();
   return useQuery({
     queryKey: keyOf('predicates', endpoint),
     queryFn: async ({ signal }) => (await call('listPredicates', {}, { signal })).predicates,
+    // What is not worked out yet is, while nobody asks.
+    refetchInterval: ({ state }) => untilComplete(state.data),
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Literal } from '../../engine/contract/language.ts';
 import { isAggregate } from '../../engine/logic/terms.ts';
+import { conclusionsInWords } from '../ui/consequences.ts';
 import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';
 
@@ -186,7 +187,7 @@ export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowl
     const facts = samples.length > 0 ? samples : example;
     const counts = [
       amount(predicate.facts, 'fact'),
-      amount(predicate.derived, 'known conclusion'),
+      conclusionsInWords(predicate),
       amount(predicate.rules, 'rule'),
     ].join(' · ');
     const textOf = (rules: Knowledge['rules']) => rules.slice(0, mostRules).map(({ text }) => `${text}.`);

@@ -11,8 +11,17 @@ function rule(id: string, text: string, enabled = true): Knowledge['rules'][numb
 
 const knowledge: Knowledge = {
   predicates: [
-    { name: 'q', arity: 2, facts: 3, derived: 0, rules: 0, scopes: [null], example: 'q(a, b)' },
-    { name: 'p', arity: 1, facts: 0, derived: 2, rules: 2, scopes: [], example: null },
+    {
+      name: 'q',
+      arity: 2,
+      facts: 3,
+      derived: 0,
+      derivedComplete: true,
+      rules: 0,
+      scopes: [null],
+      example: 'q(a, b)',
+    },
+    { name: 'p', arity: 1, facts: 0, derived: 2, derivedComplete: true, rules: 2, scopes: [], example: null },
   ],
   rules: [
     rule('r1', 'p(?x) :- first_condition(?x, ?somebody), second_condition(?somebody, ?x), third(?x)'),

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react';
 import type { PredicateList as PredicateRows } from '../../../engine/contract/facts.ts';
 import { failureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
+import { type CountedConclusions, conclusionsInWords, countOfConclusions } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -24,7 +25,8 @@ interface RowProps {
   arity: string;
   /** null: not told. */
   facts: number | null;
-  conclusions: number;
+  /** null: not told. */
+  conclusions: CountedConclusions | null;
 }
 
 function Row({ name, arity, facts, conclusions }: RowProps) {
@@ -34,12 +36,10 @@ function Row({ name, arity, facts, conclusions }: RowProps) {
         {name}
         <span className="dim">{arity}</span>
       </span>
-      {conclusions > 0 && (
-        <span
-          className={`number ${styles.conclusions}`}
-          title={formatAmount(conclusions, 'known conclusion')}
-        >
-          +{formatCount(conclusions)}
+      {conclusions !== null && (conclusions.derived > 0 || !conclusions.derivedComplete) && (
+        <span className={`number ${styles.conclusions}`} title={conclusionsInWords(conclusions)}>
+          {conclusions.derived > 0 && '+'}
+          {countOfConclusions(conclusions)}
         </span>
       )}
       {facts !== null && (
@@ -93,9 +93,9 @@ export function PredicateList({ selected, onSelect }: PredicateListProps) {
             render={(at) => {
               const row = rows[at - 1];
               return row === undefined ? (
-                <Row name="All facts" arity="" facts={null} conclusions={0} />
+                <Row name="All facts" arity="" facts={null} conclusions={null} />
               ) : (
-                <Row name={row.name} arity={`/${row.arity}`} facts={row.facts} conclusions={row.derived} />
+                <Row name={row.name} arity={`/${row.arity}`} facts={row.facts} conclusions={row} />
               );
             }}
           />

@@ -8,6 +8,7 @@ import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { CodeText } from '../../editor/code-text.tsx';
+import { notWorkedOutInWords } from '../../ui/consequences.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
@@ -16,16 +17,14 @@ import { renderFact } from './render-fact.ts';
 
 function Preview({ outcome }: { outcome: RetractOutcome }) {
   const { dependents, dependentsCount, dependentsComplete } = outcome;
-  if (dependentsCount === 0)
-    return (
-      <p>{dependentsComplete ? 'No conclusion depends on it.' : 'No known conclusion depends on it.'}</p>
-    );
+  const open = notWorkedOutInWords({ ...outcome, consequencesComplete: dependentsComplete });
+  if (dependentsCount === 0) return <p>{open === '' ? 'No conclusion depends on it.' : open}</p>;
   const rest = dependentsCount - dependents.length;
   return (
     <>
       <p>
-        <strong>{formatAmount(dependentsCount, 'conclusion')}</strong> would no longer hold
-        {dependentsComplete ? ':' : ', and there may be more:'}
+        {dependentsComplete ? '' : 'At least '}
+        <strong>{formatAmount(dependentsCount, 'conclusion')}</strong> would no longer hold.{open}
       </p>
       <ul className={styles.dependents} tabIndex={0} aria-label="Conclusions that would no longer hold">
         {dependents.map((atom) => (

@@ -5,6 +5,7 @@ import { ActionIcon, Button, Loader, Modal, Popover, Tooltip } from '@mantine/co
 import { IconArrowBackUp, IconArrowForwardUp, IconHistory, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
+import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Keys, keysLabel } from '../../ui/tags.tsx';
@@ -62,17 +63,10 @@ function Effect({ staging }: { staging: Staging }) {
         Work out what would follow
       </Button>
     );
-  const { conflicts, changes, gained, lost } = preview.preview;
+  const { conflicts, changes, consequences } = preview.preview;
   if (conflicts.length > 0) return null;
   if (changes.length === 0) return <span className="dim">All is so already.</span>;
-  if (gained === 0 && lost === 0) return <span className="dim">No known conclusion would change.</span>;
-  return (
-    <span>
-      Would withdraw <strong className="number">{formatCount(lost)}</strong> and gain{' '}
-      <strong className="number">{formatCount(gained)}</strong> known{' '}
-      {lost + gained === 1 ? 'conclusion' : 'conclusions'}.
-    </span>
-  );
+  return <span className="number">{consequencesInWords(consequences)}</span>;
 }
 
 function StepList({ done, undone }: { done: readonly EditStep[]; undone: readonly EditStep[] }) {

@@ -6,6 +6,7 @@
  */
 import { runTransaction } from '../../api/transaction.ts';
 import type { Session } from '../../api/session.tsx';
+import type { ToldConsequences } from '../../ui/consequences.ts';
 import { lookUp } from './look-up.ts';
 import { conflictsOf, type EditConflict } from './staged-conflicts.ts';
 import { changesOf, type FactChange, type Presents, type StagedEdits, writesOf } from './staged-edits.ts';
@@ -17,10 +18,8 @@ export interface Preview {
   /** Where not empty, the rest is not known. */
   readonly conflicts: readonly EditConflict[];
   readonly changes: readonly FactChange[];
-  /** Known conclusions that would be new. */
-  readonly gained: number;
-  /** Known conclusions that would no longer hold. */
-  readonly lost: number;
+  /** What would follow, as far as it was worked out. */
+  readonly consequences: ToldConsequences;
 }
 
 /** The generation of an applied transaction, with what it changed; or the conflicts that kept it from being made. */
@@ -41,14 +40,10 @@ export async function previewEdits(
   const presents = await lookUp(call, edits, signal);
   const conflicts = conflictsOf(edits, presents);
   const changes = conflicts.length > 0 ? [] : changesOf(edits, presents);
-  if (changes.length === 0) return { conflicts, changes, gained: 0, lost: 0 };
+  if (changes.length === 0) return { conflicts, changes, consequences: {} };
   const options = { dryRun: true, signal };
-  const { gained = 0, lost = 0 } = await runTransaction(
-    endpoint,
-    writesOf(changes, guardsOf(presents)),
-    options,
-  );
-  return { conflicts, changes, gained, lost };
+  const consequences = await runTransaction(endpoint, writesOf(changes, guardsOf(presents)), options);
+  return { conflicts, changes, consequences };
 }
 
 /** The conflicts of the edits as things stand. Errors: those of `call`. */

@@ -96,7 +96,7 @@ export function useStaging(): Staging {
     onFailure: setFailure,
     onSaid: setSaid,
     onConflicts: (conflicts) =>
-      client.setQueryData<Preview>(key, { conflicts, changes: [], gained: 0, lost: 0 }),
+      client.setQueryData<Preview>(key, { conflicts, changes: [], consequences: {} }),
     onStored: () => void setTimeout(() => invalidate(client, endpoint, topics), refreshMs),
   });
   const dismissFailure = () => setFailure(null);

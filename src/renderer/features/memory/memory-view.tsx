@@ -12,6 +12,7 @@ import type { MemoryStats } from '../../../engine/contract/memory.ts';
 import { Answered } from '../../api/answered.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
+import { conclusionsInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { FirstFacts } from '../../ui/first-facts.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
@@ -256,7 +257,7 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
       actions={
         <span className="dim number" role="status">
           {stats.data !== undefined &&
-            `${formatAmount(stats.data.facts, 'fact')} · ${formatAmount(stats.data.derived, 'known conclusion')}`}
+            `${formatAmount(stats.data.facts, 'fact')} · ${conclusionsInWords(stats.data)}`}
         </span>
       }
     >

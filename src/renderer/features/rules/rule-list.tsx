@@ -1,15 +1,20 @@
 /** All rules of the database: what they conclude, how often they fired, switched on and off, deleted. */
 import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
 import { IconCursorText, IconRoute2 } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderAtom } from '../../../engine/logic/print.ts';
+import { keyOf } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
+import { useSession } from '../../api/session.tsx';
+import { runTransaction } from '../../api/transaction.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
+import { consequencesInWords, notWorkedOutInWords } from '../../ui/consequences.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
@@ -32,15 +37,32 @@ interface DeleteDialogProps {
 
 /** Deletes the rule that it shows, and no other that it has become meanwhile. */
 function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
+  const { endpoint } = useSession();
   const remove = useWrite('deleteRule');
   const [seen, setSeen] = useState(rule);
+  const preview = useQuery({
+    queryKey: keyOf('answers', endpoint, 'deleteRule', seen.id, seen.etag),
+    queryFn: ({ signal }) => {
+      const write = {
+        operation: 'deleteRule' as const,
+        input: { params: { id: seen.id } },
+        ifMatch: seen.etag,
+      };
+      return runTransaction(endpoint, [write], { dryRun: true, signal });
+    },
+    retry: false,
+    gcTime: 0,
+    staleTime: 0,
+  });
   const isChanged = now !== undefined && now.etag !== seen.etag;
   function onDelete(): void {
     remove.mutate(
       { params: { id: seen.id }, ifMatch: seen.etag },
       {
-        onSuccess: ({ dependentsCount }) => {
-          notifyDone(`Deleted; ${formatAmount(dependentsCount, 'known conclusion')} withdrawn`);
+        onSuccess: ({ dependentsCount, ...told }) => {
+          const least = told.consequencesComplete === false ? 'at least ' : '';
+          const withdrawn = `${least}${formatAmount(dependentsCount, 'conclusion')} withdrawn.`;
+          notifyDone(`Deleted; ${withdrawn}${notWorkedOutInWords(told)}`);
           onClose();
         },
       },
@@ -54,6 +76,13 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
     <Modal opened onClose={onClose} title="Delete this rule?" size="md">
       <p className={styles.deleted}>
         <CodeText text={seen.text} />
+      </p>
+      <p className="number" role="status">
+        {preview.isPending
+          ? 'Working out what would follow…'
+          : preview.data === undefined
+            ? 'What would follow is not known.'
+            : consequencesInWords(preview.data)}
       </p>
       <p>What only this rule concludes will no longer hold. To try that out, switch the rule off instead.</p>
       {isChanged ? (

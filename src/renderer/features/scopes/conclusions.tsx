@@ -4,12 +4,13 @@ import { IconEqual, IconRefresh } from '@tabler/icons-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
+import { withoutSupposedAway } from '../../api/supposed.ts';
 import { useIsOld, useRun } from '../../api/use-run.ts';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { ChangeTag } from '../../ui/change-tag.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
-import { formatCount } from '../../ui/format.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { CancelledNote, Running } from '../../ui/running.tsx';
 import { sideLabel } from './scopes-search.ts';
@@ -24,8 +25,8 @@ interface ConclusionRow {
   readonly atom: string;
 }
 
-/** What holds otherwise, each once: what is lost first. */
-export function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
+/** Conclusions that change, each once: what is lost first. */
+function conclusionRows(goals: WhatIfResult['goals']): ConclusionRow[] {
   const lost = new Set(goals.flatMap((goal) => goal.lost));
   const gained = new Set(goals.flatMap((goal) => goal.gained));
   return [
@@ -46,7 +47,7 @@ const columns: readonly Column<ConclusionRow>[] = [
   },
   {
     id: 'atom',
-    title: 'What holds',
+    title: 'Conclusion',
     width: 260,
     grow: 1,
     cell: ({ atom }) => <CodeLine text={atom} />,
@@ -65,8 +66,10 @@ function useTried(comparison: Comparison) {
   const canTry = !isTooMuch && !isEmpty && !isRefused(comparison);
   const again = useCallback(() => {
     const body = { ...supposed, ...scopeFieldsOfStored(target), timeoutMs: 60_000 };
-    if (canTry) start((signal) => call('whatIf', { body }, { signal }));
-    else clear();
+    if (!canTry) return clear();
+    start(async (signal) =>
+      withoutSupposedAway(await call('whatIf', { body }, { signal }), supposed.retract),
+    );
   }, [call, supposed, target, canTry, start, clear]);
   useEffect(() => again(), [again]);
   return { run, again, isTooMuch, isEmpty };
@@ -140,7 +143,7 @@ export function Conclusions({ comparison }: { comparison: Comparison }) {
         </Banner>
       )}
       <p role="status" className={`number ${styles.noteLine}`}>
-        In {sideLabel(comparison.pair.target)}, facts included: <strong>{formatCount(gained)}</strong> gained,{' '}
+        In {sideLabel(comparison.pair.target)}: <strong>{formatAmount(gained, 'conclusion')}</strong> gained,{' '}
         <strong>{formatCount(rows.length - gained)}</strong> lost
       </p>
       <div className={stack.fill}>

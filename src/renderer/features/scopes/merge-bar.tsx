@@ -4,6 +4,7 @@ import { IconGitMerge } from '@tabler/icons-react';
 import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/scopes.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { failureOf } from '../../api/problem.ts';
+import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Keys } from '../../ui/tags.tsx';
 import { sideLabel } from './scopes-search.ts';
@@ -54,9 +55,7 @@ function Outcome({ comparison }: { comparison: Comparison }) {
         <strong>{formatAmount(data.added, 'fact')}</strong> added, {formatCount(data.updated)} updated,{' '}
         {formatCount(data.deleted)} deleted
       </span>
-      <span className="number dim">
-        {formatAmount(data.gained, 'known conclusion')} gained, {formatCount(data.lost)} lost
-      </span>
+      <span className="number dim">{consequencesInWords(data)}</span>
     </>
   );
 }

@@ -70,7 +70,8 @@ function Changed({ rows }: { rows: readonly OutcomeRow[] }) {
 }
 
 function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
-  const change = gained.length + lost.length === 0 ? 'no change' : '';
+  const isSame = gained.length + lost.length === 0 && before.length === after.length;
+  const change = isSame ? 'no change' : '';
   const parts = [
     lost.length > 0 ? `−${formatCount(lost.length)}` : '',
     gained.length > 0 ? `+${formatCount(gained.length)}` : '',
@@ -117,7 +118,15 @@ function asText(rows: readonly OutcomeRow[]): string {
   return rows.map(({ change, atom }) => `${signs[change]} ${atom}`).join('\n');
 }
 
-function NothingChanges({ hasGoals }: { hasGoals: boolean }) {
+/** What the changes say themselves is no conclusion, and stands in no line. */
+function NothingChanges({ goals }: { goals: readonly GoalOutcome[] }) {
+  const hasGoals = goals.length > 0;
+  if (goals.some(({ before, after }) => before.join('\n') !== after.join('\n')))
+    return (
+      <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="Nothing else would change">
+        Beside the facts of the changes themselves, the same holds as without them.
+      </EmptyState>
+    );
   return (
     <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="Nothing would change">
       {hasGoals
@@ -187,7 +196,7 @@ export function OutcomeView({ result }: { result: WhatIfResult }) {
       text={() => asText(shown)}
     >
       {shown.length === 0 ? (
-        <NothingChanges hasGoals={goals.length > 0} />
+        <NothingChanges goals={goals} />
       ) : (
         <Changed key={`${chosen ?? 'all'} ${withUnchanged}`} rows={shown} />
       )}

@@ -20,12 +20,12 @@ export function totalsOf(goals: readonly GoalOutcome[]): { gained: number; lost:
 /** The lines of the goals: what is lost, what is gained, then, where wanted, what stays. Each in its order. */
 export function rowsOf(goals: readonly GoalOutcome[], withUnchanged: boolean): OutcomeRow[] {
   const rows: OutcomeRow[] = [];
-  for (const { goal, before, gained, lost } of goals) {
+  for (const { goal, before, after, gained, lost } of goals) {
     for (const atom of lost) rows.push({ change: 'lost', atom, goal });
     for (const atom of gained) rows.push({ change: 'gained', atom, goal });
     if (!withUnchanged) continue;
-    const gone = new Set(lost);
-    for (const atom of before) if (!gone.has(atom)) rows.push({ change: 'unchanged', atom, goal });
+    const stays = new Set(after);
+    for (const atom of before) if (stays.has(atom)) rows.push({ change: 'unchanged', atom, goal });
   }
   return rows;
 }

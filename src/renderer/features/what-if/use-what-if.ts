@@ -2,6 +2,7 @@
 import { useCallback, useEffect } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { useSession } from '../../api/session.tsx';
+import { withoutSupposedAway } from '../../api/supposed.ts';
 import { type Run, useRun } from '../../api/use-run.ts';
 import { readChanges, requestOf } from './changes.ts';
 import type { WhatIfSearch } from './what-if-search.ts';
@@ -15,8 +16,9 @@ export function useWhatIf({ add, retract, without, goals }: WhatIfSearch): Run<W
   const { scope } = space;
   const again = useCallback(() => {
     const { changes, isReady } = readChanges({ add, retract, without, goals });
-    if (isReady) start((signal) => call('whatIf', { body: requestOf(changes, scope) }, { signal }));
-    else clear();
+    if (!isReady) return clear();
+    const body = requestOf(changes, scope);
+    start(async (signal) => withoutSupposedAway(await call('whatIf', { body }, { signal }), body.retract));
   }, [call, scope, start, clear, add, retract, without, goals]);
   useEffect(() => again(), [again]);
   return { ...run, again };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { ask, bodyOf } from './ask.ts';
 import type { BrowseContext } from './browse.ts';
+import { consequencesOf } from './consequences.ts';
 import { FactUses } from './context/fact-uses.ts';
 import { FactStore, type FactToStore } from './facts/fact-store.ts';
-import { knownChanges } from './known-changes.ts';
 import { KeptListings } from './kept-listings.ts';
 import { parseAtom, parseRule } from './logic/parse.ts';
 import type { Limits } from './solve/evaluation.ts';
@@ -13,10 +13,10 @@ import { Reasoner } from './solve/reasoner.ts';
 import { changeRules } from './apply-rules.ts';
 import { DatabaseState } from './state.ts';
 import type { SupposedOperation } from './suppose.ts';
-import { askInput, refusal } from './testing/engine-fixtures.ts';
+import { askInput } from './testing/engine-fixtures.ts';
 import { suppose } from './testing/supposed.ts';
 
-/** How many known conclusions a change would bring and take. */
+/** How many conclusions a change would bring and take, whether or not anybody asked. */
 
 const tenant = 'tenant';
 
@@ -55,7 +55,13 @@ async function asked(
     changeRules(database.rules, { kind: 'teach', rule }, { id: `r${at + 1}`, time: 0, generation });
   }
   const program = new Program(database.rules.all());
-  const reasoner = new Reasoner(store, program, new Map(), () => Promise.resolve(), new MemoryBudget(1e9));
+  const reasoner = new Reasoner(
+    store,
+    program,
+    new Map(),
+    () => new Promise(setImmediate),
+    new MemoryBudget(1e9),
+  );
   const context = {
     database,
     tenant: { facts: store, uses: new FactUses(store) },
@@ -75,24 +81,36 @@ function limitsOf(changes: Partial<Limits>): Omit<Limits, 'memory'> {
   return { timeoutMs: 60_000, maxDerivations: 1e9, signal: new AbortController().signal, ...changes };
 }
 
-async function changes(before: BrowseContext, ...operations: SupposedOperation[]) {
-  const { context, touched } = await suppose(before, operations);
-  return knownChanges(before, context, new Set(touched.keys()));
+async function consequences(
+  before: BrowseContext,
+  operations: readonly SupposedOperation[],
+  limits = limitsOf({}),
+) {
+  const { context: after, touched } = await suppose(before, operations);
+  const states = {
+    before,
+    after,
+    relations: touched.keys(),
+    views: [{ kind: 'all' as const }],
+    listsLost: true,
+  };
+  return consequencesOf(states, limits);
 }
 
-test('conclusions of a kind that was asked for are counted, those that nobody asked for are not', async () => {
+async function changes(before: BrowseContext, ...operations: SupposedOperation[]) {
+  const { gained, lost, notWorkedOut } = await consequences(before, operations);
+  expect(notWorkedOut).toEqual([]);
+  return { gained, lost };
+}
+
+test('conclusions are counted that nobody asked for', async () => {
   const rules = ['q(?x) :- p(?x)', 'r(?x) :- q(?x)', 'other(?x) :- p(?x)'];
   const before = await asked(['p(a)', 'p(b)'], rules, ['q(?x)', 'r(a)']);
-  expect(await changes(before, tell('p(c)', 'p(d)'), forget('p(a)'))).toEqual({ gained: 2, lost: 2 });
+  expect(await changes(before, tell('p(c)', 'p(d)'), forget('p(a)'))).toEqual({ gained: 6, lost: 3 });
   expect(await changes(before, tell('unread(a)'))).toEqual({ gained: 0, lost: 0 });
 });
 
-test('a question that had no answer counts when it gets some', async () => {
-  const before = await asked(['s(a)'], ['q(?x) :- p(?x)'], ['q(a)']);
-  expect(await changes(before, tell('p(a)', 'p(b)'))).toEqual({ gained: 1, lost: 0 });
-});
-
-test('what is stored is no conclusion, and what holds still is not lost', async () => {
+test('what is stored, or only supposed, is no conclusion, and what holds still is not lost', async () => {
   const before = await asked(['p(a)', 'p(b)', 'q(b)'], ['q(?x) :- p(?x)'], ['q(?x)']);
   expect(await changes(before, tell('q(a)'))).toEqual({ gained: 0, lost: 0 });
   expect(await changes(before, tell('q(c)'))).toEqual({ gained: 0, lost: 0 });
@@ -124,12 +142,42 @@ test('it makes nothing known, brings no constant into the dictionary and counts 
   expect([...reasoner.tallies.values()]).toEqual([{ fired: 1 }]);
 });
 
-test('a limit is refused', async () => {
-  const chain = Array.from({ length: 60 }, (_, at) => `edge(n${at}, n${at + 1})`);
-  const rules = ['path(?x, ?y) :- edge(?x, ?y)', 'path(?x, ?z) :- path(?x, ?y), path(?y, ?z)'];
-  const before = await asked(chain, rules, ['path(?x, ?y)']);
-  const { context, touched } = await suppose(before, [tell('edge(n60, n61)')]);
-  const limited = { ...context, pacer: before.reasoner.pacer(limitsOf({ maxDerivations: 100 })) };
-  const error = await refusal(knownChanges(before, limited, new Set(touched.keys())));
-  expect([error.code, error.members['limit']]).toEqual(['InferenceLimitExceeded', 'maxDerivations']);
+test('what is lost is listed by code point', async () => {
+  const rules = ['q(?x) :- p(?x)', '-r(?x) :- q(?x)'];
+  const before = await asked(['p(b)', 'p(a)'], rules, []);
+  const { lostAtoms } = await consequences(before, [forget('p(a)'), forget('p(b)')]);
+  expect(lostAtoms).toEqual(['-r(a)', '-r(b)', 'q(a)', 'q(b)']);
+});
+
+const endless = ['n(?y) :- n(?x), ?y = ?x + 1', 'n(?x) :- p(?x)', 'above(?x) :- n(?x)'];
+
+test('what a limit ends is named, with what rests on it, and the rest is counted', async () => {
+  const rules = [...endless, 'q(?x) :- p(?x)', '-r(?x) :- q(?x)'];
+  const before = await asked(['p(1)'], rules, []);
+  const found = await consequences(before, [tell('p(7)')], limitsOf({ maxDerivations: 2000 }));
+  expect(found).toMatchObject({ gained: 2, lost: 0, notWorkedOut: ['above/1', 'n/1'] });
+});
+
+test('without time nothing is worked out, and all that is reached is named', async () => {
+  const before = await asked(['p(1)'], ['q(?x) :- p(?x)', '-r(?x, ?x) :- q(?x)', 'apart(?x) :- s(?x)'], []);
+  const found = await consequences(before, [tell('p(7)')], limitsOf({ timeoutMs: 0 }));
+  expect(found).toMatchObject({ gained: 0, lost: 0, notWorkedOut: ['-r/2', 'q/1'] });
+});
+
+test('a caller who has gone ends it', async () => {
+  const before = await asked(['p(1)'], endless, []);
+  const gone = new AbortController();
+  setTimeout(() => gone.abort(), 20);
+  await expect(consequences(before, [tell('p(7)')], limitsOf({ signal: gone.signal }))).rejects.toThrow(
+    'the client has gone',
+  );
+});
+
+test('its tables are let go, and those of questions stay', async () => {
+  const before = await asked(['p(a)'], ['q(?x) :- p(?x)'], ['q(?x)']);
+  const { memory } = before.reasoner;
+  const held = memory.heldBytes;
+  await consequences(before, [tell('p(b)')]);
+  expect(memory.heldBytes).toBe(held);
+  expect(before.reasoner.conclusions).toBe(1);
 });

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { withoutSupposedAway } from './supposed.ts';
+
+test('a fact that was supposed to be retracted is no conclusion that is lost', () => {
+  const goal = { goal: 'p(?x1)', before: ['-p(a)', 'p(a)', 'p(b)'], after: [], gained: [] };
+  const result = { goals: [{ ...goal, lost: ['-p(a)', 'p(a)', 'p(b)'] }] };
+  const lostOf = (retracted: Parameters<typeof withoutSupposedAway>[1]) =>
+    withoutSupposedAway(result, retracted).goals[0]?.lost;
+  expect(lostOf([{ predicate: 'p', args: ['a'], truthVal: true }])).toEqual(['-p(a)', 'p(b)']);
+  expect(lostOf([{ predicate: 'p', args: ['a'], truthVal: null }])).toEqual(['p(b)']);
+  expect(lostOf([])).toEqual(['-p(a)', 'p(a)', 'p(b)']);
+});
