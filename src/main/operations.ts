@@ -112,12 +112,28 @@ export function createHandlers(service: ServiceState): Handlers {
     exportKnowledge: (caller, { query }) => exportKnowledge(service.engine, caller, query),
     listDatabases: (caller) => service.engine.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
-    deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),
-    nukeDatabase: (caller, { params }) => service.engine.nukeDatabase(caller, params.name),
+    deleteDatabase: async (caller, { params }) => {
+      const cleared = await service.engine.deleteDatabase(caller, params.name);
+      await service.agents.eraseCalls(params.name, null);
+      return cleared;
+    },
+    nukeDatabase: async (caller, { params }) => {
+      const cleared = await service.engine.nukeDatabase(caller, params.name);
+      await service.agents.eraseCalls(params.name, null);
+      return cleared;
+    },
     listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
     createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
-    deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
-    nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
+    deleteTenant: async (caller, { params }) => {
+      const cleared = await service.engine.deleteTenant(caller, params.name, params.id);
+      await service.agents.eraseCalls(params.name, params.id);
+      return cleared;
+    },
+    nukeTenant: async (caller, { params }) => {
+      const cleared = await service.engine.nukeTenant(caller, params.name, params.id);
+      await service.agents.eraseCalls(params.name, params.id);
+      return cleared;
+    },
     ...authenticationHandlers(service),
     ...agentHandlers(service),
     ...replicationHandlers(service),

@@ -32,7 +32,14 @@ import {
 import { removeEndpoint, writeEndpoint } from './endpoint-file.ts';
 import type { Activity } from './http/activity.ts';
 import { createHttpApp, type HttpApp } from './http/app.ts';
-import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './http/caller.ts';
+import {
+  callerFor,
+  checkedPlace,
+  databaseNotFound,
+  namedPlace,
+  requireCovered,
+  requireSamePlace,
+} from './http/caller.ts';
 import { bundlePath } from './http/files.ts';
 import type { ServicePhase } from './http/host.ts';
 import { isLoopbackAddress } from './http/origin.ts';
@@ -43,6 +50,7 @@ import { createLanguageModel, type ProviderCall } from './llm/create-language-mo
 import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { KnownAgents } from './mcp/agents.ts';
+import { KeptSessions } from './mcp/kept-sessions.ts';
 import { mountMcp } from './mcp/mount.ts';
 import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
@@ -139,6 +147,7 @@ class RunningService implements Service, ServiceState {
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
   readonly #mcpSurface: { readonly surface?: McpSurface };
+  readonly #keptSessions = new KeptSessions();
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -318,7 +327,7 @@ class RunningService implements Service, ServiceState {
         admitTry: (address) => this.authentication.admitTry(address),
       },
       [
-        (app) => mountMcp(app, mcp, this.#mcpSurface),
+        (app) => mountMcp(app, mcp, { kept: this.#keptSessions, ...this.#mcpSurface }),
         (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
       ],
     );
@@ -404,6 +413,7 @@ class RunningService implements Service, ServiceState {
     } catch (error) {
       throw openFailure(error, storageDir);
     }
+    await Promise.all([this.#keptSessions.open(this.#engine), this.agents.open(this.#engine)]);
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
     if (endpointFile === null) return;
@@ -509,6 +519,7 @@ class RunningService implements Service, ServiceState {
         const identity = present(request.identity, 'the credential was looked at');
         requireCovered(identity, { database, tenant: tenant ?? 'default' });
         const place = checkedPlace(named, false);
+        if (bound !== undefined) requireSamePlace(namedPlace(request), bound);
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },
