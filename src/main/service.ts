@@ -60,6 +60,7 @@ import { heldFolder, listenFailure, openFailure } from './start-failure.ts';
 import { StartRefusal } from './start-refusal.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
+import { MetricsHistory } from './telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
 export { usualQuietMs } from './warm-up.ts';
@@ -148,6 +149,7 @@ class RunningService implements Service, ServiceState {
   readonly #endLimits: EndLimits;
   readonly #mcpSurface: { readonly surface?: McpSurface };
   readonly #keptSessions = new KeptSessions();
+  readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -314,6 +316,7 @@ class RunningService implements Service, ServiceState {
         settings: this.#config,
         dispatcher: this.#dispatcher,
         metrics: this.#metrics,
+        metricsHistory: () => this.#metricsHistory.text(),
         workbenchFolder: this.#installation.workbenchFolder,
         samplesFolder: this.#installation.samplesFolder,
         bundleFile: this.#installation.bundleFile,
@@ -413,7 +416,7 @@ class RunningService implements Service, ServiceState {
     } catch (error) {
       throw openFailure(error, storageDir);
     }
-    await Promise.all([this.#keptSessions.open(this.#engine), this.agents.open(this.#engine)]);
+    await this.#openJournals(this.#engine);
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
     if (endpointFile === null) return;
@@ -426,6 +429,15 @@ class RunningService implements Service, ServiceState {
         'the endpoint file could not be written: commands need --url to find the service',
       );
     }
+  }
+
+  /** Has what the service keeps beside the log. */
+  async #openJournals(engine: Engine): Promise<void> {
+    await Promise.all([
+      this.#keptSessions.open(engine),
+      this.agents.open(engine),
+      this.#metricsHistory.open(engine.journal('metrics-history')),
+    ]);
   }
 
   /** Ready when there is something to serve. */
@@ -459,6 +471,7 @@ class RunningService implements Service, ServiceState {
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
     this.#phase = 'closing';
     this.#ending.abort();
+    await this.#metricsHistory.close();
     this.#metrics.close();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
