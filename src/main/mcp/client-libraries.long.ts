@@ -19,9 +19,16 @@ describe.each(clientLibraries)('a client of $title', (library) => {
   afterAll(async () => {
     await service?.close();
     installed?.remove();
-  });
+  }, patienceMs);
 
-  it.each(library.ways)('goes on after kill -9 and a restart, over %s', async (way) => {
-    expect(await installed.throughRestart(service, way)).toBe('went on');
+  const endsOver = library.endsOver ?? [];
+  it.each(library.ways.filter((way) => !endsOver.includes(way)))(
+    'goes on after kill -9 and a restart, over %s',
+    async (way) => {
+      expect(await installed.throughRestart(service, way)).toBe('went on');
+    },
+  );
+  it.each(endsOver)('connects over %s, and is told that its session has ended', async (way) => {
+    expect(await installed.throughRestart(service, way)).toMatch(/it ended: [^]*404[^]*SessionNotFound/);
   });
 });

@@ -19,6 +19,8 @@ export interface ClientLibrary {
   /** Installed together: aliases and versions, as in a package.json. */
   readonly packages: Readonly<Record<string, string>>;
   readonly ways: readonly Way[];
+  /** Ways of these after which it does not open its stream again: it connects, and its calls fail after a restart. */
+  readonly endsOver?: readonly Way[];
   /** Program text: gives `call(tool, given)` of a client that it connected. `way`, `url`, `headers` and `program` are there. */
   readonly connect: string;
 }
@@ -66,6 +68,7 @@ export const clientLibraries: readonly ClientLibrary[] = [
     title: `@ai-sdk/mcp ${version}`,
     packages: { 'ai-mcp': `npm:@ai-sdk/mcp@${version}` },
     ways: ['http', 'sse', 'stdio'] as const,
+    endsOver: ['sse'] as const,
     connect: `
       const { createMCPClient, experimental_createMCPClient } = await import('ai-mcp');
       const { Experimental_StdioMCPTransport: Stdio } = await import('ai-mcp/mcp-stdio');
@@ -117,7 +120,7 @@ export const clientLibraries: readonly ClientLibrary[] = [
     packages: { 'mcp-use': '1.34.6' },
     ways: ['http', 'stdio'],
     connect: `
-      const { MCPClient } = await import('mcp-use');
+      const { MCPClient } = await import('mcp-use/client');
       const server = way === 'stdio' ? program : { url: String(url), headers };
       const client = MCPClient.fromDict({ mcpServers: { kb: server } });
       const session = await client.createSession('kb');
