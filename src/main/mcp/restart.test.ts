@@ -261,7 +261,7 @@ describe('the log of calls', () => {
   });
 });
 
-it('what is kept beside the log is encrypted with the folder, and in no backup', async () => {
+it('what is kept beside the log is encrypted with the folder', async () => {
   await service.close();
   rmSync(folder, { recursive: true, force: true });
   const ENCRYPTION_KEY = '0123456789abcdef'.repeat(4);

@@ -19,8 +19,6 @@ export interface ClientLibrary {
   /** Installed together: aliases and versions, as in a package.json. */
   readonly packages: Readonly<Record<string, string>>;
   readonly ways: readonly Way[];
-  /** Ways of these after which it does not open its stream again: it connects, and its calls fail after a restart. */
-  readonly endsOver?: readonly Way[];
   /** Program text: gives `call(tool, given)` of a client that it connected. `way`, `url`, `headers` and `program` are there. */
   readonly connect: string;
 }
@@ -68,7 +66,6 @@ export const clientLibraries: readonly ClientLibrary[] = [
     title: `@ai-sdk/mcp ${version}`,
     packages: { 'ai-mcp': `npm:@ai-sdk/mcp@${version}` },
     ways: ['http', 'sse', 'stdio'] as const,
-    endsOver: ['sse'] as const,
     connect: `
       const { createMCPClient, experimental_createMCPClient } = await import('ai-mcp');
       const { Experimental_StdioMCPTransport: Stdio } = await import('ai-mcp/mcp-stdio');
