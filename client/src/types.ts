@@ -1647,7 +1647,7 @@ export type TestBridge = {
 };
 
 export type ToolCall = {
-  /** Ascends with every call of this run of the service; the id of its mcp.call event. */
+  /** Ascends with every call, through restarts; the id of its mcp.call event. */
   id: string;
   /** Epoch milliseconds. */
   time: number;

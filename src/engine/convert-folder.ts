@@ -2,6 +2,7 @@ import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from '
 import { keyOf, stateOf } from './open-engine.ts';
 import { pinState } from './state-snapshot.ts';
 import { putAlone } from './storage/alone-snapshot.ts';
+import { asideName, journalNames, readJournal, writeJournal } from './storage/journal.ts';
 import { openLog } from './storage/log.ts';
 import { StartupError } from './storage/startup-error.ts';
 
@@ -38,5 +39,22 @@ export async function convertFolder(task: FolderTask, { from, to }: KeyChange): 
     random,
     onWarn,
   });
+  await convertJournals(task, { from, to });
   return contentsOf(restored.state);
+}
+
+/**
+ * The same for what lies beside the log. Where the power goes meanwhile, the next start reads what is not encrypted, and
+ * sets aside what it cannot read.
+ */
+async function convertJournals({ backend, random, onWarn }: FolderTask, change: KeyChange): Promise<void> {
+  const names = await backend.list();
+  for (const name of journalNames) {
+    // One that was set aside is of no use, and may be readable by anybody.
+    if (names.includes(asideName(name))) await backend.remove(asideName(name));
+    if (!names.includes(name)) continue;
+    const { records } = await readJournal({ backend, name, key: keyOf(change.from), random, onWarn });
+    await writeJournal({ backend, name, key: keyOf(change.to), random }, records);
+  }
+  await backend.syncDirectory();
 }

@@ -63,6 +63,7 @@ test('a run that meets a full disk is told, and a later one evicts once there is
   const engine = new KnowledgeEngine({
     state,
     log,
+    openJournal: () => expect.unreachable('nothing is kept beside the log here'),
     lock: null,
     clock,
     memoryBytes: 1e9,

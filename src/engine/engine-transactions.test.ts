@@ -549,6 +549,7 @@ test('a commit that meets a full disk is refused and stays open, and can be trie
   const engine = new KnowledgeEngine({
     state,
     log,
+    openJournal: () => expect.unreachable('nothing is kept beside the log here'),
     lock: null,
     clock: new ManualClock(startTime),
     memoryBytes: 1e9,

@@ -85,6 +85,7 @@ import type { KeyToKeep } from './operation.ts';
 import type { OutcomeKey } from './outcome.ts';
 import type { Replica } from './replication/follower.ts';
 import type { Leader } from './replication/leader.ts';
+import type { Journal, JournalName } from './storage/journal.ts';
 
 /**
  * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
@@ -322,6 +323,8 @@ export interface Engine {
   subscribe(listener: (change: Change) => void): () => void;
   /** State of the log: `failed` while writes are refused. */
   storage(): 'ready' | 'failed';
+  /** What the service keeps beside the log under this name; one owner, which loads it first. Closed with the engine. */
+  journal(name: JournalName): Journal;
   counters(): EngineCounters;
   figures(): EngineFigures;
   /**

@@ -23,6 +23,7 @@ export { convertFolder } from './convert-folder.ts';
 export { openBackup, type VerifiedBackup } from './restore-backup.ts';
 export { repairFolder, type Repaired } from './repair-folder.ts';
 export { verifyFolder, type Verified } from './verify-folder.ts';
+export type { Journal, JournalName } from './storage/journal.ts';
 export { openFileBackend } from './storage/file-backend.ts';
 export { compareText } from './base/text-order.ts';
 export { canonicalName, wordRuns } from './context/mentions.ts';

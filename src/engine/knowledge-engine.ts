@@ -119,6 +119,7 @@ import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from './s
 import type { Operation, RuleOperation } from './operation.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
 import { repeatedReport, type Report } from './report.ts';
+import type { Journal, JournalName } from './storage/journal.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import type { Log } from './storage/log.ts';
 import { Transactions } from './transactions.ts';
@@ -135,6 +136,8 @@ import { type Write, WriteLane } from './write-lane.ts';
  */
 export interface EngineParts extends LiveParts {
   readonly log: Log;
+  /** Of the folder; no other engine has one of the same name. */
+  readonly openJournal: (name: JournalName) => Journal;
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
@@ -175,6 +178,7 @@ export class KnowledgeEngine implements Engine {
   readonly #windows: Windows;
   readonly #decay: DecaySchedule | null;
   readonly #newId: () => string;
+  readonly #journals: Journal[] = [];
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -726,6 +730,12 @@ export class KnowledgeEngine implements Engine {
     return this.#parts.log.status();
   }
 
+  journal(name: JournalName): Journal {
+    const journal = this.#parts.openJournal(name);
+    this.#journals.push(journal);
+    return journal;
+  }
+
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.#live.isClosed) return;
     this.#transactions.close();
@@ -735,6 +745,7 @@ export class KnowledgeEngine implements Engine {
     await this.#lane.close();
     // Nobody would read one that is in memory.
     await this.#snapshots.close(this.#parts.lock === null ? 0 : snapshotWithinMs);
+    await Promise.all(this.#journals.map((journal) => journal.close()));
     await this.#parts.log.close();
     await this.#parts.lock?.release();
   }

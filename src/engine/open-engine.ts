@@ -17,6 +17,7 @@ import {
   readFollowing,
   unmarkFollowing,
 } from './storage/following.ts';
+import { Journal } from './storage/journal.ts';
 import type { FolderLock } from './storage/lock-file.ts';
 import { lockFolder } from './storage/lock.ts';
 import { type FsyncMode, type Log, openLog } from './storage/log.ts';
@@ -102,12 +103,14 @@ export async function openEngineOn(
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
   const pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)));
+  const random = options.random ?? systemRandom;
   const { log, state, tallies } = await openStored(backend, { ...options, pause });
   const engine = new KnowledgeEngine({
     state,
     tallies,
     log,
     lock,
+    openJournal: (name) => new Journal({ backend, name, key: keyOf(options.encryptionKey), random, onWarn }),
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
@@ -139,7 +142,7 @@ export type StoredOptions = Pick<
 export async function openStored(backend: StorageBackend, options: StoredOptions): Promise<Stored> {
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
-  const random = options.random ?? ((bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
+  const random = options.random ?? systemRandom;
   const leads = (options.leaderUrl ?? null) === null;
   const following = await readFollowing(backend);
   const { log } = await openLog(backend, {
@@ -186,6 +189,10 @@ async function promote(
     );
   }
   await unmarkFollowing(backend);
+}
+
+function systemRandom(bytes: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(bytes));
 }
 
 /** The key that is written so; null where there is none. */

@@ -51,7 +51,7 @@ export interface McpHost {
   workbenchOf(caller: Caller): string | null;
   /**
    * Who makes this request: credential, role, database and tenant, both `default` where the headers are
-   * missing. With `bound`, database and tenant are those, whatever the headers say. Refuses with an
+   * missing. With `bound`, database and tenant are those, and headers that name others are refused. Refuses with an
    * EngineError what the credential does not cover and a database that does not exist.
    */
   callerOf(request: FastifyRequest, bound?: Binding): Caller;

@@ -13,6 +13,7 @@ import type {
 } from '../engine/contract/operations.ts';
 import type { agentOperations } from '../engine/contract/operations/agents.ts';
 import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
+import type { databaseOperations } from '../engine/contract/operations/databases.ts';
 import type { replicationOperations } from '../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../engine/contract/replication.ts';
@@ -111,18 +112,38 @@ export function createHandlers(service: ServiceState): Handlers {
     importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
     undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
     exportKnowledge: (caller, { query }) => exportKnowledge(service.engine, caller, query),
-    listDatabases: (caller) => service.engine.databases(caller),
-    createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
-    deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),
-    nukeDatabase: (caller, { params }) => service.engine.nukeDatabase(caller, params.name),
-    listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
-    createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
-    deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
-    nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
+    ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
     ...replicationHandlers(service),
     ...serviceHandlers(service),
+  };
+}
+
+function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof databaseOperations> {
+  /** What was called there goes with what was known there. */
+  async function erasing<Cleared>(
+    cleared: Promise<Cleared>,
+    database: string,
+    tenant: string | null,
+  ): Promise<Cleared> {
+    const answer = await cleared;
+    await service.agents.eraseCalls(database, tenant);
+    return answer;
+  }
+  return {
+    listDatabases: (caller) => service.engine.databases(caller),
+    createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
+    deleteDatabase: (caller, { params }) =>
+      erasing(service.engine.deleteDatabase(caller, params.name), params.name, null),
+    nukeDatabase: (caller, { params }) =>
+      erasing(service.engine.nukeDatabase(caller, params.name), params.name, null),
+    listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
+    createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
+    deleteTenant: (caller, { params }) =>
+      erasing(service.engine.deleteTenant(caller, params.name, params.id), params.name, params.id),
+    nukeTenant: (caller, { params }) =>
+      erasing(service.engine.nukeTenant(caller, params.name, params.id), params.name, params.id),
   };
 }
 

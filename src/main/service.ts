@@ -33,7 +33,14 @@ import {
 import { removeEndpoint, writeEndpoint } from './endpoint-file.ts';
 import type { Activity } from './http/activity.ts';
 import { createHttpApp, type HttpApp } from './http/app.ts';
-import { callerFor, checkedPlace, databaseNotFound, namedPlace, requireCovered } from './http/caller.ts';
+import {
+  callerFor,
+  checkedPlace,
+  databaseNotFound,
+  namedPlace,
+  requireCovered,
+  requireSamePlace,
+} from './http/caller.ts';
 import { bundlePath } from './http/files.ts';
 import type { ServicePhase } from './http/host.ts';
 import { isLoopbackAddress } from './http/origin.ts';
@@ -44,6 +51,7 @@ import { createLanguageModel, type ProviderCall } from './llm/create-language-mo
 import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { KnownAgents } from './mcp/agents.ts';
+import { KeptSessions } from './mcp/kept-sessions.ts';
 import { mountMcp } from './mcp/mount.ts';
 import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
@@ -53,6 +61,7 @@ import { heldFolder, listenFailure, openFailure } from './start-failure.ts';
 import { StartRefusal } from './start-refusal.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { createMetrics, type Metrics, noTraffic } from './telemetry/metrics.ts';
+import { MetricsHistory } from './telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
 export { usualQuietMs } from './warm-up.ts';
@@ -140,6 +149,8 @@ class RunningService implements Service, ServiceState {
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
   readonly #mcpSurface: { readonly surface?: McpSurface };
+  readonly #keptSessions = new KeptSessions();
+  readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -306,6 +317,7 @@ class RunningService implements Service, ServiceState {
         settings: this.#config,
         dispatcher: this.#dispatcher,
         metrics: this.#metrics,
+        metricsHistory: () => this.#metricsHistory.text(),
         workbenchFolder: this.#installation.workbenchFolder,
         samplesFolder: this.#installation.samplesFolder,
         bundleFile: this.#installation.bundleFile,
@@ -319,7 +331,7 @@ class RunningService implements Service, ServiceState {
         admitTry: (address) => this.authentication.admitTry(address),
       },
       [
-        (app) => mountMcp(app, mcp, this.#mcpSurface),
+        (app) => mountMcp(app, mcp, { kept: this.#keptSessions, ...this.#mcpSurface }),
         (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
       ],
     );
@@ -405,6 +417,7 @@ class RunningService implements Service, ServiceState {
     } catch (error) {
       throw openFailure(error, storageDir);
     }
+    await this.#openJournals(this.#engine);
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
     if (endpointFile === null) return;
@@ -417,6 +430,15 @@ class RunningService implements Service, ServiceState {
         'the endpoint file could not be written: commands need --url to find the service',
       );
     }
+  }
+
+  /** Has what the service keeps beside the log. */
+  async #openJournals(engine: Engine): Promise<void> {
+    await Promise.all([
+      this.#keptSessions.open(engine),
+      this.agents.open(engine),
+      this.#metricsHistory.open(engine.journal('metrics-history')),
+    ]);
   }
 
   /** Ready when there is something to serve. */
@@ -450,6 +472,7 @@ class RunningService implements Service, ServiceState {
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
     this.#phase = 'closing';
     this.#ending.abort();
+    await this.#metricsHistory.close();
     this.#metrics.close();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
@@ -510,6 +533,7 @@ class RunningService implements Service, ServiceState {
         const identity = present(request.identity, 'the credential was looked at');
         requireCovered(identity, { database, tenant: tenant ?? 'default' });
         const place = checkedPlace(named, false);
+        if (bound !== undefined) requireSamePlace(namedPlace(request), bound);
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },

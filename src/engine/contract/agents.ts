@@ -12,7 +12,7 @@ import {
 /** How the workbench names itself as a client of MCP, in the log of calls too. */
 export const workbenchClientName = 'Corollary workbench';
 
-/** Calls that are remembered, in memory alone. */
+/** Calls that are remembered, through restarts. */
 export const rememberedCalls = 10_000;
 
 export const listCallsQuerySchema = z.strictObject({
@@ -23,7 +23,7 @@ export type ListCallsQuery = z.output<typeof listCallsQuerySchema>;
 
 /** One finished tool call. */
 export const toolCallSchema = z.object({
-  id: z.string().describe('Ascends with every call of this run of the service; the id of its mcp.call event'),
+  id: z.string().describe('Ascends with every call, through restarts; the id of its mcp.call event'),
   time: timeSchema,
   client: z.string().nullable().describe('As the client names itself'),
   tool: z.string(),

@@ -56,6 +56,19 @@ export function checkedPlace(named: NamedPlace, needsTenant: boolean): Place {
   return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
 }
 
+/** Refuses with ValidationException a header that names another place than the one a session was opened for. */
+export function requireSamePlace({ database, tenant }: NamedPlace, opened: Place): void {
+  for (const [name, given, bound] of [
+    ['X-Database', database, opened.database],
+    ['X-Tenant-ID', tenant, opened.tenant],
+  ] as const)
+    if (given !== null && given !== bound)
+      throw badHeader(
+        name,
+        `names another than this session was opened for, ${JSON.stringify(bound)}: leave it out, or open another session`,
+      );
+}
+
 /** The caller that handlers are given. */
 export function callerFor(
   request: FastifyRequest,

@@ -226,6 +226,7 @@ describe('a restricted credential', () => {
       hasDatabase: (name) => engine.hasDatabase(name),
       remembers: (caller) => engine.remembers(caller),
       keptImport: () => null,
+      metricsHistory: () => '',
       abandon: (caller) => engine.abandon(caller),
       authenticate: (headers) =>
         headers['x-api-key'] === 'reader' ? { ...limited, role: 'reader' } : limited,

@@ -8,7 +8,7 @@ import type { HttpHost } from './host.ts';
 import { openApiSteps } from './openapi.ts';
 import { parseQuery } from './query-string.ts';
 
-/** What describes the service itself, for whoever has a credential: `/openapi.json` and `/metrics`. */
+/** What describes the service itself, for whoever has a credential: `/openapi.json`, `/metrics` and what those were. */
 export function addDescription(app: FastifyInstance, host: HttpHost, guard: Guard): void {
   let document: Promise<string> | null = null;
   app.get('/openapi.json', async (request, reply) => {
@@ -19,6 +19,10 @@ export function addDescription(app: FastifyInstance, host: HttpHost, guard: Guar
   app.get('/metrics', async (request, reply) => {
     admit(guard, request);
     return reply.type(host.metrics.contentType).send(await host.metrics.text());
+  });
+  app.get('/metrics/history', async (request, reply) => {
+    admit(guard, request);
+    return reply.type(host.metrics.contentType).send(host.metricsHistory());
   });
 }
 

@@ -37,6 +37,8 @@ export interface HttpHost {
   readonly settings: HttpSettings;
   readonly dispatcher: Dispatcher;
   readonly metrics: HttpObserver;
+  /** Metrics of the last day, each sample with its time, in Prometheus' text format. */
+  metricsHistory(): string;
   /** The built workbench and the samples; a folder that is missing is said so, not an error. */
   readonly workbenchFolder: string;
   readonly samplesFolder: string;

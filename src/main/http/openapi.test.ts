@@ -191,7 +191,7 @@ describe('every operation', () => {
       [path, ...aliases].map((each) => `${method} ${each}`),
     );
     expect(described.toSorted()).toEqual(
-      [...expected, 'GET /openapi.json', 'GET /metrics', 'GET /docs'].toSorted(),
+      [...expected, 'GET /openapi.json', 'GET /metrics', 'GET /metrics/history', 'GET /docs'].toSorted(),
     );
   });
 

@@ -104,6 +104,14 @@ function serviceDocuments(components: Components): Record<string, Described> {
       { 'text/plain': { schema: { type: 'string' }, example: metricsExample } },
       forReaders,
     ),
+    '/metrics/history': document(
+      'metricsHistory',
+      'Metrics of the last day',
+      'The series of /metrics that tell how the service fares, every five minutes, through restarts: each sample with ' +
+        'its time in epoch milliseconds, in the text format of Prometheus. A crash may lose the last minutes.',
+      { 'text/plain': { schema: { type: 'string' }, example: 'service_uptime_seconds 300 1760000000000\n' } },
+      [...forReaders, 'NotReady'],
+    ),
     '/openapi.json': document(
       'openapi',
       'This description',

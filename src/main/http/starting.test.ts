@@ -92,6 +92,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     hasDatabase: () => state.engine,
     remembers: () => state.engine,
     keptImport: () => null,
+    metricsHistory: () => '',
     abandon: () => false,
     authenticate: (headers) => state.authentication.authenticate(headers),
     holds: () => state.engine,

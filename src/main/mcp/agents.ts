@@ -16,7 +16,7 @@ import {
   type TestBridgeInput,
   workbenchClientName,
 } from '../../engine/contract/agents.ts';
-import { type Caller, invalid } from '../../engine/index.ts';
+import { type Caller, type Engine, invalid } from '../../engine/index.ts';
 import type { Binding, ToolCall } from '../mcp-host.ts';
 import { CallLog } from './call-log.ts';
 import { ssePath, statelessRevision, streamablePath } from './revisions.ts';
@@ -30,6 +30,7 @@ export interface Agents {
   setup(): AgentSetup;
   /** Starts the bridge as a client would, shakes hands through it, lists its tools and ends it. */
   testBridge(caller: Caller, input: TestBridgeInput): Promise<BridgeTested>;
+  eraseCalls(database: string, tenant: string | null): Promise<void>;
 }
 
 export interface AgentsParts {
@@ -47,6 +48,18 @@ export class KnownAgents implements Agents {
 
   constructor(parts: AgentsParts) {
     this.#parts = parts;
+  }
+
+  /** Has the calls of before, and keeps those to come, in the engine's folder. */
+  async open(engine: Pick<Engine, 'journal' | 'hasDatabase'>): Promise<void> {
+    await this.#log.open(engine.journal('mcp-calls'), ({ database }) => engine.hasDatabase(database));
+  }
+
+  /** Erases the calls in a database, or in one tenant of it: their arguments are of what was erased there. */
+  async eraseCalls(database: string, tenant: string | null): Promise<void> {
+    await this.#log.erase(
+      (place) => place.database === database && (tenant ?? place.tenant) === place.tenant,
+    );
   }
 
   /** Notes a call that has ended, then tells of it. */

@@ -1,12 +1,13 @@
 /**
- * The last tool calls of agents, in memory.
+ * The last tool calls of agents, in memory and, once it was opened, in a journal of the storage folder.
  *
  * Bounded twice: in number, as the contract has it, and in bytes. Every call is kept as one piece of bytes, so that nothing of a
- * message stays alive beside it and its size is known. Ids ascend, so an id that was forgotten still says what is older.
+ * message stays alive beside it and its size is known. Ids ascend, through restarts too, so an id that was forgotten still
+ * says what is older. A call is observed, not answered for: it reaches the folder a moment after it has ended.
  */
 import { setImmediate } from 'node:timers/promises';
-import { rememberedCalls, type ToolCallRecord } from '../../engine/contract/agents.ts';
-import { Slices } from '../../engine/index.ts';
+import { rememberedCalls, type ToolCallRecord, toolCallSchema } from '../../engine/contract/agents.ts';
+import { type Journal, Slices } from '../../engine/index.ts';
 import type { Binding, ToolCall } from '../mcp-host.ts';
 import { cutArguments, cutText } from './cut-arguments.ts';
 
@@ -17,6 +18,7 @@ const mostBytes = 32 * 1024 * 1024;
 const mostOfResult = 800;
 
 interface Kept extends Binding {
+  readonly number: number;
   /** The record as JSON, in UTF-8: a text in memory takes two bytes a character as soon as one character does. */
   readonly json: Buffer;
 }
@@ -32,22 +34,50 @@ export class CallLog {
   #kept: (Kept | undefined)[] = [];
   #start = 0;
   #bytes = 0;
-  /** Calls so far; the id of the last. */
-  #count = 0;
+  /** The id of the last call. */
+  #last = 0;
+  #journal: Journal | null = null;
 
   constructor(limits: CallLogLimits = { calls: rememberedCalls, bytes: mostBytes }) {
     this.#limits = limits;
   }
 
+  /** Reads the calls of before, but for those of places that there are no longer, and keeps those to come there. */
+  async open(journal: Journal, isThere: (place: Binding) => boolean): Promise<void> {
+    const slices = new Slices(() => setImmediate());
+    let isErased = false;
+    for (const record of await journal.load(() => this.#kept.slice(this.#start).flatMap(jsonOf))) {
+      await slices.breathe();
+      const kept = keptOf(record);
+      if (kept === null) continue;
+      this.#last = Math.max(this.#last, kept.number);
+      if (isThere(kept)) this.#keep(kept);
+      else isErased = true;
+    }
+    this.#journal = journal;
+    if (isErased) journal.rewrite();
+  }
+
+  /** Erases the calls of these places; resolves when the folder has them no longer. */
+  async erase(isErased: (place: Binding) => boolean): Promise<void> {
+    const kept = this.#kept.slice(this.#start);
+    this.#kept = [];
+    this.#start = 0;
+    this.#bytes = 0;
+    for (const each of kept) if (each !== undefined && !isErased(each)) this.#keep(each);
+    if (this.#kept.length === kept.length) return;
+    this.#journal?.rewrite();
+    await this.#journal?.flush(true);
+  }
+
   /** The call's id. */
   add(call: ToolCall, time: number): string {
     const { database, tenant } = call.caller;
-    const id = String(++this.#count);
+    const number = ++this.#last;
+    const id = String(number);
     const json = Buffer.from(JSON.stringify(recordOf(call, id, time)));
-    this.#kept.push({ database, tenant, json });
-    this.#bytes += json.length;
-    while (this.#size > this.#limits.calls || (this.#bytes > this.#limits.bytes && this.#size > 1))
-      this.#forgetOldest();
+    this.#keep({ number, database, tenant, json });
+    this.#journal?.append(json);
     return id;
   }
 
@@ -59,11 +89,10 @@ export class CallLog {
   ): Promise<ToolCallRecord[]> {
     const slices = new Slices(() => setImmediate());
     const found: Buffer[] = [];
-    const newest = Math.min(this.#count, (before ?? Number.POSITIVE_INFINITY) - 1);
-    const first = this.#count - this.#size + 1;
-    for (let number = newest; number >= first && found.length < limit; number--) {
-      const kept = this.#kept[this.#start + number - first];
-      if (kept !== undefined && covers(kept)) found.push(kept.json);
+    const end = before ?? Number.POSITIVE_INFINITY;
+    for (let at = this.#kept.length - 1; at >= this.#start && found.length < limit; at--) {
+      const kept = this.#kept[at];
+      if (kept !== undefined && kept.number < end && covers(kept)) found.push(kept.json);
     }
     const calls: ToolCallRecord[] = [];
     for (const json of found) {
@@ -77,12 +106,38 @@ export class CallLog {
     return this.#kept.length - this.#start;
   }
 
+  #keep(kept: Kept): void {
+    this.#kept.push(kept);
+    this.#bytes += kept.json.length;
+    while (this.#size > this.#limits.calls || (this.#bytes > this.#limits.bytes && this.#size > 1))
+      this.#forgetOldest();
+  }
+
   #forgetOldest(): void {
     this.#bytes -= this.#kept[this.#start]?.json.length ?? 0;
     this.#kept[this.#start++] = undefined;
     if (this.#start < this.#kept.length / 2) return;
     this.#kept = this.#kept.slice(this.#start);
     this.#start = 0;
+  }
+}
+
+function jsonOf(kept: Kept | undefined): Buffer[] {
+  return kept === undefined ? [] : [kept.json];
+}
+
+/** A call that was kept by an earlier process; null: it is of another make. */
+function keptOf(record: Uint8Array): Kept | null {
+  const json = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+  try {
+    const call = toolCallSchema.safeParse(JSON.parse(json.toString()));
+    if (!call.success) return null;
+    const { id, database, tenant } = call.data;
+    const number = Number(id);
+    return Number.isSafeInteger(number) ? { number, database, tenant, json } : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

@@ -1,19 +1,13 @@
 /**
- * What the two transports share: who may speak in a session, and handing a raw response over to the SDK.
+ * What the two transports share: when a session may be spoken in, and handing a raw response over to the SDK.
  *
- * A session answers only the credential that opened it, and a request that names another database or tenant
- * than the session's is refused rather than carried out in the wrong place.
+ * A request that names another database or tenant than the session's is refused rather than carried out in the wrong
+ * place.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Caller,
-  type Cancellation,
-  CancellationSource,
-  EngineError,
-  invalid,
-} from '../../engine/index.ts';
+import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import type { CallContext, CallContexts } from './server.ts';
 import type { Session } from './sessions.ts';
@@ -25,18 +19,13 @@ export function createContexts(): CallContexts {
   return new AsyncLocalStorage<CallContext>();
 }
 
-/** The caller of a request within an open session. Refuses what the session was not opened for. */
-export function callerInSession(host: McpHost, session: Session, request: FastifyRequest): Caller {
-  const caller = host.callerOf(request, session.binding);
-  if (caller.credential !== session.credential) throw unknownSession();
-  requireSame(request, 'x-database', 'X-Database', session.binding.database);
-  requireSame(request, 'x-tenant-id', 'X-Tenant-ID', session.binding.tenant);
-  if (session.busy >= maxRunningCalls)
-    throw new EngineError(
-      'RateLimited',
-      `${maxRunningCalls} calls of this session are running: wait for their answers`,
-    );
-  return caller;
+/** Refuses with RateLimited a session that has as many requests as one may have. */
+export function requireTurn(session: Session): void {
+  if (session.busy < maxRunningCalls) return;
+  throw new EngineError(
+    'RateLimited',
+    `${maxRunningCalls} calls of this session are running: wait for their answers`,
+  );
 }
 
 /**
@@ -58,12 +47,6 @@ export function unknownSession(): EngineError {
     'SessionNotFound',
     'there is no MCP session of this id: it has ended, open a new one',
   );
-}
-
-function requireSame(request: FastifyRequest, header: string, name: string, bound: string): void {
-  const given = request.headers[header];
-  if (given !== undefined && given !== bound)
-    throw invalid(name, `this session was opened for ${JSON.stringify(bound)}: open another session`);
 }
 
 /**

@@ -305,20 +305,21 @@ describe('a session', () => {
     return body.key;
   }
 
-  it('is unknown to every other key, however much that may do', async () => {
+  it("is no other key's, however much that may do", async () => {
     const key = await made({ role: 'writer' });
     const session = await openSession({ 'x-api-key': key });
     const { stream, path } = await openSse({ 'x-api-key': key });
     const thief = { 'mcp-session-id': session };
+    const foreign = { status: 403, body: { code: 'Forbidden' } };
     const unknown = { status: 404, body: { code: 'SessionNotFound' } };
-    expect(await post('/mcp', toolCall(2, 'predicates', {}), thief)).toMatchObject(unknown);
+    expect(await post('/mcp', toolCall(2, 'predicates', {}), thief)).toMatchObject(foreign);
     expect(await post(path, toolCall(2, 'predicates', {}))).toMatchObject(unknown);
     for (const method of ['GET', 'DELETE'])
       expect(
         await service.call(method, '/mcp', undefined, {
           headers: { 'x-api-key': apiKey, accept, ...thief },
         }),
-      ).toMatchObject(unknown);
+      ).toMatchObject(foreign);
     const own = { ...thief, 'x-api-key': key };
     expect(await post('/mcp', toolCall(3, 'predicates', {}), own)).toMatchObject({ status: 200 });
     stream.close();

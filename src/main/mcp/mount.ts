@@ -11,6 +11,7 @@ import { EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
+import type { KeptSessions } from './kept-sessions.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { Notices } from './notices.ts';
 import { ssePath, streamablePath } from './revisions.ts';
@@ -25,6 +26,8 @@ import type { McpSurface } from './surface.ts';
 const lookMs = 250;
 
 export interface MountOptions {
+  /** What of sessions outlasts the process; opened before the first request is answered. */
+  readonly kept: KeptSessions;
   readonly limits?: SessionLimits;
   /** What is offered, if not the knowledge base. For tests. */
   readonly surface?: McpSurface;
@@ -37,7 +40,7 @@ export interface MountOptions {
 export function mountMcp(
   app: FastifyInstance,
   outer: McpHost,
-  { limits = defaultLimits, surface = knowledgeSurface }: MountOptions = {},
+  { kept, limits = defaultLimits, surface = knowledgeSurface }: MountOptions,
 ): void {
   const contexts = createContexts();
   const host: McpHost = {
@@ -53,6 +56,8 @@ export function mountMcp(
     ...surroundings,
     stateless,
     sessions: new Sessions<SessionTransport>(limits),
+    kept,
+    reviving: new Map(),
   };
   const sse: SseEndpoint = { ...surroundings, sessions: new Sessions<SSEServerTransport>(limits) };
   host.listClients(() => [
@@ -116,7 +121,8 @@ async function openSseStream(
   reply: FastifyReply,
 ): Promise<void> {
   const { headers } = request;
-  if (headers['mcp-protocol-version'] !== undefined || headers['mcp-session-id'] !== undefined) {
+  // Only the session tells: some clients of the older transport name a revision on its stream too.
+  if (headers['mcp-session-id'] !== undefined) {
     reply.header('Allow', 'POST, DELETE');
     throw new EngineError(
       'MethodNotAllowed',

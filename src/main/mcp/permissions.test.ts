@@ -143,7 +143,7 @@ describe('sessions of a key that is revoked, expires or is restricted otherwise'
     expect(await stream.text()).toContain('event: endpoint');
     await notifications.text();
     expect(await statuses(key.key)).toEqual([status, status]);
-    await expect(client.listTools()).rejects.toThrow(/401|SessionNotFound/);
+    await expect(client.listTools()).rejects.toThrow(/401|Forbidden/);
     await client.close();
   });
 });

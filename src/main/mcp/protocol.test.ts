@@ -1,6 +1,8 @@
 /** What MCP's addresses answer to those who do not speak as the official client does. */
 import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClientList } from '../../engine/contract/agents.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 
 let service: ServiceUnderTest;
@@ -45,20 +47,20 @@ function openStream(
   return new Promise((resolve, reject) => {
     const outgoing = request(new URL('/mcp/sse', service.address), { headers }, (response) => {
       const chunks = response.setEncoding('utf8')[Symbol.asyncIterator]();
-      let text = '';
+      let said = '';
       resolve({
         response,
         async next() {
           for (;;) {
-            const end = text.indexOf('\n\n');
+            const end = said.indexOf('\n\n');
             if (end !== -1) {
-              const event = text.slice(0, end);
-              text = text.slice(end + 2);
+              const event = said.slice(0, end);
+              said = said.slice(end + 2);
               return event;
             }
             const { value, done } = (await chunks.next()) as IteratorResult<string>;
             if (done === true) return '';
-            text += value;
+            said += value;
           }
         },
       });
@@ -193,13 +195,68 @@ describe('the SSE transport', () => {
   });
 
   it('does not serve Streamable HTTP its stream, and says so', async () => {
-    for (const headers of [{ 'mcp-protocol-version': '2025-11-25' }, { 'mcp-session-id': 'any' }]) {
+    for (const more of [{}, { 'mcp-protocol-version': '2025-11-25' }]) {
+      const headers = { ...more, 'mcp-session-id': 'any' };
       const answered = await service.call('GET', '/mcp/sse', undefined, {
         headers: { ...accept, ...headers },
       });
       expect(answered).toMatchObject({ status: 405, body: { code: 'MethodNotAllowed' } });
       expect(answered.headers.get('allow')).toBe('POST, DELETE');
     }
+  });
+
+  it('opens its stream to a client that names a revision on its first GET', async () => {
+    const stream = await openStream({ 'mcp-protocol-version': '2025-11-25' });
+    expect(stream.response.statusCode).toBe(200);
+    expect(await stream.next()).toMatch(/^event: endpoint\n/);
+    stream.response.destroy();
+  });
+});
+
+describe('a POST without a session and without Accept', () => {
+  function plain(
+    message: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; type: string; body: string }> {
+    const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+    return new Promise((resolve, reject) => {
+      const sent = request(new URL('/mcp', service.address), options, (response) => {
+        const { statusCode: status = 0, headers: got } = response;
+        text(response).then((body) => resolve({ status, type: got['content-type'] ?? '', body }), reject);
+      });
+      sent.once('error', reject).end(JSON.stringify(message));
+    });
+  }
+
+  it.each([{}, { accept: '*/*' }])('is answered statelessly, as JSON: %j', async (headers) => {
+    for (const [message, expected] of [
+      [initialize, { result: { protocolVersion: '2025-11-25' } }],
+      [{ jsonrpc: '2.0', id: 2, method: 'tools/list' }, { result: { tools: expect.any(Array) } }],
+      [
+        toolCall(3, 'tell', { predicate: 'plain', args: ['a'] }),
+        { id: 3, result: { structuredContent: { atom: 'plain(a)' } } },
+      ],
+    ] as const) {
+      const { status, type, body } = await plain(message, headers);
+      expect([status, type]).toEqual([200, 'application/json']);
+      expect(JSON.parse(body)).toMatchObject(expected);
+    }
+    const note = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    expect(await plain(note, headers)).toMatchObject({ status: 202, body: '' });
+  });
+
+  it('is of the database and tenant of its headers, and lists its client', async () => {
+    const tell = toolCall(1, 'tell', { predicate: 'there', args: ['a'] });
+    await plain(tell, { 'x-tenant-id': 'plainly' });
+    const asked = await plain(toolCall(2, 'ask', { predicate: 'there', args: ['?x'] }), {
+      'x-tenant-id': 'plainly',
+    });
+    expect(asked.body).toContain('there(a)');
+    expect((await plain(tell, { 'x-database': 'nowhere' })).status).toBe(404);
+    const { body } = await service.call<ClientList>('GET', '/mcp/clients');
+    expect(body.clients).toContainEqual(
+      expect.objectContaining({ transport: 'stateless', tenant: 'plainly', calls: 2 }),
+    );
   });
 });
 

@@ -32,11 +32,11 @@ export type CallContexts = AsyncLocalStorage<CallContext>;
 export interface SessionHooks {
   /** Brackets every request that does work: +1, then -1. */
   onCall(change: 1 | -1): void;
-  /** A document of which the client wants to be told when it changes, or not any more. */
-  onSubscription(uri: string, isWanted: boolean): void;
+  /** A document of which the client wants to be told when it changes, or not any more; answered when that resolves. */
+  onSubscription(uri: string, isWanted: boolean): Promise<void>;
 }
 
-const noHooks: SessionHooks = { onCall() {}, onSubscription() {} };
+const noHooks: SessionHooks = { onCall() {}, async onSubscription() {} };
 
 /** What the servers of all connections share. */
 export interface ServerParts {
@@ -109,12 +109,12 @@ function addResources(server: Server, surface: McpSurface, hooks: SessionHooks, 
       return read;
     }),
   );
-  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
-    hooks.onSubscription(uri, true);
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    await hooks.onSubscription(uri, true);
     return {};
   });
-  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
-    hooks.onSubscription(uri, false);
+  server.setRequestHandler('resources/unsubscribe', async ({ params: { uri } }) => {
+    await hooks.onSubscription(uri, false);
     return {};
   });
 }

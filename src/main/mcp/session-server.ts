@@ -18,6 +18,15 @@ export interface SessionSurroundings extends ServerParts {
   readonly nextClientId: () => string;
 }
 
+/** What a session is told of that outlasts the process; of one that ends with its stream, nothing is kept. */
+export interface KeptWishes {
+  /** Those of before. */
+  readonly uris: readonly string[];
+  keep(uri: string, isWanted: boolean): Promise<void>;
+}
+
+const noWishes: KeptWishes = { uris: [], async keep() {} };
+
 /**
  * The server of one session, which tells its client what changed in the opener's space: the documents it subscribed to,
  * and the list of them. While the client reads nothing, what is to be told is gathered, each document once. `end` is for
@@ -27,17 +36,20 @@ export function createSessionServer(
   surroundings: SessionSurroundings,
   opener: Caller,
   session: () => Session,
+  kept: KeptWishes = noWishes,
 ): { server: Server; end: () => void } {
   const { host, contexts, notices } = surroundings;
-  const wanted = new Set<string>();
+  const wanted = new Set(kept.uris);
   const server = createServer(surroundings, {
     onCall: (change) => session().occupy(change, Date.now()),
-    onSubscription(uri, isWanted) {
-      wanted.delete(uri);
+    async onSubscription(uri, isWanted) {
+      const hadIt = wanted.delete(uri);
       if (isWanted && uri.length <= longestUri) wanted.add(uri);
+      const changed = wanted.has(uri) === hadIt ? [] : [uri];
       for (const oldest of wanted)
-        if (wanted.size > mostSubscriptions) wanted.delete(oldest);
+        if (wanted.size > mostSubscriptions && wanted.delete(oldest)) changed.push(oldest);
         else break;
+      await Promise.all(changed.map((each) => kept.keep(each, wanted.has(each))));
     },
   });
   // Who has gone is told nothing any more.

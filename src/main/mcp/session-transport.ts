@@ -7,16 +7,20 @@
  * ends. A client cannot tell which way its request went: events, headers and keep-alives are the same.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import type {
-  JSONRPCMessage,
-  JSONRPCRequest,
-  MessageExtraInfo,
-  RequestId,
-  Transport,
-  TransportSendOptions,
-  WebStandardStreamableHTTPServerTransportOptions,
+import {
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type MessageExtraInfo,
+  type RequestId,
+  type Transport,
+  type TransportSendOptions,
+  WebStandardStreamableHTTPServerTransport,
+  type WebStandardStreamableHTTPServerTransportOptions,
 } from '@modelcontextprotocol/server';
+import { assert } from '../../engine/index.ts';
+import { writeResponse } from './web-response.ts';
+
+const anywhere = 'http://localhost/';
 
 /** Milliseconds after which the head of an answer goes out alone, so that its client knows that there will be one. */
 const headMs = 100;
@@ -24,13 +28,13 @@ const headMs = 100;
 const keepAliveMs = 15_000;
 
 export class SessionTransport implements Transport {
-  readonly #sdk: NodeStreamableHTTPServerTransport;
+  readonly #sdk: WebStandardStreamableHTTPServerTransport;
   /** Usual requests without their answer, by the id that their client gave them. */
   readonly #open = new Map<RequestId, EventAnswer>();
   #versions: readonly string[] = [];
 
   constructor(options: WebStandardStreamableHTTPServerTransportOptions) {
-    this.#sdk = new NodeStreamableHTTPServerTransport(options);
+    this.#sdk = new WebStandardStreamableHTTPServerTransport(options);
   }
 
   get sessionId(): string | undefined {
@@ -42,7 +46,8 @@ export class SessionTransport implements Transport {
   }
 
   set onclose(listener: (() => void) | undefined) {
-    this.#sdk.onclose = listener === undefined ? undefined : () => this.#closed(listener);
+    if (listener === undefined) delete this.#sdk.onclose;
+    else this.#sdk.onclose = () => this.#closed(listener);
   }
 
   get onerror(): ((error: Error) => void) | undefined {
@@ -50,7 +55,8 @@ export class SessionTransport implements Transport {
   }
 
   set onerror(listener: ((error: Error) => void) | undefined) {
-    this.#sdk.onerror = listener;
+    if (listener === undefined) delete this.#sdk.onerror;
+    else this.#sdk.onerror = listener;
   }
 
   get onmessage(): Transport['onmessage'] {
@@ -58,7 +64,8 @@ export class SessionTransport implements Transport {
   }
 
   set onmessage(listener: ((message: JSONRPCMessage, extra?: MessageExtraInfo) => void) | undefined) {
-    this.#sdk.onmessage = listener;
+    if (listener === undefined) delete this.#sdk.onmessage;
+    else this.#sdk.onmessage = listener;
   }
 
   setSupportedProtocolVersions(versions: string[]): void {
@@ -94,8 +101,25 @@ export class SessionTransport implements Transport {
   }
 
   /** Answers whatever is not usual, and refuses what is no message of the session. */
-  handleRequest(request: IncomingMessage, response: ServerResponse, message?: unknown): Promise<void> {
-    return this.#sdk.handleRequest(request, response, message);
+  async handleRequest(request: IncomingMessage, response: ServerResponse, message?: unknown): Promise<void> {
+    // A request that was received has a method; where it was sent to is no business of the SDK's.
+    const { method = 'GET' } = request;
+    const asked = new Request(anywhere, { method, headers: headersOf(request) });
+    const options = message === undefined ? {} : { parsedBody: message };
+    await writeResponse(await this.#sdk.handleRequest(asked, options), response);
+  }
+
+  /**
+   * Brings a session that was opened before to where it was then: its server is told what the client said when it opened
+   * it, and the client is told nothing. Before any of its requests.
+   */
+  async revive(opening: JSONRPCRequest): Promise<void> {
+    const accept = 'application/json, text/event-stream';
+    const headers = { accept, 'content-type': 'application/json' };
+    const request = new Request(anywhere, { method: 'POST', headers });
+    const response = await this.#sdk.handleRequest(request, { parsedBody: opening });
+    assert(response.ok, `a session that was opened is opened again: ${response.status}`);
+    await response.text();
   }
 
   /** The message where it is a usual request of this session, which `take` answers; null: `handleRequest` does. */
@@ -170,6 +194,13 @@ class EventAnswer {
       ...length,
     });
   }
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  const given = new Headers();
+  for (const [name, values = []] of Object.entries(headers))
+    for (const value of [values].flat()) given.append(name, value);
+  return given;
 }
 
 function eventOf(message: JSONRPCMessage): string {

@@ -1,5 +1,5 @@
 /**
- * The open MCP sessions, bounded in number and in idle time.
+ * The MCP sessions that are in memory, bounded in number and in idle time.
  *
  * A session belongs to the credential, database and tenant it was opened with, for good. It is idle while no
  * call runs and no stream of it is open. When there is no room, the one that has been idle longest makes it, one of

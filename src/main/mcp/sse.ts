@@ -9,14 +9,7 @@ import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
 import { ConnectedClient } from './client.ts';
-import {
-  callerInSession,
-  handOver,
-  messageOf,
-  sessionErrors,
-  takeOver,
-  unknownSession,
-} from './connection.ts';
+import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
 import { isPlainRequest } from './session-transport.ts';
 import { Session, type Sessions } from './sessions.ts';
@@ -86,7 +79,10 @@ export async function postSseMessage(
   const message = messageOf(request);
   const session = sessions.get(sessionIdOf(request));
   if (session === undefined) throw unknownSession();
-  const caller = callerInSession(host, session, request);
+  const caller = host.callerOf(request, session.binding);
+  // It is nobody's but whose stream it is: to others there is none of that id.
+  if (caller.credential !== session.credential) throw unknownSession();
+  requireTurn(session);
   if (session.unreadBytes() > maxUnreadBytes)
     throw new EngineError('RateLimited', 'answers are waiting on the stream: read them first');
   // The answer does not depend on this connection: a call ends with the stream, by the SDK's own signal.

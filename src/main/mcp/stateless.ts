@@ -1,5 +1,6 @@
 /**
  * The stateless revisions (2026-07-28): every request says by itself who speaks, and is answered by a server made for it.
+ * So is a message of an older revision that comes without a session from a client that takes whatever it gets.
  *
  * What lasts are the streams of `subscriptions/listen` alone. They hang on the handler of their database and tenant, so
  * that a change of one tenant is told to nobody else; a handler nobody listens to is dropped with its space's last
@@ -10,6 +11,7 @@ import {
   classifyInboundRequest,
   createMcpHandler,
   type McpHttpHandler,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -22,6 +24,7 @@ import { createServer } from './server.ts';
 import type { SessionSurroundings } from './session-server.ts';
 import { ownerOf } from './sessions.ts';
 import { StatelessClients, Visit } from './stateless-clients.ts';
+import { writeResponse } from './web-response.ts';
 
 /** Requests that may be under way at once, of all clients together and of one; streams last. */
 const maxExchanges = 1000;
@@ -77,7 +80,47 @@ export class StatelessEndpoint {
     return kind !== 'legacy';
   }
 
+  /**
+   * True for a message of a revision with sessions that opens and names none, by a client that takes whatever it gets: a
+   * script, which would make nothing of a stream of events.
+   */
+  static isPlain(request: FastifyRequest): boolean {
+    const { accept, 'mcp-session-id': session } = request.headers;
+    return session === undefined && (accept === undefined || accept.trim() === '*/*');
+  }
+
+  /** Answers a plain message as JSON, by a server made for it. */
+  async answerPlainly(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.#exchange(request, reply, async (visit) => {
+      const server = createServer(this.#surroundings);
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      await server.connect(transport);
+      visit.accepted();
+      const headers = plainHeaders(request);
+      const asked = new Request('http://localhost/', { method: 'POST', headers });
+      try {
+        await writeResponse(await transport.handleRequest(asked, { parsedBody: request.body }), reply.raw);
+      } finally {
+        await server.close();
+      }
+    });
+  }
+
   async answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.#exchange(request, reply, (_visit, { handler }) => {
+      const { host, contexts } = this.#surroundings;
+      const serve = toNodeHandler(handler, { onerror: sessionErrors(host, contexts) });
+      // A request that was received has both.
+      const { method = 'POST', url = '/' } = request.raw;
+      return serve(Object.assign(request.raw, { method, url }), reply.raw, request.body);
+    });
+  }
+
+  async #exchange(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    serve: (visit: Visit, space: Space) => Promise<void>,
+  ): Promise<void> {
     const { host, contexts } = this.#surroundings;
     const caller = host.callerOf(request);
     this.#requireRoom(ownerOf(caller));
@@ -92,12 +135,8 @@ export class StatelessEndpoint {
       this.#end(exchange);
       visit.end();
     });
-    const serve = toNodeHandler(space.handler, { onerror: sessionErrors(host, contexts) });
-    // A request that was received has both.
-    const { method = 'POST', url = '/' } = request.raw;
-    const received = Object.assign(request.raw, { method, url });
     await handOver(host, request, reply, (gone) =>
-      contexts.run({ caller, gone, agent: visit }, () => serve(received, reply.raw, request.body)),
+      contexts.run({ caller, gone, agent: visit }, () => serve(visit, space)),
     );
   }
 
@@ -177,6 +216,16 @@ export class StatelessEndpoint {
 
 function keyOf({ database, tenant }: Binding): string {
   return JSON.stringify([database, tenant]);
+}
+
+/** Those that a transport looks at, where it is content with JSON. */
+function plainHeaders({ headers }: FastifyRequest): Record<string, string> {
+  const { 'content-type': type = '', 'mcp-protocol-version': version } = headers;
+  return {
+    accept: 'application/json, text/event-stream',
+    'content-type': type,
+    ...(typeof version === 'string' ? { 'mcp-protocol-version': version } : {}),
+  };
 }
 
 function headerAs<Name extends string>(name: Name, value: string | string[] | undefined) {

@@ -1,24 +1,20 @@
 /**
  * MCP over Streamable HTTP: POST for messages, GET for the stream of notifications, DELETE to end a session.
  *
- * A session begins with `initialize` and is named by Mcp-Session-Id from then on. An answer goes out on the
+ * A session begins with `initialize` and is named by Mcp-Session-Id from then on. Its id says all that it takes to go on
+ * with it (session-token.ts): where it is not in memory, since the service was started again or it was idle for long, it is
+ * opened again as it was, and its client notices nothing. An answer goes out on the
  * response of the POST it came with; where that connection is gone, nobody can take the answer, so the call is
  * cancelled.
  */
-import { randomUUID } from 'node:crypto';
-import { isInitializeRequest } from '@modelcontextprotocol/server';
+import { isInitializeRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Caller, invalid } from '../../engine/index.ts';
-import { ConnectedClient } from './client.ts';
-import {
-  callerInSession,
-  handOver,
-  messageOf,
-  sessionErrors,
-  takeOver,
-  unknownSession,
-} from './connection.ts';
+import { type Caller, EngineError, invalid, present } from '../../engine/index.ts';
+import { clientName, clientVersion, ConnectedClient } from './client.ts';
+import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
+import type { KeptSessions } from './kept-sessions.ts';
 import { createSessionServer, type SessionSurroundings } from './session-server.ts';
+import type { SessionToken } from './session-token.ts';
 import { SessionTransport } from './session-transport.ts';
 import { Session, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
@@ -26,6 +22,9 @@ import { StatelessEndpoint } from './stateless.ts';
 export interface StreamableEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SessionTransport>;
   readonly stateless: StatelessEndpoint;
+  readonly kept: KeptSessions;
+  /** Sessions that are being opened again, by their id. */
+  readonly reviving: Map<string, Promise<StreamableSession>>;
 }
 
 type StreamableSession = Session<SessionTransport>;
@@ -36,19 +35,18 @@ export async function postMessage(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { host, contexts, sessions, stateless } = endpoint;
+  const { host, contexts, stateless } = endpoint;
   const message = messageOf(request);
   if (StatelessEndpoint.speaks(request)) return stateless.answer(request, reply);
+  if (StatelessEndpoint.isPlain(request)) return stateless.answerPlainly(request, reply);
   const id = sessionIdOf(request);
   let caller: Caller;
   let session: StreamableSession;
   if (id !== null) {
-    session = sessions.get(id) ?? missing();
-    caller = callerInSession(host, session, request);
+    [session, caller] = await sessionOf(endpoint, id, request);
   } else if (isOpening(message)) {
     caller = host.callerOf(request);
-    await sessions.makeRoom(caller, Date.now());
-    session = await openSession(endpoint, caller);
+    session = await openNew(endpoint, message, caller);
   } else {
     throw invalid('Mcp-Session-Id', 'the header is needed on every message but initialize, which answers it');
   }
@@ -76,7 +74,7 @@ export async function openStream(
   reply: FastifyReply,
 ): Promise<void> {
   const { host, contexts } = endpoint;
-  const [session, caller] = requireSession(endpoint, request);
+  const [session, caller] = await requireSession(endpoint, request);
   session.opened(reply.raw);
   host.onSubscribers(1);
   reply.raw.once('close', () => host.onSubscribers(-1));
@@ -93,7 +91,7 @@ export async function endSession(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const [session, caller] = requireSession(endpoint, request);
+  const [session, caller] = await requireSession(endpoint, request);
   await handOver(endpoint.host, request, reply, (gone) =>
     endpoint.contexts.run({ caller, gone, agent: session.client }, () =>
       session.transport.handleRequest(request.raw, reply.raw),
@@ -101,13 +99,104 @@ export async function endSession(
   );
 }
 
-async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promise<StreamableSession> {
-  const { host, contexts, sessions, nextClientId } = endpoint;
+/** The session of a request, in memory again where it was not, and the caller in it. Refuses what it was not opened for. */
+async function sessionOf(
+  endpoint: StreamableEndpoint,
+  id: string,
+  request: FastifyRequest,
+): Promise<[StreamableSession, Caller]> {
+  const { host, sessions, kept } = endpoint;
+  const token = kept.tokens?.read(id, Date.now() / 1000) ?? null;
+  if (token === null || kept.hasEnded(token.session)) throw unknownSession();
+  if (!token.isOf(present(request.identity, 'the credential was looked at').credential))
+    throw new EngineError(
+      'Forbidden',
+      'this session was opened with another credential: open one of your own',
+    );
+  const caller = host.callerOf(request, token.binding);
+  const session = sessions.get(id) ?? (await revive(endpoint, id, token, caller));
+  requireTurn(session);
+  return [session, caller];
+}
+
+/** Opens a session again that was opened before, by an earlier process or before it was idle for long. */
+function revive(
+  endpoint: StreamableEndpoint,
+  id: string,
+  token: SessionToken,
+  caller: Caller,
+): Promise<StreamableSession> {
+  const { reviving } = endpoint;
+  const underWay = reviving.get(id);
+  if (underWay !== undefined) return underWay;
+  const revived = openAgain(endpoint, id, token, caller).finally(() => reviving.delete(id));
+  reviving.set(id, revived);
+  return revived;
+}
+
+async function openAgain(
+  endpoint: StreamableEndpoint,
+  id: string,
+  token: SessionToken,
+  caller: Caller,
+): Promise<StreamableSession> {
+  const { sessions, kept } = endpoint;
+  // Which revisions there are may have changed with the program.
+  if (!SUPPORTED_PROTOCOL_VERSIONS.includes(token.revision)) throw unknownSession();
+  await sessions.makeRoom(caller, Date.now());
+  const session = await openSession(endpoint, caller, token.session, () => id);
+  const { revision: protocolVersion, clientName: name, clientVersion: version } = token;
+  const params = { protocolVersion, capabilities: {}, clientInfo: { name, version } };
+  await session.transport.revive({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+  if (!kept.hasEnded(token.session)) return session;
+  await session.end();
+  throw unknownSession();
+}
+
+/** The session that an `initialize` opens. */
+async function openNew(
+  endpoint: StreamableEndpoint,
+  message: object,
+  caller: Caller,
+): Promise<StreamableSession> {
+  const { sessions, kept } = endpoint;
+  const now = Date.now();
+  await sessions.makeRoom(caller, now);
+  const opening = [message].flat().find((each) => isInitializeRequest(each));
+  const { protocolVersion = '', clientInfo } = opening?.params ?? {};
+  const [newest = ''] = SUPPORTED_PROTOCOL_VERSIONS;
+  const tokens = present(kept.tokens, 'a service that answers has opened its folder');
+  const id = tokens.issue(
+    {
+      openedAt: Math.floor(now / 1000),
+      revision: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : newest,
+      binding: caller,
+      clientName: clientName(clientInfo?.name) ?? '',
+      clientVersion: clientVersion(clientInfo?.version) ?? '',
+    },
+    caller.credential,
+  );
+  const { session } = present(tokens.read(id, now / 1000), 'it was issued now');
+  return openSession(endpoint, caller, session, () => id);
+}
+
+/** A session that begins, or goes on, with the next `initialize`; `name` is what it is known by where it has ended. */
+async function openSession(
+  endpoint: StreamableEndpoint,
+  caller: Caller,
+  name: string,
+  idOf: () => string,
+): Promise<StreamableSession> {
+  const { host, contexts, sessions, kept, nextClientId } = endpoint;
   const transport = new SessionTransport({
-    sessionIdGenerator: randomUUID,
+    sessionIdGenerator: idOf,
     onsessioninitialized: (id) => sessions.add(id, session),
+    onsessionclosed: () => kept.end(name),
   });
-  const { server, end } = createSessionServer(endpoint, caller, () => session);
+  const { server, end } = createSessionServer(endpoint, caller, () => session, {
+    uris: kept.wanted(name),
+    keep: (uri, isWanted) => (isWanted ? kept.want(name, uri) : kept.unwant(name, uri)),
+  });
   const now = Date.now();
   const client = new ConnectedClient({
     id: nextClientId(),
@@ -126,11 +215,13 @@ async function openSession(endpoint: StreamableEndpoint, caller: Caller): Promis
   return session;
 }
 
-function requireSession(endpoint: StreamableEndpoint, request: FastifyRequest): [StreamableSession, Caller] {
+function requireSession(
+  endpoint: StreamableEndpoint,
+  request: FastifyRequest,
+): Promise<[StreamableSession, Caller]> {
   const id = sessionIdOf(request);
   if (id === null) throw invalid('Mcp-Session-Id', 'the header is needed: initialize answers it');
-  const session = endpoint.sessions.get(id) ?? missing();
-  return [session, callerInSession(endpoint.host, session, request)];
+  return sessionOf(endpoint, id, request);
 }
 
 function sessionIdOf(request: FastifyRequest): string | null {
@@ -140,8 +231,4 @@ function sessionIdOf(request: FastifyRequest): string | null {
 
 function isOpening(message: object): boolean {
   return Array.isArray(message) ? message.some(isInitializeRequest) : isInitializeRequest(message);
-}
-
-function missing(): never {
-  throw unknownSession();
 }

@@ -125,6 +125,18 @@ export function useMetricsText(everyMs: number) {
   });
 }
 
+/** What the metrics said over the last day, in Prometheus' text format with the time of each sample. */
+export function useMetricsHistoryText(isWanted: boolean, everyMs: number) {
+  const { endpoint } = useSession();
+  return useQuery({
+    queryKey: ['service', 'metrics', 'history'],
+    queryFn: ({ signal }) =>
+      asSignedIn(() => fetchText(endpoint, '/metrics/history', { signal }), { signal }),
+    refetchInterval: everyMs,
+    enabled: isWanted,
+  });
+}
+
 /** What the storage holds, read again every so often; for admins. */
 export function useStorageState(everyMs: number) {
   const { call } = useSession();

@@ -1,5 +1,5 @@
 /** The built service as a process of its own, with a key, a folder and an endpoint file of its own. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,8 @@ export interface BuiltService {
   /** Removed with the service; for what belongs to this test. */
   readonly folder: string;
   close(): Promise<void>;
+  /** Kills it as a crash does, and starts it again at the same address, in the same folder. */
+  killAndStartAgain(): Promise<void>;
 }
 
 const program = fileURLToPath(new URL('../../../../out/main/headless.js', import.meta.url));
@@ -28,30 +30,55 @@ export async function startBuiltService(): Promise<BuiltService> {
     PATH: process.env['PATH'],
     HOME: folder,
     HOST: '127.0.0.1',
-    PORT: '0',
     STORAGE_DIR: join(folder, 'data'),
     COROLLARY_ENDPOINT_FILE: endpointFile,
     AUTH_ENABLED: 'true',
     API_KEY: apiKey,
     LOG_LEVEL: 'WARN',
   };
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  let running = await startProcess({ ...env, PORT: '0' }).catch((error: unknown) => {
+    removeFolder();
+    throw error;
+  });
+  const { port } = running;
+  return {
+    address: `http://127.0.0.1:${port}`,
+    apiKey,
+    endpointFile,
+    folder,
+    async close() {
+      await endProcess(running.child, 'SIGTERM');
+      removeFolder();
+    },
+    async killAndStartAgain() {
+      await endProcess(running.child, 'SIGKILL');
+      running = await startProcess({ ...env, PORT: port });
+    },
+  };
+}
+
+interface RunningProcess {
+  readonly child: ChildProcess;
+  readonly port: string;
+}
+
+async function startProcess(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
   const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const log = text(child.stderr);
-  const close = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
-  };
   let said = '';
   for await (const chunk of child.stdout.setEncoding('utf8')) {
     said += String(chunk);
     const port = /Workbench: http:\/\/127\.0\.0\.1:(\d+)\//.exec(said)?.[1];
-    if (port !== undefined)
-      return { address: `http://127.0.0.1:${port}`, apiKey, endpointFile, folder, close };
+    if (port !== undefined) return { child, port };
   }
-  await close();
+  await endProcess(child, 'SIGTERM');
   throw new Error(`it did not start: ${await log}`);
+}
+
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
 }

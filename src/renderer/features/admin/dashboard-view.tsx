@@ -2,7 +2,7 @@
  * How the service fares: what needs attention first, then its numbers over the last minutes, and its storage.
  *
  * The numbers are those of `/metrics`, read every few seconds while this is seen; what came before is kept while the
- * window is open. Every chart is there in words and in a table too.
+ * window is open, and of the last day by the service. Every chart is there in words and in a table too.
  */
 import { Loader, SegmentedControl } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from '@tabler/icons-react';
@@ -14,13 +14,14 @@ import { type Pane, Split } from '../../ui/split.tsx';
 import { type Attention, attentionOf } from './attention.ts';
 import { Chart } from './chart.tsx';
 import styles from './dashboard.module.css';
-import { keptMs, type MetricsReading, withGaps } from './history.ts';
+import { dayMs, keptMs, type MetricsReading, withGaps } from './history.ts';
 import { useRefusal } from './rights.ts';
 import { ServicePanel } from './service-panel.tsx';
 import { describeTile, summaryOf, type Tile, tilesOf } from './tiles.ts';
-import { type MetricsNow, useMetrics } from './use-history.ts';
+import { type MetricsNow, useDay, useMetrics } from './use-history.ts';
 
 type Look = 'charts' | 'table';
+type Span = 'minutes' | 'day';
 
 function AttentionList({ found }: { found: readonly Attention[] }) {
   if (found.length === 0)
@@ -50,12 +51,14 @@ function AttentionList({ found }: { found: readonly Attention[] }) {
 interface TilesProps {
   tiles: readonly Tile[];
   readings: readonly MetricsReading[];
+  /** How far back charts go, in milliseconds. */
+  spanMs: number;
 }
 
-function Charts({ tiles, readings }: TilesProps) {
+function Charts({ tiles, readings, spanMs }: TilesProps) {
   const last = readings.at(-1)?.at ?? 0;
   // A chart of a few seconds would make a mountain of every molehill.
-  const from = Math.max(last - keptMs, Math.min(readings[0]?.at ?? last, last - 60_000));
+  const from = Math.max(last - spanMs, Math.min(readings[0]?.at ?? last, last - 60_000));
   return (
     <ul className={styles.tiles}>
       {tiles.map((tile) => (
@@ -115,12 +118,17 @@ function Table({ tiles }: { tiles: readonly Tile[] }) {
 function spanWords(readings: readonly MetricsReading[]): string {
   const [first, last] = [readings[0], readings.at(-1)];
   const span = first === undefined || last === undefined ? 0 : last.at - first.at;
-  return `the last ${span < 60_000 ? `${Math.round(span / 1_000)} s` : `${Math.round(span / 60_000)} min`}`;
+  if (span < 60_000) return `the last ${Math.round(span / 1_000)} s`;
+  if (span < 2 * 3_600_000) return `the last ${Math.round(span / 60_000)} min`;
+  return `the last ${Math.round(span / 3_600_000)} h`;
 }
 
 function Numbers({ metrics }: { metrics: MetricsNow }) {
   const [look, setLook] = useState<Look>('charts');
-  const { readings, error, retry, samples } = metrics;
+  const [span, setSpan] = useState<Span>('minutes');
+  const day = useDay(span === 'day', metrics);
+  const { samples } = metrics;
+  const { readings, error, retry } = span === 'day' ? day : metrics;
   const tiles = tilesOf(readings);
   return (
     <PaneFrame
@@ -132,15 +140,26 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
         </>
       }
       actions={
-        <SegmentedControl
-          aria-label="How numbers are shown"
-          value={look}
-          onChange={(value) => setLook(value === 'table' ? 'table' : 'charts')}
-          data={[
-            { value: 'charts', label: 'Charts' },
-            { value: 'table', label: 'Table' },
-          ]}
-        />
+        <>
+          <SegmentedControl
+            aria-label="How far back"
+            value={span}
+            onChange={(value) => setSpan(value === 'day' ? 'day' : 'minutes')}
+            data={[
+              { value: 'minutes', label: 'Last minutes' },
+              { value: 'day', label: 'Last day' },
+            ]}
+          />
+          <SegmentedControl
+            aria-label="How numbers are shown"
+            value={look}
+            onChange={(value) => setLook(value === 'table' ? 'table' : 'charts')}
+            data={[
+              { value: 'charts', label: 'Charts' },
+              { value: 'table', label: 'Table' },
+            ]}
+          />
+        </>
       }
     >
       <div className={styles.numbers}>
@@ -150,8 +169,14 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
             <Loader size={16} aria-hidden /> Loading
           </div>
         )}
-        {readings.length > 0 && error === null && <AttentionList found={attentionOf(readings)} />}
-        {look === 'charts' ? <Charts tiles={tiles} readings={readings} /> : <Table tiles={tiles} />}
+        {metrics.readings.length > 0 && error === null && (
+          <AttentionList found={attentionOf(metrics.readings)} />
+        )}
+        {look === 'charts' ? (
+          <Charts tiles={tiles} readings={readings} spanMs={span === 'day' ? dayMs : keptMs} />
+        ) : (
+          <Table tiles={tiles} />
+        )}
       </div>
     </PaneFrame>
   );

@@ -11,6 +11,7 @@ import {
   quantilesOf,
   ratesOf,
   readingOfMetrics,
+  readingsOfDay,
   withGaps,
   withReading,
 } from './history.ts';
@@ -97,6 +98,21 @@ describe('between readings', () => {
     });
     const near = readings.slice(0, 2);
     expect(withGaps(near, [levelsOf(near, 'uptime')])).toEqual({ times: [0, 2_000], series: [[5, 7]] });
+  });
+
+  test('of the day, which the service took, belong together where it was there all the time', () => {
+    const minute = 60_000;
+    const told = (at: number, total: number, uptime: number) =>
+      `service_facts_asserted_total ${total} ${at}\nservice_uptime_seconds ${uptime} ${at}\n`;
+    const day = readingsOfDay(
+      readMetrics(
+        told(0, 0, 300) + told(5 * minute, 300, 600) + told(10 * minute, 600, 900) + told(60 * minute, 5, 10),
+      ),
+    );
+    expect(day.map(({ at }) => at / minute)).toEqual([0, 5, 10, 60]);
+    expect(ratesOf(day, 'asserted')).toEqual([null, 1, 1, null]);
+    expect(growthOf(day, 'asserted')).toBe(605);
+    expect(withGaps(day, [levelsOf(day, 'uptime')]).series).toEqual([[300, 600, 900, null, 10]]);
   });
 
   test('a quantile is of what took its time since the first, restarts included', () => {

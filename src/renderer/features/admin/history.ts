@@ -2,7 +2,8 @@
  * What the metrics said over the last minutes: numbers by name at each reading, and what happened between two readings.
  *
  * Counters begin anew when the service is started again. What happened in between is not known then, and is a gap, not
- * a number below zero; `isRestart` tells of it. Readings are of this window alone and go with it.
+ * a number below zero; `isRestart` tells of it. Readings of the last minutes are of this window alone and go with it, those of
+ * the last day are the service's.
  */
 import {
   type BoundCounts,
@@ -13,8 +14,14 @@ import {
   sumOf,
 } from './prometheus.ts';
 
-/** How far back readings are kept, in milliseconds. */
+/** How often the metrics are read while they are seen, in milliseconds. */
+export const metricsEveryMs = 3_000;
+/** How far back readings of this window are kept, in milliseconds. */
 export const keptMs = 15 * 60_000;
+
+/** How often the service takes a reading by itself, and for how long it keeps them. */
+export const dayEveryMs = 5 * 60_000;
+export const dayMs = 24 * 3_600_000;
 
 /** Numbers that only grow while a service runs. */
 const counters = {
@@ -63,6 +70,8 @@ const toolCalls = 'service_mcp_tool_call_duration_seconds_count';
 export interface MetricsReading {
   /** Epoch ms. */
   readonly at: number;
+  /** Ms to the reading before it, where readings are taken as they should be. */
+  readonly everyMs: number;
   readonly counts: Readonly<Partial<Record<Counter, number>>>;
   readonly levels: Readonly<Partial<Record<Gauge, number>>>;
   readonly durations: Readonly<Record<Durations, BoundCounts>>;
@@ -94,11 +103,17 @@ function present<Name extends string>(
   ) as Partial<Record<Name, number>>;
 }
 
-export function readingOfMetrics(samples: readonly Sample[], at: number): MetricsReading {
+/** `everyMs` as in a reading. */
+export function readingOfMetrics(
+  samples: readonly Sample[],
+  at: number,
+  everyMs: number = metricsEveryMs,
+): MetricsReading {
   const sums = <Name extends string>(names: Readonly<Record<Name, string>>) =>
     present((Object.keys(names) as Name[]).map((name) => [name, sumOf(samples, names[name])] as const));
   return {
     at,
+    everyMs,
     counts: {
       ...sums(counters),
       ...present([
@@ -115,6 +130,20 @@ export function readingOfMetrics(samples: readonly Sample[], at: number): Metric
       syncs: countsOf(samples, histograms.syncs),
     },
   };
+}
+
+/** The readings that the service took: samples with their times, in the order of these. */
+export function readingsOfDay(samples: readonly Sample[]): MetricsReading[] {
+  const moments = new Map<number, Sample[]>();
+  for (const sample of samples) {
+    const { at = 0 } = sample;
+    const those = moments.get(at);
+    if (those === undefined) moments.set(at, [sample]);
+    else those.push(sample);
+  }
+  return Array.from(moments, ([at, those]) => readingOfMetrics(those, at, dayEveryMs)).toSorted(
+    (left, right) => left.at - right.at,
+  );
 }
 
 /** The readings with a new one, those that are too old left out. One that is not newer changes nothing. */
@@ -153,7 +182,9 @@ export function levelsOf(readings: readonly MetricsReading[], name: Gauge): Seri
 }
 
 /** So far apart, readings do not belong together: the window was asleep, or the service away. */
-const longestStepMs = 30_000;
+function longestStepMs({ everyMs }: MetricsReading): number {
+  return Math.max(30_000, everyMs * 2);
+}
 
 /** Times and values as a chart takes them: where no reading was taken for long there is a gap in every line. */
 export function withGaps(
@@ -162,9 +193,10 @@ export function withGaps(
 ): { readonly times: readonly number[]; readonly series: readonly Series[] } {
   const times: number[] = [];
   const joined: (number | null)[][] = series.map(() => []);
-  for (const [index, { at }] of readings.entries()) {
+  for (const [index, reading] of readings.entries()) {
+    const { at } = reading;
     const before = readings[index - 1]?.at ?? at;
-    if (at - before > longestStepMs) {
+    if (at - before > longestStepMs(reading)) {
       times.push(before + 1);
       for (const values of joined) values.push(null);
     }
@@ -178,7 +210,8 @@ export function withGaps(
 export function ratesOf(readings: readonly MetricsReading[], name: Counter): Series {
   return readings.map((after, index) => {
     const before = readings[index - 1];
-    if (before === undefined || after.at - before.at > longestStepMs || isRestart(before, after)) return null;
+    if (before === undefined || after.at - before.at > longestStepMs(after) || isRestart(before, after))
+      return null;
     const [was, is] = [before.counts[name], after.counts[name]];
     return was === undefined || is === undefined ? null : ((is - was) / (after.at - before.at)) * 1_000;
   });
@@ -225,8 +258,9 @@ const quantileMs = 30_000;
 /** The quantile over time, in seconds. What lies beyond the last bound of the histogram is shown at it. */
 export function quantilesOf(readings: readonly MetricsReading[], name: Durations, q: number): Series {
   let first = 0;
-  return readings.map(({ at }, index) => {
-    while ((readings[first]?.at ?? at) < at - quantileMs) first += 1;
+  return readings.map(({ at, everyMs }, index) => {
+    const since = at - Math.max(quantileMs, everyMs * 1.5);
+    while ((readings[first]?.at ?? at) < since) first += 1;
     return quantileOver(readings.slice(first, index + 1), name, q)?.value ?? null;
   });
 }

@@ -7,7 +7,7 @@ describe('samples', () => {
       readMetrics('# HELP a What it is\n# TYPE a counter\na 3\n\nb{x="1",y="two"} -1.5e3 1700000000\n'),
     ).toEqual([
       { name: 'a', labels: {}, value: 3 },
-      { name: 'b', labels: { x: '1', y: 'two' }, value: -1500 },
+      { name: 'b', labels: { x: '1', y: 'two' }, value: -1500, at: 1700000000 },
     ]);
   });
 

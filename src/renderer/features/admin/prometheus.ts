@@ -9,9 +9,11 @@ export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Epoch ms; absent: it is of now. */
+  readonly at?: number;
 }
 
-const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?[ \t]*$/;
+const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+(-?\d+))?[ \t]*$/;
 const labelPart = /[ \t]*([a-zA-Z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(?:,|$)/y;
 const escapes: Readonly<Record<string, string>> = { n: '\n', '"': '"', '\\': '\\' };
 
@@ -41,10 +43,12 @@ function labelsOf(text: string): Record<string, string> | null {
 }
 
 function sampleOf(line: string): Sample | null {
-  const [, name = '', inBraces = '', number = ''] = sampleLine.exec(line) ?? [];
+  const [, name = '', inBraces = '', number = '', at] = sampleLine.exec(line) ?? [];
   const labels = labelsOf(inBraces);
   const value = valueOf(number);
-  return name === '' || labels === null || value === null ? null : { name, labels, value };
+  return name === '' || labels === null || value === null
+    ? null
+    : { name, labels, value, ...(at === undefined ? {} : { at: Number(at) }) };
 }
 
 /** All samples, in their order. Throws at the first line that is not of the format, with its number. */

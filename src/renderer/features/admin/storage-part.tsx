@@ -20,7 +20,7 @@ import styles from './admin.module.css';
 import { Readings } from './reading-list.tsx';
 import type { Reading } from './readings.ts';
 import { useAdminWrite } from './rights.ts';
-import { metricsEveryMs } from './use-history.ts';
+import { metricsEveryMs } from './history.ts';
 
 const syncing: Readonly<Record<StorageState['fsync'], string>> = {
   always: 'before every answer',

@@ -1,12 +1,16 @@
 /** The readings of this window: taken while a view that wants them is seen, kept for a quarter of an hour. */
 import { useEffect, useMemo } from 'react';
 import { create } from 'zustand';
-import { useMetricsText } from '../../api/queries.ts';
-import { type MetricsReading, readingOfMetrics, withReading } from './history.ts';
+import { useMetricsHistoryText, useMetricsText } from '../../api/queries.ts';
+import {
+  dayEveryMs,
+  metricsEveryMs,
+  type MetricsReading,
+  readingOfMetrics,
+  readingsOfDay,
+  withReading,
+} from './history.ts';
 import { readMetrics, type Sample } from './prometheus.ts';
-
-/** How often the metrics are read while they are seen, in milliseconds. */
-export const metricsEveryMs = 3_000;
 
 interface History {
   readonly readings: readonly MetricsReading[];
@@ -52,4 +56,18 @@ export function useMetrics(): MetricsNow {
     error: metrics.error ?? found?.error ?? null,
     retry: () => void metrics.refetch(),
   };
+}
+
+/** The readings of the last day up to now, where they are wanted; `error` is why they could not be read. */
+export function useDay(isWanted: boolean, now: MetricsNow): Pick<MetricsNow, 'readings' | 'error' | 'retry'> {
+  const day = useMetricsHistoryText(isWanted, dayEveryMs);
+  const found = useMemo(() => read(day.data), [day.data]);
+  const { samples } = now;
+  const readings = useMemo(() => {
+    const kept = found === null || found.error !== null ? [] : readingsOfDay(found.samples);
+    const last = now.readings.at(-1);
+    if (samples === null || last === undefined) return kept;
+    return [...kept.filter(({ at }) => at < last.at), { ...last, everyMs: dayEveryMs }];
+  }, [found, samples, now.readings]);
+  return { readings, error: day.error ?? found?.error ?? null, retry: () => void day.refetch() };
 }

@@ -215,7 +215,7 @@ function NoCalls({ onSearch, isPaused }: Pick<CallsPartProps, 'onSearch'> & { is
       }
     >
       Every tool call is listed here as it happens, with its arguments and its result. The service remembers
-      the last 10,000 until it is stopped.
+      the last 10,000, through restarts too.
     </EmptyState>
   );
 }

@@ -1,0 +1,187 @@
+/**
+ * What of sessions outlasts the process: the key that their ids are signed with, which of them have ended, and what they
+ * subscribed to.
+ *
+ * All else of a session is in its id (session-token.ts). It lies in the storage folder, beside the log, and nowhere else: a
+ * backup or a follower has none of it. Bounded in number and in bytes, what was noted first going first; whoever ended
+ * more than that in 30 days finds the first of them answering again.
+ */
+import type { Engine, Journal } from '../../engine/index.ts';
+import { openedAtOf, sessionKeyBytes, sessionLifeSeconds, SessionTokens } from './session-token.ts';
+
+/** Sessions that are known to have ended, and subscriptions that are kept. */
+const mostEnded = 10_000;
+const mostSubscriptions = 10_000;
+const mostSubscribedBytes = 8 * 1024 * 1024;
+
+export interface KeptLimits {
+  readonly ended: number;
+  readonly subscriptions: number;
+  readonly subscribedBytes: number;
+}
+
+const usualLimits: KeptLimits = {
+  ended: mostEnded,
+  subscriptions: mostSubscriptions,
+  subscribedBytes: mostSubscribedBytes,
+};
+
+/** A line of the journal. */
+type Note =
+  | { readonly ended: string }
+  | { readonly session: string; readonly wants: string }
+  | { readonly session: string; readonly unwants: string };
+
+export class KeptSessions {
+  readonly #limits: KeptLimits;
+  readonly #now: () => number;
+  #tokens: SessionTokens | null = null;
+  #journal: Journal | null = null;
+  /** The one that ended first in front. */
+  readonly #ended = new Set<string>();
+  /** Addresses by session; the one whose subscriptions changed longest ago in front. */
+  readonly #wanted = new Map<string, Set<string>>();
+  #subscriptions = 0;
+  #subscribedBytes = 0;
+
+  /** `now`: epoch milliseconds. */
+  constructor(limits: KeptLimits = usualLimits, now: () => number = Date.now) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** Reads what is kept in the engine's folder. Where it has no key, one is made, and all sessions before have ended. */
+  async open(engine: Pick<Engine, 'journal'>): Promise<void> {
+    const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
+    const keyJournal = engine.journal('session-key');
+    let key: Uint8Array = random(sessionKeyBytes);
+    const [kept] = await keyJournal.load(() => [key]);
+    if (kept?.length === sessionKeyBytes) key = kept;
+    else await keyJournal.flush(true);
+    this.#tokens = new SessionTokens(key, random);
+    const journal = engine.journal('mcp-sessions');
+    for (const record of await journal.load(() => this.#notes())) this.#read(record);
+    this.#journal = journal;
+  }
+
+  /** null: before it was opened. */
+  get tokens(): SessionTokens | null {
+    return this.#tokens;
+  }
+
+  hasEnded(session: string): boolean {
+    return this.#ended.has(session);
+  }
+
+  /** Notes for good that a session has ended; resolves when that outlasts the process. */
+  async end(session: string): Promise<void> {
+    this.#noteEnd(session);
+    this.#append({ ended: session });
+    await this.#journal?.flush(true);
+  }
+
+  /** Documents that a session wants to be told of. */
+  wanted(session: string): readonly string[] {
+    return [...(this.#wanted.get(session) ?? [])];
+  }
+
+  /** Resolves when it outlasts the process. */
+  async want(session: string, uri: string): Promise<void> {
+    if (this.#wanted.get(session)?.has(uri) === true) return;
+    this.#noteWanted(session, uri);
+    this.#append({ session, wants: uri });
+    await this.#journal?.flush();
+  }
+
+  /** As `want`. */
+  async unwant(session: string, uri: string): Promise<void> {
+    if (!this.#noteUnwanted(session, uri)) return;
+    this.#append({ session, unwants: uri });
+    await this.#journal?.flush();
+  }
+
+  #append(note: Note): void {
+    this.#journal?.append(recordOf(note));
+  }
+
+  /** What is kept, as it is written anew. */
+  #notes(): Uint8Array[] {
+    this.#forgetOld();
+    const notes = Array.from(this.#ended, (ended) => recordOf({ ended }));
+    for (const [session, uris] of this.#wanted)
+      for (const wants of uris) notes.push(recordOf({ session, wants }));
+    return notes;
+  }
+
+  #read(record: Uint8Array): void {
+    const note = noteOf(record);
+    if (note === null) return;
+    if ('ended' in note) this.#noteEnd(note.ended);
+    else if ('wants' in note) this.#noteWanted(note.session, note.wants);
+    else this.#noteUnwanted(note.session, note.unwants);
+  }
+
+  #noteEnd(session: string): void {
+    this.#forget(session);
+    this.#ended.add(session);
+    for (const oldest of this.#ended)
+      if (this.#ended.size > this.#limits.ended) this.#ended.delete(oldest);
+      else break;
+  }
+
+  #noteWanted(session: string, uri: string): void {
+    const uris = this.#wanted.get(session) ?? new Set();
+    this.#wanted.delete(session);
+    this.#wanted.set(session, uris);
+    if (uris.has(uri)) return;
+    uris.add(uri);
+    this.#count(1, uri);
+    const { subscriptions, subscribedBytes } = this.#limits;
+    for (const oldest of this.#wanted.keys())
+      if (this.#subscriptions > subscriptions || this.#subscribedBytes > subscribedBytes)
+        this.#forget(oldest);
+      else break;
+  }
+
+  #noteUnwanted(session: string, uri: string): boolean {
+    const uris = this.#wanted.get(session);
+    if (uris?.delete(uri) !== true) return false;
+    this.#count(-1, uri);
+    if (uris.size === 0) this.#wanted.delete(session);
+    return true;
+  }
+
+  #forget(session: string): void {
+    for (const uri of this.#wanted.get(session) ?? []) this.#count(-1, uri);
+    this.#wanted.delete(session);
+  }
+
+  #count(change: 1 | -1, uri: string): void {
+    this.#subscriptions += change;
+    this.#subscribedBytes += change * Buffer.byteLength(uri);
+  }
+
+  /** What is about sessions that nobody can go on with any more. */
+  #forgetOld(): void {
+    const since = this.#now() / 1000 - sessionLifeSeconds;
+    for (const session of this.#ended) if (openedAtOf(session) < since) this.#ended.delete(session);
+    for (const session of this.#wanted.keys()) if (openedAtOf(session) < since) this.#forget(session);
+  }
+}
+
+function recordOf(note: Note): Uint8Array {
+  return Buffer.from(JSON.stringify(note));
+}
+
+/** null: it is no note of ours. */
+function noteOf(record: Uint8Array): Note | null {
+  try {
+    const note = JSON.parse(Buffer.from(record).toString()) as Readonly<Record<string, unknown>>;
+    const isText = (name: string): boolean => typeof note[name] === 'string';
+    if (isText('ended')) return note as Note;
+    return isText('session') && (isText('wants') || isText('unwants')) ? (note as Note) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
