@@ -37,6 +37,25 @@ test('facts are recalled by salience, the highest first, ties by rendered atom',
   expect(await recalled(session, { maxFacts: 3 })).toEqual(expected.slice(0, 3));
 });
 
+test('facts told a moment apart are equally salient for a second, and from then on the later one more so', async () => {
+  const session = await openSession();
+  for (const fact of ['p(c)', 'p(a)', 'p(b)']) {
+    await session.tell(fact);
+    session.clock.advance(5);
+  }
+  const asTold = session.clock.now();
+  for (const [later, expected] of [
+    [980, ['p(a)', 'p(b)', 'p(c)']],
+    [995, ['p(b)', 'p(a)', 'p(c)']],
+    [day, ['p(b)', 'p(a)', 'p(c)']],
+  ] as const) {
+    session.clock.set(asTold + later);
+    const entries = await recall(session);
+    expect(entries.facts.map(renderAtom), `${later} ms later`).toEqual(expected);
+    expect(await recall(session)).toEqual(entries);
+  }
+});
+
 test('equal atoms of several scopes are recalled each, that without scope first', async () => {
   const session = await openSession();
   for (const scope of ['t', 's']) await session.tell('p(a)', { scope });
