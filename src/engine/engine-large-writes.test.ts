@@ -129,7 +129,7 @@ test('a large update, and a large retraction, are seen by nobody until all of th
     const after = await seen(session);
     expect([...views].filter((view) => view !== after)).toEqual([before]);
   }
-}, 120_000);
+});
 
 test('a tenant that comes with a large write is not there before it', async () => {
   const { session, whileLooking } = await openWatched();

@@ -6,12 +6,20 @@ import { ManualClock } from './base/clock.ts';
 import { summaryInputSchema } from './contract/context.ts';
 import { memoryStatsQuerySchema, recallInputSchema } from './contract/memory.ts';
 import { renderAtom } from './logic/print.ts';
-import { day, type Fields, hour, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
+import {
+  day,
+  type Fields,
+  hour,
+  longest,
+  openSession,
+  refusal,
+  type Session,
+} from './testing/engine-fixtures.ts';
 
 /** Recall, the statistics of memory and the summary of a view: contract section 8. */
 
 function recall({ engine, caller }: Session, fields: Fields = {}) {
-  return engine.recall(caller, recallInputSchema.parse(fields));
+  return engine.recall(caller, recallInputSchema.parse({ ...longest, ...fields }));
 }
 
 async function recalled(session: Session, fields: Fields = {}): Promise<string[]> {

@@ -89,7 +89,7 @@ const answer = fc.oneof(
 );
 
 it('keeps to the text and the language, whatever the model answers to an extraction', {
-  timeout: 120_000,
+  timeout: 3_600_000,
 }, async () => {
   let reply: unknown = null;
   const { service } = await startLanguageUnderTest((): Reply => ({ json: reply }));
@@ -125,7 +125,9 @@ it('keeps to the text and the language, whatever the model answers to an extract
   );
 });
 
-it('asks and says only what is known, whatever the model plans and words', { timeout: 120_000 }, async () => {
+it('asks and says only what is known, whatever the model plans and words', {
+  timeout: 3_600_000,
+}, async () => {
   const replies: unknown[] = [];
   let turn = 0;
   const { service } = await startLanguageUnderTest((): Reply => ({ json: replies[turn++ % replies.length] }));
