@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSession, refusal, ruleInput, startTime } from './testing/engine-fixtures.ts';
+import { chainOf, openSession, refusal, ruleInput, startTime } from './testing/engine-fixtures.ts';
 
 /** Rules as they are taught, changed and taken away: contract section 4. */
 
@@ -299,6 +299,16 @@ test('of two rules that contradict each other and are taught at once one is refu
   ]);
   expect(taught.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   expect(await engine.rules(caller)).toHaveLength(1);
+});
+
+test('a rule whose 256 body literals are a path is answered, with its proof', async () => {
+  const { tellAll, teach, ask } = await openSession();
+  await tellAll(chainOf(257));
+  const body = Array.from({ length: 256 }, (_, at) => `edge(?x${at}, ?x${at + 1})`).join(', ');
+  await teach(`path(?x0, ?x256) :- ${body}`);
+  const { results, proof } = await ask('path(?x, ?y)', { withProof: true });
+  expect(results).toEqual(['path(n0, n256)', 'path(n1, n257)']);
+  expect(proof?.steps).toHaveLength(257 + 2);
 });
 
 test('a rule has 1 to 256 body literals', async () => {

@@ -8,6 +8,8 @@ import { parseAtom, renderAtom } from '../../engine/index.ts';
 import { startLanguageUnderTest } from './testing/language-under-test.ts';
 import type { Reply } from './testing/scripted-provider.ts';
 
+const numRuns = process.env['LONG'] === '1' ? 1000 : 60;
+
 const text =
   'Alice knows Bob.\nBob  is\t30, and "Carol" (😀) lives in New York.\nparent(alice, bob).\nIt rains: p(x).';
 
@@ -121,7 +123,7 @@ it('keeps to the text and the language, whatever the model answers to an extract
         expect.objectContaining({ predicate: 'parent', args: ['alice', 'bob'] }),
       );
     }),
-    { numRuns: 150 },
+    { numRuns },
   );
 });
 
@@ -163,7 +165,7 @@ it('asks and says only what is known, whatever the model plans and words', {
       if (!body.derivation.some(({ fact: proved }) => proved.includes('zed')))
         expect(body.answer).not.toMatch(/\bzed\b/i);
     }),
-    { numRuns: 150 },
+    { numRuns },
   );
   expect(service.engine.counters().records).toBe(records);
 });
