@@ -30,6 +30,9 @@ interface Place {
   readonly name?: string;
 }
 
+/** A client gives up after a minute unless it is told to wait for longer. */
+const patient = { timeout: 600_000 };
+
 /** An agent, by what it can do here. */
 interface Agent {
   call(name: string, given?: Record<string, unknown>): Promise<unknown>;
@@ -50,12 +53,14 @@ async function connect(
     await client.connect(
       new SSEClientTransport(new URL('/mcp/sse', service.address), { requestInit, eventSourceInit }),
     );
-    return remembered(client, (named, given) => client.callTool({ name: named, arguments: given }));
+    return remembered(client, (named, given) =>
+      client.callTool({ name: named, arguments: given }, undefined, patient),
+    );
   }
   const mode = transport === 'stateless' ? { pin: '2026-07-28' } : 'legacy';
   const client = new Client(info, { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', service.address), { requestInit }));
-  return remembered(client, (named, given) => client.callTool({ name: named, arguments: given }));
+  return remembered(client, (named, given) => client.callTool({ name: named, arguments: given }, patient));
 }
 
 function remembered(

@@ -1,6 +1,6 @@
 /** MCP and those who mean ill, or take no care: whatever they send or leave unread, others are answered. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { CreatedKey } from '../../engine/contract/authentication.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 
@@ -88,7 +88,8 @@ function openStream(
 async function openSse(headers: Headers = {}): Promise<{ stream: Stream; path: string }> {
   const stream = await openStream('GET', '/mcp/sse', headers);
   stream.read();
-  await expect.poll(() => stream.text()).toContain('\n\n');
+  // Also before the tests, where nothing can be polled.
+  await vi.waitFor(() => expect(stream.text()).toContain('\n\n'), 300_000);
   const path = /data: (\S+)/.exec(stream.text())?.[1] ?? '';
   await post(path, initialize(), headers);
   await post(path, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers);
