@@ -25,8 +25,10 @@ export default defineConfig({
     css: { include: [/\.css\?raw/] },
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: long ? 600_000 : 30_000,
-    hookTimeout: 30_000,
+    // No test is about how long something takes: these are for what hangs, on a machine that is busy with other things.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000, interval: 20 } },
     passWithNoTests: false,
     projects: [
       { extends: true, test: { name: 'unit', include, exclude: alone, isolate: false } },

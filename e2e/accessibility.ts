@@ -73,7 +73,7 @@ export async function showIn(page: Page, look: Look): Promise<void> {
   // A page behind another draws no frames.
   await page.bringToFront();
   await page.emulateMedia({ colorScheme, contrast, reducedMotion: 'reduce' });
-  await expect(page.locator('html')).toHaveAttribute('data-theme', look, { timeout: 30_000 });
+  await expect(page.locator('html')).toHaveAttribute('data-theme', look);
   await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
   // A colour that is on its way, however briefly, is the old one until the next frame has been drawn.
   await page.evaluate(

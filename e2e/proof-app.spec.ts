@@ -329,7 +329,7 @@ test('it takes over theme, colours and fonts of the chat, and can be read in bot
       // It passes over a frame that is slow to answer.
       expect(passes.flatMap(({ nodes }) => nodes).some(({ html }) => html.includes('treeitem'))).toBe(true);
       expect(violations.map(({ id, nodes }) => ({ id, places: nodes.map(({ html }) => html) }))).toEqual([]);
-    }).toPass({ timeout: 60_000 });
+    }).toPass();
   }
   const whole = {
     '--color-background-primary': 'rgb(10, 20, 30)',

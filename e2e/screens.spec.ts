@@ -27,7 +27,6 @@ test('every view looks as it did, in light and dark, and nothing grave is found 
   page,
   service,
 }) => {
-  test.setTimeout(600_000);
   await prepareKnowledge(page, service);
   await open(page, service, '/start');
   const others = await otherFonts(page);

@@ -369,7 +369,7 @@ export async function compare(
       maxDiffPixelRatio: 0.01,
       animations: 'disabled',
       caret: 'hide',
-      timeout: 15_000,
+      timeout: 60_000,
     });
   }
 }

@@ -3,7 +3,7 @@
  *
  * Each has a free port, a folder and an endpoint file of its own, and is gone with its test, however that ends.
  */
-import { test as base } from '@playwright/test';
+import { test as base, type BrowserContext } from '@playwright/test';
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,8 +30,10 @@ export class ServiceProcess {
   #port = 0;
   #log = '';
 
-  constructor(environment: Readonly<Record<string, string>> = {}) {
+  /** `port`: where it is to listen; 0: where one is free. */
+  constructor(environment: Readonly<Record<string, string>> = {}, port = 0) {
     this.#environment = environment;
+    this.#port = port;
   }
 
   get storageDir(): string {
@@ -137,15 +139,72 @@ export class ServiceProcess {
   }
 }
 
-/** Tests that get a service of their own, running when they begin. */
-export const test = base.extend<{ service: ServiceProcess }>({
-  service: async ({ browserName: _browserName }, provide) => {
-    const service = new ServiceProcess();
+/** What the tests of one worker have in common. */
+interface OfWorker {
+  /** Where their services listen, one after the other, so that what a browser keeps of one is good for the next. */
+  place: { port: number };
+  /** Their one browser session: what a page is made of is fetched and compiled once, and not for each of them. */
+  session: BrowserContext;
+}
+
+/**
+ * Tests that get a service of their own, running when they begin, and pages of a browser that has been here before but keeps
+ * nothing that pages store, allow or route.
+ */
+export const test = base.extend<{ service: ServiceProcess }, OfWorker>({
+  place: [async ({ browserName: _browserName }, provide) => provide({ port: 0 }), { scope: 'worker' }],
+
+  session: [
+    async ({ browser }, provide) => {
+      const session = await browser.newContext();
+      // While a page of this site is open, those that come after it are shown by the process that is there already.
+      await session.newPage();
+      await provide(session);
+      await session.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  service: async ({ place }, provide) => {
+    const service = await startAt(place.port);
+    place.port = Number(new URL(service.url).port);
     try {
-      await service.start();
       await provide(service);
     } finally {
       await service.dispose();
     }
   },
+
+  context: async ({ session, service }, provide) => {
+    const [keeper] = session.pages();
+    if (keeper === undefined) throw new Error('the page that stays open is closed');
+    if (keeper.url() !== `${service.url}/health`) await keeper.goto(`${service.url}/health`);
+    await provide(session);
+    for (const page of session.pages()) if (page !== keeper) await page.close();
+    await session.unrouteAll({ behavior: 'ignoreErrors' });
+    await session.clearCookies();
+    await session.clearPermissions();
+    const devtools = await session.newCDPSession(keeper);
+    await devtools.send('Storage.clearDataForOrigin', { origin: service.url, storageTypes: 'all' });
+    await devtools.detach();
+  },
+
+  page: async ({ context, viewport }, provide) => {
+    const page = await context.newPage();
+    if (viewport !== null) await page.setViewportSize(viewport);
+    await provide(page);
+  },
 });
+
+/** A service at that port, or, where somebody has taken that in the meantime, at another. */
+async function startAt(port: number): Promise<ServiceProcess> {
+  const service = new ServiceProcess({}, port);
+  try {
+    await service.start();
+    return service;
+  } catch (error) {
+    await service.dispose();
+    if (port === 0) throw error;
+    return startAt(0);
+  }
+}

@@ -4,7 +4,6 @@ import { expectNothingGrave } from './accessibility.ts';
 import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
 test('nothing grave is found in what views open', async ({ page, service }) => {
-  test.setTimeout(600_000);
   await openSample(page, service);
   await expectNothingGrave(page, 'the start with a sample');
 
@@ -64,7 +63,6 @@ test('nothing grave is found in what views open', async ({ page, service }) => {
 });
 
 test('nothing grave is found in the view of windows', async ({ page, service }) => {
-  test.setTimeout(600_000);
   await openSample(page, service);
   await page.request.post(`${service.url}/tell`, {
     headers: { 'X-Tenant-ID': 'default' },

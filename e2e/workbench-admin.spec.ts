@@ -272,7 +272,6 @@ unwatched('what the service refuses to a key is offered no more', async ({ page,
 });
 
 test('nothing grave is found in Admin', async ({ page, service }) => {
-  test.setTimeout(120_000);
   await createShop(service);
   await open(page, service, '/admin/databases?of=shop&tenantOf=acme');
   await expect(rowsOf(page, 'Scopes')).toHaveCount(1);

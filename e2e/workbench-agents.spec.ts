@@ -268,7 +268,6 @@ test('Connect creates the database of a project, and an agent works in it', asyn
 });
 
 test('nothing grave is found in Agents', async ({ page, service }) => {
-  test.setTimeout(120_000);
   const agent = await connectAgent(service, 'Cursor');
   await agent('tell', { predicate: 'parent', args: ['ada', 'ben'] });
   await agent('ask', { predicate: 'parent' });

@@ -24,7 +24,7 @@ async function tellMany(page: Page, service: ServiceProcess): Promise<void> {
 /** Opens the view by its address and waits for the first window, for which everything has to be loaded. */
 async function openWindow(page: Page, service: ServiceProcess, address: string): Promise<void> {
   await open(page, service, `/context?${address}`);
-  await expect(page.getByRole('region', { name: 'What is used' })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('region', { name: 'What is used' })).toBeVisible();
 }
 
 /** The bar of a budget or a bucket; its text is `20 of 30`. */

@@ -240,7 +240,6 @@ test('a change made elsewhere is shown, not overwritten', async ({ page, service
 });
 
 test('nothing grave is found in what is staged', async ({ page, service }, testInfo) => {
-  test.setTimeout(240_000);
   await knowRoads(page, service);
   await open(page, service, '/facts?predicate=road');
   await editCell(page, row(page, 'ab').getByRole('gridcell').nth(0), 'z');

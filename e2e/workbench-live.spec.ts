@@ -45,7 +45,7 @@ test('while the service is away the workbench says so, and goes on when it is ba
   await expect(page.getByRole('alert').filter({ hasText: 'Request workbench-' })).toBeVisible();
 
   await service.start();
-  await expect(page.getByText('The service cannot be reached.')).toBeHidden({ timeout: 20_000 });
+  await expect(page.getByText('The service cannot be reached.')).toBeHidden();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(rowsOf(page, 'Facts').first()).toBeVisible();
   // The browser itself reports every refused connection; those are the point of this test.

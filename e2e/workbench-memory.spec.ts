@@ -357,7 +357,6 @@ test('a failure says what happened and where to look', async ({ page, service, w
 });
 
 test('nothing grave is found in Memory', async ({ page, service }) => {
-  test.setTimeout(240_000);
   await knowBirds(page, service);
   await post(
     page,

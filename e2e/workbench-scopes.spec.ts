@@ -367,7 +367,6 @@ test('a scope is forked and, once its name was typed, deleted, whatever it is ca
 });
 
 test('nothing grave is found in Scopes', async ({ page, service }, testInfo) => {
-  test.setTimeout(180_000);
   await open(page, service, '/scopes');
   await expect(page.getByText('No scopes yet')).toBeVisible();
   await expectNothingGrave(page, 'Scopes without any');

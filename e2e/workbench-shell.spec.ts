@@ -27,7 +27,6 @@ test('the tour is taken by the keyboard alone, left and taken up again, and take
   page,
   service,
 }, testInfo) => {
-  test.setTimeout(240_000);
   await open(page, service, '/start');
   await page.getByRole('button', { name: 'Take the tour' }).press('Enter');
   await expect(tour(page).getByRole('heading', { name: '1. Assert two facts' })).toBeFocused();

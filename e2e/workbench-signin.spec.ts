@@ -59,7 +59,6 @@ test('the first admin key is made by keyboard alone, and makes a key that is sho
   page,
   service,
 }) => {
-  test.setTimeout(120_000);
   await open(page, service, '/facts');
   const dialog = page.getByRole('dialog');
   await expect(dialog).toHaveAccessibleName('Make the first admin key');
@@ -135,7 +134,6 @@ test('a key that is restricted or revoked: what it may not is said, and nothing 
   page,
   service,
 }) => {
-  test.setTimeout(120_000);
   const admin = await bootstrap(service);
   await send(service, admin, 'POST', '/tell', { predicate: 'item', args: ['tea'] });
   const restricted = { role: 'reader', tenants: ['acme'] };

@@ -51,7 +51,7 @@ export async function open(page: Page, service: ServiceProcess, address = ''): P
 export async function openSample(page: Page, service: ServiceProcess, title = 'A family'): Promise<void> {
   await open(page, service);
   await page.getByRole('button', { name: `Open the sample ${title}` }).click();
-  await expect(page.getByRole('heading', { name: `${title} is open` })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('heading', { name: `${title} is open` })).toBeVisible();
 }
 
 export async function goTo(

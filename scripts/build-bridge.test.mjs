@@ -67,7 +67,7 @@ const place = { database: 'default', tenant: 'default', key: 'right' };
  * @param {() => unknown} look
  */
 function eventually(look) {
-  return expect.poll(look, { timeout: 15_000 });
+  return expect.poll(look);
 }
 
 describe('the built bridge', () => {

@@ -189,7 +189,7 @@ describe.runIf(process.env['LONG'] === '1')('a container', () => {
     expect(await healthy()).toBe(false);
     const service = spawn(process.execPath, words, { cwd: app, env, stdio: 'ignore', ...user });
     try {
-      await expect.poll(healthy, { timeout: 60_000, interval: 500 }).toBe(true);
+      await expect.poll(healthy, { interval: 500 }).toBe(true);
       expect((await fetch(`http://127.0.0.1:${env.PORT}/rules`)).status).toBe(401);
       expect(existsSync(join(data, 'endpoint.json'))).toBe(true);
     } finally {

@@ -150,7 +150,7 @@ describe.runIf(process.env['LONG'] === '1')('npm run package -- --linux dir', ()
     let log = '';
     service.stderr.setEncoding('utf8').on('data', (/** @type {string} */ text) => (log += text));
     try {
-      await expect.poll(() => /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0], { timeout: 30_000 }).toBeDefined();
+      await expect.poll(() => /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0]).toBeDefined();
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0];
       expect((await fetch(`${address}/health`)).status).toBe(200);
       expect(await (await fetch(`${address}/`)).text()).toContain('<div id="root">');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aggregateInputSchema, type AggregateResult } from './contract/aggregation.ts';
 import { parseAtom } from './logic/parse.ts';
-import { type Fields, hour, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
+import { type Fields, hour, longest, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
 
 /** POST /aggregate: contract section 3. */
 
@@ -14,7 +14,10 @@ function aggregate(
 ): Promise<AggregateResult> {
   const pattern = text.includes('(') ? parseAtom(text) : { predicate: text, args: null };
   const { predicate, args } = pattern;
-  return engine.aggregate(caller, aggregateInputSchema.parse({ operation, predicate, args, ...fields }));
+  return engine.aggregate(
+    caller,
+    aggregateInputSchema.parse({ operation, predicate, args, ...longest, ...fields }),
+  );
 }
 
 async function figure(...asked: Parameters<typeof aggregate>): Promise<AggregateResult['result']> {

@@ -11,6 +11,7 @@ import {
   gate,
   type Fields,
   hour,
+  longest,
   openSession,
   refusal,
   second,
@@ -22,7 +23,7 @@ function explained(session: Session, text: string, fields: Fields) {
   const { predicate, args, negated } = parseAtom(text);
   return session.engine.explain(
     session.caller,
-    explainInputSchema.parse({ predicate, args, negated, ...fields }),
+    explainInputSchema.parse({ predicate, args, negated, ...longest, ...fields }),
   );
 }
 

@@ -6,12 +6,20 @@ import { ManualClock } from './base/clock.ts';
 import { summaryInputSchema } from './contract/context.ts';
 import { memoryStatsQuerySchema, recallInputSchema } from './contract/memory.ts';
 import { renderAtom } from './logic/print.ts';
-import { day, type Fields, hour, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
+import {
+  day,
+  type Fields,
+  hour,
+  longest,
+  openSession,
+  refusal,
+  type Session,
+} from './testing/engine-fixtures.ts';
 
 /** Recall, the statistics of memory and the summary of a view: contract section 8. */
 
 function recall({ engine, caller }: Session, fields: Fields = {}) {
-  return engine.recall(caller, recallInputSchema.parse(fields));
+  return engine.recall(caller, recallInputSchema.parse({ ...longest, ...fields }));
 }
 
 async function recalled(session: Session, fields: Fields = {}): Promise<string[]> {
@@ -35,6 +43,25 @@ test('facts are recalled by salience, the highest first, ties by rendered atom',
   const expected = ['p(b)', 'p(new)', '-p(a)', 'o(z)', 'p("a,")', 'p(a!)', 'p(a)'];
   expect(await recalled(session)).toEqual(expected);
   expect(await recalled(session, { maxFacts: 3 })).toEqual(expected.slice(0, 3));
+});
+
+test('facts told a moment apart are equally salient for a second, and from then on the later one more so', async () => {
+  const session = await openSession();
+  for (const fact of ['p(c)', 'p(a)', 'p(b)']) {
+    await session.tell(fact);
+    session.clock.advance(5);
+  }
+  const asTold = session.clock.now();
+  for (const [later, expected] of [
+    [980, ['p(a)', 'p(b)', 'p(c)']],
+    [995, ['p(b)', 'p(a)', 'p(c)']],
+    [day, ['p(b)', 'p(a)', 'p(c)']],
+  ] as const) {
+    session.clock.set(asTold + later);
+    const entries = await recall(session);
+    expect(entries.facts.map(renderAtom), `${later} ms later`).toEqual(expected);
+    expect(await recall(session)).toEqual(entries);
+  }
 });
 
 test('equal atoms of several scopes are recalled each, that without scope first', async () => {

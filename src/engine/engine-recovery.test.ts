@@ -212,7 +212,7 @@ test('a folder that cannot be made is refused with the reason', async () => {
   await expect(openEngine({ storageDir: '/dev/null/folder' })).rejects.toThrow(StartupError);
 });
 
-test('after kill -9 every answered write is there, and no batch in part', { timeout: 120_000 }, async () => {
+test('after kill -9 every answered write is there, and no batch in part', async () => {
   const folder = await temporaryFolder();
   const program = await bundleProgram(new URL('./testing/write-facts.ts', import.meta.url));
   let answered = -1;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSession, refusal, ruleInput, startTime } from './testing/engine-fixtures.ts';
+import { chainOf, openSession, refusal, ruleInput, startTime } from './testing/engine-fixtures.ts';
 
 /** Rules as they are taught, changed and taken away: contract section 4. */
 
@@ -308,6 +308,16 @@ test('of two rules that contradict each other and are taught at once one is refu
   expect(await engine.rules(caller)).toHaveLength(1);
 });
 
+test('a rule whose 256 body literals are a path is answered, with its proof', async () => {
+  const { tellAll, teach, ask } = await openSession();
+  await tellAll(chainOf(257));
+  const body = Array.from({ length: 256 }, (_, at) => `edge(?x${at}, ?x${at + 1})`).join(', ');
+  await teach(`path(?x0, ?x256) :- ${body}`);
+  const { results, proof } = await ask('path(?x, ?y)', { withProof: true });
+  expect(results).toEqual(['path(n0, n256)', 'path(n1, n257)']);
+  expect(proof?.steps).toHaveLength(257 + 2);
+});
+
 test('a rule has 1 to 256 body literals', async () => {
   const { teach, tell, results } = await openSession();
   const body = (count: number): string => Array.from({ length: count }, (_, at) => `p(?v${at})`).join(', ');
@@ -345,7 +355,7 @@ test('ten thousand rules load and answer', async () => {
   expect(await results('goal(?x)', { timeoutMs: 600_000 })).toEqual(['goal(a)']);
   expect((await proof('p2000(a)', { timeoutMs: 600_000 })).steps).toHaveLength(2001);
   expect(await engine.rules(caller)).toHaveLength(10_000);
-}, 120_000);
+});
 
 test('fired counts the conclusions that inference drew with a rule', async () => {
   const { teach, tellAll, results, engine, caller } = await openSession();

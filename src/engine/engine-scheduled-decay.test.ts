@@ -88,13 +88,10 @@ test('a run that meets a full disk is told, and a later one evicts once there is
   expect(await storedAtoms(session)).toEqual(['p(a)']);
   backend.faults = () => null;
   await expect
-    .poll(
-      async () => {
-        clock.advance(1000);
-        return engine.counters().factsEvicted;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      clock.advance(1000);
+      return engine.counters().factsEvicted;
+    })
     .toBe(2);
 });
 

@@ -1,11 +1,19 @@
 import { expect, test } from 'vitest';
 import { type Trace, traceInputSchema } from './contract/explanation.ts';
-import { chainOf, factInput, gate, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
+import {
+  chainOf,
+  factInput,
+  gate,
+  longest,
+  openSession,
+  refusal,
+  type Session,
+} from './testing/engine-fixtures.ts';
 
 /** What inference did and where its time went: contract section 5, `POST /trace`. */
 
 function traceOf({ engine, caller }: Session, text: string, fields: object = {}): Promise<Trace> {
-  return engine.trace(caller, traceInputSchema.parse({ text, ...fields }));
+  return engine.trace(caller, traceInputSchema.parse({ text, ...longest, ...fields }));
 }
 
 /** Events as lines: `depth port atom`, with the rule behind it where there is one. */

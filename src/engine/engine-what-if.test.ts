@@ -8,6 +8,7 @@ import {
   type Fields,
   gate,
   hour,
+  longest,
   openSession,
   refusal,
   second,
@@ -34,7 +35,7 @@ function goals(...texts: string[]): Fields {
 }
 
 async function whatIf({ engine, caller }: Session, fields: Fields): Promise<WhatIfResult['goals']> {
-  return (await engine.whatIf(caller, whatIfInputSchema.parse(fields))).goals;
+  return (await engine.whatIf(caller, whatIfInputSchema.parse({ ...longest, ...fields }))).goals;
 }
 
 async function familySession(): Promise<Session> {

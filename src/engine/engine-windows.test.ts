@@ -8,6 +8,7 @@ import {
   type Fields,
   gate,
   hour,
+  longest,
   openSession,
   refusal,
   type Session,
@@ -17,7 +18,7 @@ import {
 /** Context windows, sentence by sentence; `window.fuzz.ts` compares them with a model of the whole. */
 
 function windowOf(session: Session, fields: Fields = {}): Promise<ContextWindow> {
-  return session.engine.optimizeContext(session.caller, optimizeInputSchema.parse(fields));
+  return session.engine.optimizeContext(session.caller, optimizeInputSchema.parse({ ...longest, ...fields }));
 }
 
 function goal(predicate: string, ...args: string[]): Fields {

@@ -83,7 +83,7 @@ it("is refused in a follower's folder, which goes on following, and says where t
   };
   const caughtUp = async (service: ServiceUnderTest): Promise<void> => {
     const ready = async (): Promise<number> => (await service.call('GET', '/health/ready')).status;
-    await expect.poll(ready, { timeout: 20_000 }).toBe(200);
+    await expect.poll(ready).toBe(200);
   };
   const one = await startServiceUnderTest(environment);
   await caughtUp(one);

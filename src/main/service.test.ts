@@ -173,7 +173,7 @@ describe('a log that cannot be written', () => {
     expect((await service.call('GET', '/health')).status).toBe(200);
     expect((await service.call<string>('GET', '/metrics')).body).toContain('service_storage_ready 0\n');
     await rename(`${storage}-away`, storage);
-    await expect.poll(async () => (await ready()).status, { timeout: 5000 }).toBe(200);
+    await expect.poll(async () => (await ready()).status).toBe(200);
     expect((await service.call('POST', '/tell', fact(5))).status).toBe(200);
     expect((await service.call<Answer>('POST', '/ask', asked)).body.results).toEqual(['kept(1)', 'kept(5)']);
     // The transaction whose commit was refused is still open, and whole.
@@ -226,7 +226,7 @@ describe('the end', () => {
     if (status === 503) expect(body.code).toBe('NotReady');
     await closed;
     await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
-  }, 20_000);
+  });
 
   it('does not wait for connections that are idle, or on which half a request has come', async () => {
     const service = await startServiceUnderTest();
@@ -261,7 +261,7 @@ describe('the end', () => {
     const again = await startServiceUnderTest(environment);
     expect((await again.call<FactList>('GET', '/facts?limit=1')).body.total).toBe(1200);
     await again.close();
-  }, 20_000);
+  });
 
   it('ends an import whose body does not end, says so in its last line, and keeps what was stored', async () => {
     const environment = { STORAGE_DIR: join(folder, 'data') };
@@ -283,14 +283,14 @@ describe('the end', () => {
       const chunk = lines.join('');
       socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
     }
-    await expect.poll(() => service.engine.counters().factsAsserted, { timeout: 15_000 }).toBeGreaterThan(0);
+    await expect.poll(() => service.engine.counters().factsAsserted).toBeGreaterThan(0);
     await service.close();
     await expect.poll(() => answer).toMatch(/"code":"NotReady"/);
     const stored = service.engine.counters().factsAsserted;
     const again = await startServiceUnderTest(environment);
     expect((await again.call<FactList>('GET', '/facts?limit=1')).body.total).toBe(stored);
     await again.close();
-  }, 30_000);
+  });
 
   it('ends streams of changes and of MCP at once', async () => {
     const service = await startServiceUnderTest();

@@ -14,7 +14,7 @@ import type { AgentSetup } from '../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../engine/contract/operations.ts';
 import type { OperationSpec } from '../engine/contract/operation-spec.ts';
 import type { ReplicationStatus } from '../engine/contract/replication.ts';
-import { eitherOf, type Engine, EngineError, openEngine, present } from '../engine/index.ts';
+import { type Clock, eitherOf, type Engine, EngineError, openEngine, present } from '../engine/index.ts';
 import type { A2aHost } from './a2a-host.ts';
 import { mountA2a } from './a2a/mount.ts';
 import { Authentication } from './auth/authentication.ts';
@@ -91,6 +91,8 @@ export interface ServiceOptions {
   readonly keystorePollMs?: number;
   /** Shorter for tests. */
   readonly endLimits?: EndLimits;
+  /** What time it is for the knowledge base, if not the system's. For tests. */
+  readonly clock?: Clock;
   /** What is offered over MCP, if not the knowledge base. For tests. */
   readonly mcpSurface?: McpSurface;
   /** Has it warm up once it is ready and nobody has asked for so many milliseconds; never where it is left out. */
@@ -151,6 +153,7 @@ class RunningService implements Service, ServiceState {
   readonly #mcpSurface: { readonly surface?: McpSurface };
   readonly #keptSessions = new KeptSessions();
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
+  readonly #clock: { readonly clock?: Clock };
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -172,6 +175,7 @@ class RunningService implements Service, ServiceState {
     this.#config = config;
     this.#endLimits = endLimits;
     this.#mcpSurface = options.mcpSurface === undefined ? {} : { surface: options.mcpSurface };
+    this.#clock = options.clock === undefined ? {} : { clock: options.clock };
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -410,6 +414,7 @@ class RunningService implements Service, ServiceState {
         leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         address: this.address,
+        ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
         onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),

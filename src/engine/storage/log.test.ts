@@ -76,7 +76,7 @@ describe('an append', () => {
     const done = log.append(nextRecords(log, 1)).then(() => {
       resolved = true;
     });
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await expect.poll(() => waiting).toHaveLength(1);
     expect(resolved).toBe(false);
     expect(await allRecords(log)).toEqual([]);
     expect(log).toMatchObject({ nextSequence: 2, lastSequence: 0 });
@@ -142,11 +142,11 @@ describe('group commit', () => {
     const { backend, waiting } = gatedBackend();
     const log = await opened(backend);
     const first = log.append([logRecord(1)]);
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await expect.poll(() => waiting).toHaveLength(1);
     const others = Array.from({ length: 63 }, (_, index) => log.append([logRecord(index + 2)]));
     waiting.shift()?.();
     await first;
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await expect.poll(() => waiting).toHaveLength(1);
     waiting.shift()?.();
     await Promise.all(others);
     expect(log.statistics()).toMatchObject({ records: 64, commits: 2 });
@@ -197,14 +197,14 @@ describe('bytes in flight', () => {
     const room = log.room().then(() => {
       admitted = true;
     });
-    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await expect.poll(() => waiting).toHaveLength(1);
     expect(log.statistics().inFlightBytes).toBeLessThan(1300);
     expect(admitted).toBe(false);
     while (applied.length < 50) {
-      await vi.waitFor(() => expect(waiting).toHaveLength(1));
+      await expect.poll(() => waiting).toHaveLength(1);
       expect(log.statistics().inFlightBytes).toBeLessThan(1300);
       waiting.shift()?.();
-      await vi.waitFor(() => expect(waiting.length + (applied.length === 50 ? 1 : 0)).toBe(1));
+      await expect.poll(() => waiting.length + (applied.length === 50 ? 1 : 0)).toBe(1);
     }
     await Promise.all([...all, room]);
     expect(applied).toEqual(upTo(50));

@@ -47,15 +47,18 @@ export function factInput(text: string, fields: Fields = {}) {
   return factInputSchema.parse({ predicate, args, truthVal: !negated, ...fields });
 }
 
+/** As long as there can be, where a test is not about time: a machine may be busy with other things. */
+export const longest = { timeoutMs: 600_000 };
+
 /** A question: an atom where it is one (constants and variables), else a body in the grammar. */
 export function askInput(text: string, fields: Fields = {}) {
-  return askInputSchema.parse({ text, ...fields });
+  return askInputSchema.parse({ text, ...longest, ...fields });
 }
 
 /** A question as predicate and arguments. */
 export function patternInput(text: string, fields: Fields = {}) {
   const { predicate, args, negated } = parseAtom(text);
-  return askInputSchema.parse({ predicate, args, negated, ...fields });
+  return askInputSchema.parse({ predicate, args, negated, ...longest, ...fields });
 }
 
 /** A rule as the contract takes it. */
@@ -66,7 +69,13 @@ export function ruleInput(fields: Fields) {
 /** A retraction of `p(a, b)`; of both truth values unless the text or a field says otherwise. */
 export function retractInput(text: string, fields: Fields = {}): facts.RetractInput {
   const { predicate, args, negated } = parseAtom(text);
-  return retractInputSchema.parse({ predicate, args, ...(negated ? { truthVal: false } : {}), ...fields });
+  return retractInputSchema.parse({
+    predicate,
+    args,
+    ...(negated ? { truthVal: false } : {}),
+    ...longest,
+    ...fields,
+  });
 }
 
 export function retractPatternInput(text: string, fields: Fields = {}): facts.RetractInput {
@@ -75,6 +84,7 @@ export function retractPatternInput(text: string, fields: Fields = {}): facts.Re
     predicate,
     args,
     ...(negated ? { truthVal: false } : {}),
+    ...longest,
     ...fields,
   });
 }

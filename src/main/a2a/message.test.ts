@@ -319,7 +319,7 @@ describe('several lines', () => {
       elapsedMs: expect.any(Number) as number,
     });
     expect(small).toMatchObject({ status: 'asserted' });
-  }, 30_000);
+  });
 
   it(`are at most ${maxItems} statements and questions, else nothing is done`, async () => {
     const headers = fresh();

@@ -100,7 +100,7 @@ function methods(received: readonly JSONRPCMessage[]): string[] {
 
 /** Processes and services take their time on a machine that is busy. */
 function eventually<Seen>(look: () => Seen) {
-  return expect.poll(look, { timeout: 15_000 });
+  return expect.poll(look);
 }
 
 describe('what the bridge passes on', () => {

@@ -37,7 +37,7 @@ async function failing(path: string, signal: AbortSignal | null = null): Promise
 
 /** Processes and services take their time on a machine that is busy. */
 function eventually<Seen>(look: () => Seen) {
-  return expect.poll(look, { timeout: 15_000 });
+  return expect.poll(look);
 }
 
 describe('fetch over the HTTP client of Node', () => {

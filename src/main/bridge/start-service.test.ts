@@ -49,7 +49,7 @@ function starter(file: string | null, environment: Record<string, string> = {}):
 
 /** Processes and services take their time on a machine that is busy. */
 function eventually<Seen>(look: () => Seen) {
-  return expect.poll(look, { timeout: 15_000 });
+  return expect.poll(look);
 }
 
 describe('starting the service', () => {

@@ -138,7 +138,7 @@ it('every channel refuses with its name whatever is not of its kind, and does no
     );
     expect(reached).toEqual([]);
   });
-  await fc.assert(property, { numRuns: process.env['LONG'] === '1' ? 50_000 : 5_000, seed });
+  await fc.assert(property, { numRuns: process.env['LONG'] === '1' ? 50_000 : 1_500, seed });
   // What is of its kind was among it, or nothing was tried.
   expect(taken).toBeGreaterThan(20);
 });

@@ -27,11 +27,11 @@ it('goes on for others while connections are abused, and has nothing left of it 
   const inFlight = async (): Promise<string | undefined> =>
     /^service_http_requests_in_flight (\d+)$/m.exec(await good.metrics())?.[1];
   // The one that asks.
-  await expect.poll(inFlight, { timeout: 20_000 }).toBe('1');
+  await expect.poll(inFlight).toBe('1');
   good.stop();
   await working;
   expect(good.figures().calls).toBeGreaterThan(0);
-  await expect.poll(sockets, { timeout: 20_000 }).toBe(before);
+  await expect.poll(sockets).toBe(before);
   expect(service.logged.filter(({ level }) => level === 'ERROR')).toEqual([]);
   await service.close();
 });

@@ -89,7 +89,7 @@ it('an answer that nobody takes is cut off', async () => {
     { silentAnswerMs: 100 },
   );
   open().pause().write(get('/'));
-  await expect.poll(() => isCut, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isCut).toBe(true);
 });
 
 it('requests of one connection are worked on one after the other, and answered in their order', async () => {
@@ -133,7 +133,7 @@ it('a connection with many requests that wait is read no further until they are 
     while (release.length > 0) release.pop()?.();
   }, 0);
   ends.push(() => clearInterval(answering));
-  await expect.poll(() => got, { timeout: 25_000 }).toBeGreaterThan(200);
+  await expect.poll(() => got).toBeGreaterThan(200);
 });
 
 it('who sends far more in one piece is cut off', async () => {
@@ -162,7 +162,7 @@ it('a client that has closed its side gets an answer that is made soon, and ends
   soon.end(get('/soon'));
   expect(await text(soon)).toContain('soon');
   open().end(get('/never'));
-  await expect.poll(() => isGone, { timeout: 5000 }).toBe(true);
+  await expect.poll(() => isGone).toBe(true);
 });
 
 it('connections beyond the limit are turned away, with a warning in the log', async () => {

@@ -273,7 +273,7 @@ describe('HTTP that means harm', () => {
     await wait(100);
     socket.destroy();
     await expect
-      .poll(() => service.logged.find((line) => line['requestId'] === 'gone-1'), { timeout: 10_000 })
+      .poll(() => service.logged.find((line) => line['requestId'] === 'gone-1'))
       .toMatchObject({ msg: 'the client went away', level: 'INFO' });
     expect(service.logged.filter(({ level }) => level === 'ERROR')).toEqual([]);
     const small = await service.call<Problem>(

@@ -265,9 +265,7 @@ describe('a disk that is full', () => {
       { subsystems: { storage: 'failed' } },
     ]);
     expect(prepared.length).toBeGreaterThan(30);
-    await expect
-      .poll(async () => (await send(main, operations.ready, {})).status, { timeout: 10_000 })
-      .toBe(200);
+    await expect.poll(async () => (await send(main, operations.ready, {})).status).toBe(200);
   });
 });
 

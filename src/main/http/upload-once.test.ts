@@ -138,7 +138,7 @@ it('an import does not run beside the first with its Idempotency-Key: 409', asyn
   const first = sending(key);
   const lines = Array.from({ length: 5001 }, (_, at) => `d,${at}\n`).join('');
   first.write(lines);
-  await expect.poll(() => total('d'), { timeout: 10_000 }).toBe(5000);
+  await expect.poll(() => total('d')).toBe(5000);
   expect((await send(key, 'd,1\n')).status).toBe(409);
   const body = { predicate: 'd', args: ['told'] };
   const told = await service.call('POST', '/tell', body, { headers: { 'idempotency-key': key } });
@@ -153,7 +153,7 @@ it('an import that broke off leaves its Idempotency-Key free, and runs again', a
   const first = sending(key);
   const lines = Array.from({ length: 6000 }, (_, at) => `e,${at}\n`).join('');
   first.write(lines);
-  await expect.poll(() => total('e'), { timeout: 10_000 }).toBe(5000);
+  await expect.poll(() => total('e')).toBe(5000);
   first.leave();
   await expect(first.answer).rejects.toThrow(/hang up|ECONNRESET/);
   await expect.poll(async () => (await send(key, lines)).status).toBe(200);

@@ -2,7 +2,7 @@
  * What every agent can do, whichever official client it is built with, over every transport and at every revision: with
  * a key, in the database and the tenant that its headers name.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import {
   type Agent,
@@ -90,7 +90,6 @@ async function ofEveryAgent(
 }
 
 /** For a notice to come, on however busy a machine. */
-const patience = { timeout: 10_000, interval: 20 };
 
 /** A request from elsewhere. */
 async function post(path: string, body: unknown, where: Partial<Place>): Promise<unknown> {
@@ -242,15 +241,15 @@ describe('an agent of any kind', () => {
       await tell({ ...place, 'X-Tenant-ID': 'another' }, 'path', ['z', 'z']);
       await tell({ 'X-Tenant-ID': place['X-Tenant-ID'] }, 'path', ['z', 'z']);
       await tell(place, 'road', ['b', 'c']);
-      await vi.waitFor(() => expect(told.updated).toContain('kb://facts/road'), patience);
+      await expect.poll(() => told.updated).toContain('kb://facts/road');
       await tell(place, 'river', ['b']);
-      await vi.waitFor(() => expect(told.lists).toBeGreaterThan(lists), patience);
+      await expect.poll(() => told.lists).toBeGreaterThan(lists);
       await agent.unwatch('kb://facts/road');
       const before = told.updated.length;
       expect(new Set(told.updated)).toEqual(new Set(['kb://facts/road']));
       await tell(place, 'road', ['c', 'd']);
       await tell(place, 'path', ['a', 'b']);
-      await vi.waitFor(() => expect(told.updated).toHaveLength(before + 1), patience);
+      await expect.poll(() => told.updated).toHaveLength(before + 1);
       expect(told.updated.at(-1)).toBe('kb://facts/path');
     }, cases.filter(hasNotices)));
 
@@ -259,7 +258,7 @@ describe('an agent of any kind', () => {
     await ofEveryAgent(({ agent }) => agent.watch(['kb://rules']), listening);
     await post('/teach', { text: 'way(?x) :- road(?x, ?y)' }, { 'X-Database': database });
     await ofEveryAgent(async ({ agent }) => {
-      await vi.waitFor(() => expect(agent.told.updated).toContain('kb://rules'), patience);
+      await expect.poll(() => agent.told.updated).toContain('kb://rules');
     }, listening);
   });
 

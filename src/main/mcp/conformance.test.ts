@@ -46,7 +46,7 @@ describe.each(revisions)('our transports by the conformance suite for %s', (revi
     const [started, gateway] = await serve({ mcpSurface: conformanceSurface });
     service = started;
     checks = await runConformance(`${gateway.address}/mcp`, revision);
-  }, 150_000);
+  });
 
   it('pass every scenario that the revision requires', () => {
     const required = requiredScenarios(revision);

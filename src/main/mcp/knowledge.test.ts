@@ -1,6 +1,6 @@
 /** What agents are told of: each change once, and nothing else. That all kinds of clients are told is in clients.test.ts. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 
 let service: ServiceUnderTest;
@@ -28,7 +28,6 @@ async function connect(revision: (typeof revisions)[number], tenant: string): Pr
 }
 
 /** For a notice to come, on however busy a machine. */
-const patience = { timeout: 10_000, interval: 20 };
 
 function freshTenant(): string {
   return `space-${++tenants}`;
@@ -105,13 +104,13 @@ describe.each(revisions)('an agent that speaks %s', (revision) => {
     else for (const uri of wanted) await client.subscribeResource({ uri });
     await tell(freshTenant(), 'road', ['z', 'z']);
     await tell(tenant, 'road', ['b', 'c']);
-    await vi.waitFor(() => expect(updated).toEqual(['kb://facts/road']), patience);
+    await expect.poll(() => updated).toEqual(['kb://facts/road']);
     expect(lists).toBe(0);
     await tell(tenant, 'river', ['b']);
-    await vi.waitFor(() => expect(lists).toBe(1), patience);
+    await expect.poll(() => lists).toBe(1);
     expect(updated).toEqual(['kb://facts/road']);
     const rule = { text: `${tenant}(?x, ?y) :- road(?x, ?y)` };
     await service.call('POST', '/teach', rule, { headers: { 'X-Tenant-ID': tenant } });
-    await vi.waitFor(() => expect(updated).toContain('kb://rules'), patience);
+    await expect.poll(() => updated).toContain('kb://rules');
   });
 });

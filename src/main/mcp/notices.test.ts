@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Caller, openEngine } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -49,7 +49,7 @@ it('what changed is worked out once, however many clients of a space want to kno
   const notices = new Notices(host);
   const told: Notice[][] = Array.from({ length: 100 }, () => []);
   const ends = told.map((own) => notices.watch(caller, (notice) => own.push(notice)));
-  await vi.waitFor(() => expect(asked).toBe(1));
+  await expect.poll(() => asked).toBe(1);
   await setTimeout(10);
   for (const predicate of ['p', 'q'])
     await engine.tell(caller, {
@@ -64,7 +64,7 @@ it('what changed is worked out once, however many clients of a space want to kno
       metadata: null,
       ifGeneration: null,
     });
-  await vi.waitFor(() => expect(told.every((own) => own.length === 1)).toBe(true));
+  await expect.poll(() => told.every((own) => own.length === 1)).toBe(true);
   const [first] = told;
   expect(first).toEqual([
     { uris: new Set(['kb://predicates', 'kb://facts/p', 'kb://facts/q']), hasOthers: true },

@@ -5,7 +5,7 @@
  */
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 
 /** More notices than the buffers of two connected sockets take: some eleven megabytes. */
@@ -69,14 +69,14 @@ it('a session whose stream is not read is told once of each document that change
   let text = '';
   stream.on('data', (chunk: string) => (text += chunk)).resume();
   const toldOf = (uri: string | undefined): number => text.split(`"uri":"${uri}"`).length - 1;
-  await vi.waitFor(() => expect(toldOf(uris.at(-1))).toBeGreaterThan(0), 60_000);
+  await expect.poll(() => toldOf(uris.at(-1))).toBeGreaterThan(0);
   await setTimeout(1000);
   expect(toldOf(uris[0])).toBeLessThan(rounds);
   const before = toldOf(uris[0]);
   await change('session', rounds);
-  await vi.waitFor(() => expect(toldOf(uris[0])).toBe(before + 1), 10_000);
+  await expect.poll(() => toldOf(uris[0])).toBe(before + 1);
   stream.destroy();
-  await vi.waitFor(async () => expect(await subscribers()).toBe('0'), 10_000);
+  await expect.poll(() => subscribers()).toBe('0');
 });
 
 it('a stream without a session that is not read is cut off', async () => {
@@ -97,6 +97,6 @@ it('a stream without a session that is not read is cut off', async () => {
   expect(stream.statusCode).toBe(200);
   stream.on('error', () => stream.destroy());
   for (let round = 0; round < rounds; round++) await change('stateless', round);
-  await vi.waitFor(async () => expect(await subscribers()).toBe('0'), 10_000);
+  await expect.poll(() => subscribers()).toBe('0');
   stream.destroy();
 });
