@@ -34,8 +34,9 @@ export interface ToolCall {
   readonly resultChars: number;
 }
 
-/** Query and body of an operation as they came; what it does not take is left out. */
+/** Names in the path, query and body of an operation as they came; what it does not take is left out. */
 export interface OperationParts {
+  readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }

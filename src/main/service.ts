@@ -22,7 +22,8 @@ import { createBridgeTest } from './bridge/test-bridge.ts';
 import { type Config, defaultAdminPassword, parseConfig } from './config.ts';
 import {
   type CheckedInput,
-  checkInput,
+  checkLongInput,
+  checkParams,
   createDispatcher,
   type Dispatcher,
   insufficientRole,
@@ -43,6 +44,7 @@ import { createLanguageModel, type ProviderCall } from './llm/create-language-mo
 import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { KnownAgents } from './mcp/agents.ts';
+import { knowledgeSurfaceWith } from './mcp/knowledge-surface.ts';
 import { mountMcp } from './mcp/mount.ts';
 import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
@@ -138,7 +140,7 @@ class RunningService implements Service, ServiceState {
   readonly #dispatcher: Dispatcher;
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
-  readonly #mcpSurface: { readonly surface?: McpSurface };
+  readonly #mcpSurface: { readonly surface: McpSurface };
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -159,7 +161,7 @@ class RunningService implements Service, ServiceState {
     const { keystorePollMs = usualKeystorePollMs } = options;
     this.#config = config;
     this.#endLimits = endLimits;
-    this.#mcpSurface = options.mcpSurface === undefined ? {} : { surface: options.mcpSurface };
+    this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -518,7 +520,8 @@ class RunningService implements Service, ServiceState {
           throw insufficientRole(caller, spec);
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
-        const checked = checkInput(name, input);
+        const params = checkParams(name, input.params);
+        const checked = { params, ...(await checkLongInput(name, input)) };
         const task = this.#http.activity.startCall();
         try {
           const signal = eitherOf(caller.signal, task);

@@ -52,6 +52,10 @@ export interface ParsedProgram {
 export interface ParseOptions {
   /** Reading stops after this many errors (default 1000). */
   readonly maxErrors?: number;
+  /** Statements without a body may have variables: they are patterns. */
+  readonly allowsPatterns?: boolean;
+  /** A statement that ends with its line needs no full stop. */
+  readonly lineEndsStatement?: boolean;
 }
 
 /** Free text is strict (`p` alone, comments and a missing last full stop are not grammar there), the rest is not. */
@@ -433,13 +437,17 @@ export function programSteps(
   text: string,
   options: ParseOptions = {},
 ): Generator<'more', ParsedProgram, undefined> {
-  return readProgram(text, programDialect, options.maxErrors ?? defaultMaxErrors);
+  return readProgram(text, programDialect, options);
 }
 
 function* readProgram(
   text: string,
   dialect: Dialect,
-  maxErrors: number,
+  {
+    maxErrors = defaultMaxErrors,
+    allowsPatterns = false,
+    lineEndsStatement = false,
+  }: ParseOptions,
 ): Generator<'more', ParsedProgram, undefined> {
   const lines = lineTable(text);
   const parser = new Parser(text, dialect);
@@ -456,8 +464,8 @@ function* readProgram(
     try {
       const statement = parser.statement();
       const missing = parser.takeMissingStop();
-      if (missing !== null) report('syntax', missing.message, missing.span);
-      const variable = firstVariable(statement);
+      if (missing !== null && !lineEndsStatement) report('syntax', missing.message, missing.span);
+      const variable = allowsPatterns ? null : firstVariable(statement);
       if (variable === null) statements.push(statement);
       else
         report(
@@ -539,7 +547,7 @@ export function parseAtom(text: string, path = 'text'): Atom {
  */
 export function parseFreeTextLine(line: string): Statement[] | null {
   if (!line.trimEnd().endsWith('.')) return null;
-  const { statements, errors } = doneAtOnce(readProgram(line, freeTextDialect, 1));
+  const { statements, errors } = doneAtOnce(readProgram(line, freeTextDialect, { maxErrors: 1 }));
   return errors.length > 0 || statements.length === 0 ? null : [...statements];
 }
 

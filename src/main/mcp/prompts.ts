@@ -8,6 +8,7 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller, parseAtom, renderAtom } from '../../engine/index.ts';
 import type { McpHost, OperationParts } from '../mcp-host.ts';
+import { projections } from './tool-content.ts';
 import { count, toolTexts } from './tool-text.ts';
 
 type Given = Readonly<Record<string, string>>;
@@ -152,7 +153,7 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     const answer = await answered(host, caller, 'ask', {
       body: { predicate, args, negated, withProof: true, limit: mostFacts },
     });
-    if (answer.count > 0) return ['What the knowledge base answers:', toolTexts.ask(answer, {})];
+    if (answer.count > 0) return ['What the knowledge base answers:', toolTexts.ask(projections.ask(answer), {})];
     if (args.some((arg) => arg.startsWith('?'))) return ['What the knowledge base answers: nothing follows.'];
     const whyNot = await answered(host, caller, 'explain', {
       body: { predicate, args, negated, mode: 'whyNot' },
