@@ -202,7 +202,7 @@ function whyNotLines({ atom, attempts, blockedBy }: SlimWhyNot): string[] {
 
 type Steps = ReadonlyMap<number, SlimStep>;
 
-/** The steps below the results that were concluded themselves, each once, those near the results first. */
+/** The steps below the results that have a line of their own, each once, those near the results first. */
 function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): SlimStep[] {
   const seen = new Set(roots.map((root) => root?.id));
   const waiting = roots.flatMap((root) => root?.premises ?? []);
@@ -211,7 +211,9 @@ function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): Sli
     const step = steps.get(waiting[at] ?? -1);
     if (step === undefined || seen.has(step.id)) continue;
     seen.add(step.id);
-    if (step.kind !== 'rule' && step.kind !== 'aggregate') continue;
+    // A premise is written where it is used, and has a line of its own only where that does not say all of it.
+    const isSaid = step.kind !== 'rule' && step.kind !== 'aggregate' && step.atom.length <= maxPremiseCharacters;
+    if (isSaid) continue;
     found.push(step);
     for (const premise of step.premises ?? []) waiting.push(premise);
   }
