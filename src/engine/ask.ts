@@ -4,6 +4,8 @@ import { isVariable, type Literal } from './contract/language.ts';
 import { type BrowseContext, type LookContext, scopeChoice } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';
 import { fewAtoms } from './few-atoms.ts';
+import { hintsOfNothing, hintsPart } from './hints.ts';
+import { KnownNames } from './known-names.ts';
 import { checkBody } from './logic/check.ts';
 import { parseBody } from './logic/parse.ts';
 import { renderAtom } from './logic/print.ts';
@@ -52,6 +54,7 @@ export async function ask(
     generation: reader.generation,
     elapsedMs: pacer.elapsedRounded,
     ...(page.proof === null ? {} : { proof: page.proof.proof }),
+    ...hintsOf(context, input, body, results),
   };
   return { answer, used: new Set(used.values()) };
 }
@@ -61,10 +64,11 @@ export async function ask(
  * of it; else null. Their proofs are steps without premises. Not for a reader with an overlay.
  */
 export function askFew(
-  { reader }: LookContext,
+  context: LookContext,
   input: AskInput,
   [literal, ...others]: readonly Literal[],
 ): { result: Answer; facts: FactRow[] } | null {
+  const { reader } = context;
   const startedAt = performance.now();
   if (literal === undefined || others.length > 0 || !isPositiveAtom(literal)) return null;
   const scope = scopeChoice(input);
@@ -100,8 +104,20 @@ export function askFew(
     generation: reader.generation,
     elapsedMs: toMicroseconds(performance.now() - startedAt),
     ...(proof === null ? {} : { proof }),
+    ...hintsOf(context, input, [literal], results),
   };
   return { result, facts };
+}
+
+/** What was probably meant by a question that has no answer. A page past the last answer tells nothing of that. */
+function hintsOf(
+  context: LookContext,
+  { offset }: AskInput,
+  body: readonly Literal[],
+  results: readonly string[],
+): Pick<Answer, 'hints'> {
+  if (results.length > 0 || offset > 0) return {};
+  return hintsPart(hintsOfNothing(KnownNames.of(context), body));
 }
 
 /** Of the facts that say one atom the one that proves it: as `ProofBuilder.storedFact`. */

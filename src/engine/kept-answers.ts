@@ -122,10 +122,10 @@ export class KeptAnswers {
 }
 
 /** About what an answer takes: two bytes a character, and something for each object. */
-function bytesOf(key: string, { results, bindings, proof }: WrittenAnswer, used: number): number {
+function bytesOf(key: string, { results, bindings, proof, hints = [] }: WrittenAnswer, used: number): number {
   // The key is held by the answer and by the map.
   let characters = key.length;
-  for (const atom of results) characters += atom.length;
+  for (const text of [...results, ...hints]) characters += text.length;
   for (const binding of bindings)
     for (const name in binding) characters += name.length + (binding[name]?.length ?? 0);
   return (

@@ -3,7 +3,8 @@ import { ask, askFew, bodyOf } from './ask.ts';
 import { hearingNothing, unhurried } from './barrier.ts';
 import { present } from './base/assert.ts';
 import type { Caller } from './base/caller.ts';
-import { notLeader } from './base/errors.ts';
+import { EngineError, notLeader } from './base/errors.ts';
+import type { FactPattern } from './facts/fact-store.ts';
 import { Slices, workedOff } from './base/slices.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import type {
@@ -82,6 +83,9 @@ import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.t
 import { learn, learnedOf, ruleRefusals } from './learn.ts';
 import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
 import { askedKey } from './kept-answers.ts';
+import { hintsOfFacts, hintsOfRule, hintsPart } from './hints.ts';
+import { KnownNames } from './known-names.ts';
+import { hintsOfRetraction, limitsOfHint } from './conclusion-hint.ts';
 import { listFacts } from './list-facts.ts';
 import { defaultLimits, type LiveParts, LiveState } from './live-state.ts';
 import { diagnosis } from './logic/diagnose.ts';
@@ -230,8 +234,9 @@ export class KnowledgeEngine implements Engine {
       this.#live.showTime(),
       this.#live.storeOf(caller),
     );
+    const hints = this.#hintsOfFacts(caller, [fact]);
     const { outcome } = await this.#write({ caller, database: caller.database, ...write });
-    return factOutcome(outcome, fact);
+    return { ...factOutcome(outcome, fact), ...hintsPart(hints) };
   }
 
   async tellAll(caller: Caller, inputs: readonly facts.FactInput[]): Promise<facts.FactsOutcome> {
@@ -243,7 +248,9 @@ export class KnowledgeEngine implements Engine {
       this.#live.storeOf(caller),
       slices,
     );
-    return factsOutcome((await this.#write({ caller, database: caller.database, ...write })).outcome);
+    const hints = this.#hintsOfFacts(caller, inputs);
+    const { outcome } = await this.#write({ caller, database: caller.database, ...write });
+    return { ...factsOutcome(outcome), ...hintsPart(hints) };
   }
 
   async forget(caller: Caller, input: facts.RetractInput): Promise<facts.RetractOutcome> {
@@ -260,10 +267,13 @@ export class KnowledgeEngine implements Engine {
       const { generation } = this.#live.database(caller);
       checkNoneChanged(this.#live.storeOf(caller)(), pattern, ifGeneration, { generation, time });
     };
-    if (input.dryRun) return tryRetract(this.#live, caller, input, check);
     const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern };
     const whenSame = ifGeneration === null ? undefined : check;
-    return (await retract(this.#writer, caller, operation, input, whenSame)).answer;
+    const answer = input.dryRun
+      ? await tryRetract(this.#live, caller, input, check)
+      : (await retract(this.#writer, caller, operation, input, whenSame)).answer;
+    if (answer.status !== 'absent') return answer;
+    return { ...answer, ...hintsPart(await this.#hintsOfRetraction(caller, pattern)) };
   }
 
   async forgetById(caller: Caller, id: string): Promise<facts.RetractOutcome> {
@@ -310,20 +320,26 @@ export class KnowledgeEngine implements Engine {
 
   async teach(caller: Caller, input: rules.RuleInput): Promise<rules.RuleOutcome> {
     const operation: RuleOperation = { kind: 'teach', rule: ruleToKeep(input) };
-    const check = (): void => checkRuleOperation(this.#live.database(caller), operation);
+    let hints: string[] = [];
+    const check = (): void => {
+      checkRuleOperation(this.#live.database(caller), operation);
+      hints = this.#hintsOfRule(caller, operation);
+    };
     const { outcome } = await this.#write({ caller, database: caller.database, operation, check });
-    return ruleOutcome(outcome);
+    return { ...ruleOutcome(outcome), ...hintsPart(hints) };
   }
 
   async updateRule(caller: Caller, id: string, input: rules.RuleUpdate): Promise<rules.RuleOutcome> {
     const operation: RuleOperation = { kind: 'updateRule', id, rule: ruleToKeep(input) };
+    let hints: string[] = [];
     const check = (): void => {
       const database = this.#live.database(caller);
       requireMatch(caller, requireRule(database, id));
       checkRuleOperation(database, operation);
+      hints = this.#hintsOfRule(caller, operation);
     };
     const { outcome } = await this.#write({ caller, database: caller.database, operation, check });
-    return ruleOutcome(outcome);
+    return { ...ruleOutcome(outcome), ...hintsPart(hints) };
   }
 
   async forgetRule(caller: Caller, id: string): Promise<rules.RuleRetracted> {
@@ -693,6 +709,39 @@ export class KnowledgeEngine implements Engine {
     await this.#snapshots.close(this.#parts.lock === null ? 0 : snapshotWithinMs);
     await this.#parts.log.close();
     await this.#parts.lock?.release();
+  }
+
+  async #hintsOfRetraction(caller: Caller, pattern: FactPattern): Promise<string[]> {
+    const hints = (context: BrowseContext): Promise<string[]> => hintsOfRetraction(context, pattern);
+    try {
+      return await this.#live.reading(hearingNothing(caller), limitsOfHint, hints);
+    } catch (error) {
+      // The retraction was made, and is answered: what went or closed since then is not its failure.
+      if (error instanceof EngineError) return [];
+      throw error;
+    }
+  }
+
+  /** Of facts before they are written. */
+  #hintsOfFacts(caller: Caller, inputs: readonly facts.FactInput[]): string[] {
+    const known = this.#knownBefore(caller);
+    return known === null ? [] : hintsOfFacts(known, inputs);
+  }
+
+  /** Of a rule before it is kept. */
+  #hintsOfRule(caller: Caller, operation: RuleOperation): string[] {
+    const rule = operation.kind === 'forgetRule' ? null : operation.rule.rule;
+    const known = this.#knownBefore(caller);
+    return rule === null || known === null ? [] : hintsOfRule(known, rule);
+  }
+
+  /** What a writer can mean; null where there is no such database. */
+  #knownBefore(caller: Caller): KnownNames | null {
+    const database = this.#parts.state.databases.get(caller.database);
+    if (database === undefined) return null;
+    const { generation, rules } = database;
+    const store = database.tenants.get(caller.tenant)?.facts ?? null;
+    return KnownNames.forWriting(store, rules, { generation, time: this.#live.showTime() });
   }
 
   async #write(write: Write): Promise<Report> {

@@ -1,6 +1,8 @@
 import { invalid } from './base/errors.ts';
 import { type BrowseContext, storedFact } from './browse.ts';
 import type { FactList, ListFactsQuery, StoredFact } from './contract/facts.ts';
+import { hintsOfFilter, hintsPart } from './hints.ts';
+import { KnownNames } from './known-names.ts';
 import type { ListedConclusion, Listing, RelationName } from './kept-listings.ts';
 import {
   comparePlaces,
@@ -43,6 +45,7 @@ export async function listFacts(context: BrowseContext, query: ListFactsQuery): 
     facts,
     total,
     nextCursor: hasMore ? writeCursor(placeAt(listed, listing, at - step), listed, listing) : null,
+    ...(total === 0 ? hintsPart(hintsOfFilter(KnownNames.of(context), query)) : {}),
   };
 }
 

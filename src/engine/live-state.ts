@@ -186,13 +186,14 @@ export class LiveState implements LaneWatcher {
     if (kept === null) return null;
     // They were noted when it was given; what has lost its uses since has changed, and the answer with it.
     tenant.uses.noteAgain(kept.used, reader.time);
-    const { proof, ...answer } = kept.answer;
+    const { proof, hints, ...answer } = kept.answer;
     const { generation } = reader;
     return {
       ...answer,
       generation,
       elapsedMs: pacer.elapsedRounded,
       ...(proof === undefined ? {} : { proof }),
+      ...(hints === undefined ? {} : { hints }),
     };
   }
 

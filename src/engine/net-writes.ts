@@ -7,6 +7,7 @@ import {
   type ScopeChoice,
 } from './facts/fact-store.ts';
 import { equalPositions } from './facts/fact-matching.ts';
+import { RelationNames } from './facts/relation-names.ts';
 import { relationKey } from './logic/terms.ts';
 import type { RuleOperation } from './operation.ts';
 
@@ -39,6 +40,9 @@ export class NetWrites {
   /** Keys of facts by their relation. */
   readonly #byRelation = new Map<string, Set<string>>();
   readonly #scopes = new Set<string | null>();
+  /** The names of the relations that facts were asserted of. */
+  readonly names = new RelationNames();
+  readonly #asserted = new Set<string>();
 
   /** Facts in the order in which they were first written. */
   get facts(): Iterable<NetFact> {
@@ -116,6 +120,10 @@ export class NetWrites {
     let keys = this.#byRelation.get(relation);
     if (keys === undefined) this.#byRelation.set(relation, (keys = new Set()));
     keys.add(key);
+    if (asserted !== null && !this.#asserted.has(relation)) {
+      this.#asserted.add(relation);
+      this.names.add(identity.predicate, identity.args.length);
+    }
     this.#scopes.add(identity.scope);
   }
 }

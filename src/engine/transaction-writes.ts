@@ -16,6 +16,8 @@ import {
 } from './facts/fact-store.ts';
 import type { RuleStore } from './facts/rule-store.ts';
 import { patternOf } from './forget.ts';
+import { hintsOfFacts, hintsOfRule, hintsPart } from './hints.ts';
+import { KnownNames } from './known-names.ts';
 import { renderAtom, renderRule } from './logic/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation } from './operation.ts';
@@ -46,11 +48,12 @@ export const writesOf = {
     ({ ifGeneration, ...input }: FactInput & { ifGeneration: number | null }): Write =>
     async (writing) => {
       const fact = factToStore(input, writing.now);
+      const hints = hintsOfFacts(knownBefore(writing), [fact]);
       await writing.put([{ kind: 'assert', fact }], () => {
         checkValidity(fact, '', boundsBefore(writing, fact));
         if (ifGeneration !== null) checkUnchanged(writing.context.tenant.facts, fact, ifGeneration);
       });
-      return { status: 'pending', atom: renderedFact(fact) };
+      return { status: 'pending', atom: renderedFact(fact), ...hintsPart(hints) };
     },
 
   tellAll:
@@ -60,12 +63,13 @@ export const writesOf = {
       for (const input of inputs) {
         if (facts.push(factToStore(input, writing.now)) % 256 === 0) await writing.context.pacer.breathe();
       }
+      const hints = hintsOfFacts(knownBefore(writing), facts);
       const changes = facts.map((fact): WriteChange => ({ kind: 'assert', fact }));
       await writing.put(changes, (at) => {
         const fact = facts[at] as FactToStore;
         checkValidity(fact, `facts.${at}.`, boundsBefore(writing, fact));
       });
-      return { status: 'pending', facts: facts.length };
+      return { status: 'pending', facts: facts.length, ...hintsPart(hints) };
     },
 
   forget:
@@ -110,11 +114,20 @@ export const writesOf = {
       writeRule(writing, { kind: 'forgetRule', id }),
 };
 
+/** What the caller can mean right before the write. */
+function knownBefore({ context, writes, now }: Writing, rules = context.database.rules): KnownNames {
+  const { facts } = context.tenant;
+  const { generation } = context.reader;
+  return KnownNames.forWriting(facts, rules, { generation, time: now }, writes.names);
+}
+
 async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pending> {
   const { database, reader } = writing.context;
   // A rule that the transaction taught gets its id when it is committed.
   if (operation.kind !== 'teach') requireMatch(writing.caller, requireRule(database, operation.id));
   const rules = writing.rules();
+  const given = operation.kind === 'forgetRule' ? null : operation.rule.rule;
+  const hints = given === null ? [] : hintsOfRule(knownBefore(writing, rules), given);
   let text = '';
   await writing.put([operation], () => {
     checkRuleOperation({ name: database.name, rules }, operation);
@@ -122,7 +135,7 @@ async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pe
     text = changeRules(rules, operation, { id, time: reader.time, generation: reader.generation }).kept.text;
   });
   const taught = operation.kind === 'teach' ? operation.rule.rule : null;
-  return { status: 'pending', rule: taught === null ? text : renderRule(taught) };
+  return { status: 'pending', rule: taught === null ? text : renderRule(taught), ...hintsPart(hints) };
 }
 
 /** The version that counts as stored in committed knowledge, null where none does. */

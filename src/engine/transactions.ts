@@ -15,6 +15,10 @@ import type { ReadLimits } from './live-state.ts';
 import { relationOf } from './logic/terms.ts';
 import type { RuleStore } from './facts/rule-store.ts';
 import { changeRules } from './apply-rules.ts';
+import { hearingNothing } from './barrier.ts';
+import { hintsOfRetraction, limitsOfHint } from './conclusion-hint.ts';
+import { patternOf } from './forget.ts';
+import { hintsPart } from './hints.ts';
 import { bytesOf, type NetWrites, type WriteChange } from './net-writes.ts';
 import { hasEnded, OpenTransactions, type OpenTransaction } from './open-transactions.ts';
 import type { Commit } from './operation.ts';
@@ -100,12 +104,28 @@ export class Transactions {
     return {
       tell: (fact: FactInput & { ifGeneration: number | null }) => write(writesOf.tell(fact)),
       tellAll: (facts: readonly FactInput[]) => write(writesOf.tellAll(facts)),
-      forget: (input: RetractInput) => write(writesOf.forget(input)),
+      forget: async (input: RetractInput) => {
+        const pending = await write(writesOf.forget(input));
+        if (pending.retracted !== 0) return pending;
+        return { ...pending, ...hintsPart(await this.#hintsOfRetraction(caller, input)) };
+      },
       forgetById: (id: string) => write(writesOf.forgetById(id)),
       teach: (rule: RuleInput) => write(writesOf.teach(rule)),
       updateRule: (id: string, rule: RuleUpdate) => write(writesOf.updateRule(id, rule)),
       forgetRule: (id: string) => write(writesOf.forgetRule(id)),
     };
+  }
+
+  async #hintsOfRetraction(caller: Caller, input: RetractInput): Promise<string[]> {
+    try {
+      return await this.reading(hearingNothing(caller), limitsOfHint, (context) =>
+        hintsOfRetraction(context, patternOf(input)),
+      );
+    } catch (error) {
+      // The write is part of the transaction, which may have ended since: that is told by what comes next.
+      if (error instanceof EngineError) return [];
+      throw error;
+    }
   }
 
   abandon(caller: Caller): boolean {

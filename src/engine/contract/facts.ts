@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   defaulted,
   generationSchema,
+  hintsSchema,
   instantSchema,
   limitSchema,
   offsetSchema,
@@ -174,6 +175,7 @@ export const factOutcomeSchema = z.object({
   atom: z.string(),
   id: z.string(),
   generation: generationSchema,
+  hints: hintsSchema,
 });
 export type FactOutcome = z.output<typeof factOutcomeSchema>;
 
@@ -183,6 +185,7 @@ export const factsOutcomeSchema = z.object({
   updated: z.int(),
   unchanged: z.int(),
   generation: generationSchema,
+  hints: hintsSchema,
 });
 export type FactsOutcome = z.output<typeof factsOutcomeSchema>;
 
@@ -214,6 +217,7 @@ const retractOutcome = {
   dependentsComplete: z.boolean(),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
+  hints: hintsSchema,
 };
 export const retractPatternOutcomeSchema = z.object(retractOutcome);
 export const retractOutcomeSchema = z.object({ ...retractOutcome, atom: z.string() });
@@ -299,6 +303,7 @@ export const factListSchema = z.object({
   facts: z.array(storedFactSchema),
   total: z.int(),
   nextCursor: z.string().nullable(),
+  hints: hintsSchema,
 });
 export type FactList = z.output<typeof factListSchema>;
 

@@ -19,6 +19,16 @@ export function defaulted<Schema extends z.ZodType>(schema: Schema, fallback: z.
     .meta({ default: fallback });
 }
 
+/** What probably went wrong, for a call that was carried out as it was given. */
+export const hintsSchema = z
+  .array(z.string())
+  .max(5)
+  .optional()
+  .describe(
+    'What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where ' +
+      'there are none',
+  );
+
 function notDots(name: string): boolean {
   return name !== '.' && name !== '..';
 }

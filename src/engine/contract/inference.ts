@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   defaulted,
   generationSchema,
+  hintsSchema,
   limitSchema,
   offsetSchema,
   oneScopeChoice,
@@ -114,5 +115,6 @@ export const answerSchema = z.object({
   generation: generationSchema,
   elapsedMs: z.number(),
   proof: proofSchema.optional(),
+  hints: hintsSchema,
 });
 export type Answer = z.output<typeof answerSchema>;

@@ -1,6 +1,13 @@
 /** Rules on the wire. Rules belong to the database and serve all its tenants. */
 import { z } from 'zod';
-import { generationSchema, oneScopeChoice, optional, scopeFields, timeSchema } from './fields.ts';
+import {
+  generationSchema,
+  hintsSchema,
+  oneScopeChoice,
+  optional,
+  scopeFields,
+  timeSchema,
+} from './fields.ts';
 import { type Atom, bodySchema, headSchema, type Literal } from './language.ts';
 
 export const maxRuleTextCharacters = 1_000_000;
@@ -71,6 +78,7 @@ export const ruleOutcomeSchema = z.object({
   id: z.string(),
   etag: etagSchema,
   generation: generationSchema,
+  hints: hintsSchema,
 });
 export type RuleOutcome = z.output<typeof ruleOutcomeSchema>;
 

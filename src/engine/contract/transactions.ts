@@ -1,6 +1,6 @@
 /** Transactions on the wire: writes that are seen together or not at all. */
 import { z } from 'zod';
-import { defaulted, generationSchema, timeSchema } from './fields.ts';
+import { defaulted, generationSchema, hintsSchema, timeSchema } from './fields.ts';
 
 export const transactionParams = z.strictObject({ id: z.string().min(1).max(256) });
 
@@ -12,6 +12,7 @@ export const pendingSchema = z.object({
   facts: z.int().optional().describe('How many facts were given'),
   retracted: z.int().optional().describe('How many facts were found to be retracted'),
   dryRun: z.literal(true).optional().describe('Nothing was written to the transaction'),
+  hints: hintsSchema,
 });
 export type Pending = z.output<typeof pendingSchema>;
 

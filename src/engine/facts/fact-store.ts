@@ -18,6 +18,7 @@ import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-num
 import { ScopeNames } from './scope-names.ts';
 import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { mostTogether } from './hash-slots.ts';
+import { RelationNames } from './relation-names.ts';
 import { StoredRelation } from './stored-relation.ts';
 
 /**
@@ -103,6 +104,8 @@ export class FactStore {
   readonly relations = new Map<string, StoredRelation>();
   /** The same by predicate alone: so one is found without its key. */
   readonly #byPredicate = new Map<string, StoredRelation[]>();
+  /** Made when it is first asked for. */
+  #names: RelationNames | null = null;
   readonly #scopeNames = new ScopeNames();
   readonly scopes = new ScopeRecords();
   readonly #numbers: FactNumbers;
@@ -194,6 +197,20 @@ export class FactStore {
   /** The number of the scope; -1 where no fact was ever in it. */
   scopeNumber(scope: string | null): number {
     return this.#scopeNames.numberOf(scope);
+  }
+
+  /** The names of all relations, of those that have no facts any more too. */
+  get names(): RelationNames {
+    if (this.#names === null) {
+      this.#names = new RelationNames();
+      for (const { predicate, arity } of this.#relationList) this.#names.add(predicate, arity);
+    }
+    return this.#names;
+  }
+
+  /** The relations with this predicate, those that have no facts any more too. */
+  relationsOf(predicate: string): readonly StoredRelation[] {
+    return this.#byPredicate.get(predicate) ?? [];
   }
 
   relation(predicate: string, arity: number, negated: boolean): StoredRelation | null {
@@ -664,6 +681,7 @@ export class FactStore {
     const others = this.#byPredicate.get(relation.predicate);
     if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);
     else others.push(relation);
+    this.#names?.add(relation.predicate, relation.arity);
     relation.place = this.#relationList.length;
     this.#relationList.push(relation);
   }

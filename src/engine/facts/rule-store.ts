@@ -1,6 +1,7 @@
 import type { Rule } from '../contract/language.ts';
 import { dependenciesOf } from '../logic/stratify.ts';
-import { relationOf } from '../logic/terms.ts';
+import { atomsOf, relationOf } from '../logic/terms.ts';
+import { RelationNames } from './relation-names.ts';
 import { RuleGraph } from './rule-graph.ts';
 
 /**
@@ -35,6 +36,8 @@ export class RuleStore {
   /** Made when it is first asked; rules that have gone since may still be in it. */
   #graph: RuleGraph | null = null;
   #hasGone = false;
+  /** Made when it is first asked for. */
+  #names: RelationNames | null = null;
 
   get size(): number {
     return this.#byId.size;
@@ -43,6 +46,16 @@ export class RuleStore {
   /** All rules, the first created first. */
   all(): KeptRule[] {
     return [...this.#byId.values()];
+  }
+
+  /** The names of the relations that rules conclude or read, of every scope, disabled rules too. */
+  get names(): RelationNames {
+    if (this.#names === null) {
+      this.#names = new RelationNames();
+      for (const { rule } of this.#byId.values())
+        for (const { predicate, args } of atomsOf(rule)) this.#names.add(predicate, args.length);
+    }
+    return this.#names;
   }
 
   get(id: string): KeptRule | null {
@@ -158,12 +171,16 @@ export class RuleStore {
     listed(this.#concluding, relationOf(rule.rule.head)).add(rule);
     for (const { relation } of read) listed(this.#reading, relation).add(rule);
     this.#graph?.add(relationOf(rule.rule.head), read);
+    if (this.#names !== null)
+      for (const { predicate, args } of atomsOf(rule.rule)) this.#names.add(predicate, args.length);
   }
 
   #unlist(rule: KeptRule): void {
     this.#hasGone = true;
     this.#concluding.get(relationOf(rule.rule.head))?.delete(rule);
     for (const { relation } of dependenciesOf(rule.rule.body)) this.#reading.get(relation)?.delete(rule);
+    if (this.#names !== null)
+      for (const { predicate, args } of atomsOf(rule.rule)) this.#names.remove(predicate, args.length);
   }
 }
 

@@ -207,6 +207,27 @@ export class StoredRelation {
     return this.validUntil === null || (this.validUntil[row] as number) > time;
   }
 
+  /** True where a row counts as stored for a reader at this generation and time. */
+  holdsAny(generation: number, time: number): boolean {
+    const live = this.validUntil === null ? this.liveIn(generation) : null;
+    if (live !== null) return live > 0;
+    // What came last is most likely there.
+    for (let row = this.count - 1; row >= 0; row--) if (this.isHeld(row, generation, time)) return true;
+    return false;
+  }
+
+  /** True where a row that counts as stored has the constant at this position. Looks at every row where none has. */
+  holdsAt(position: number, constant: number, generation: number, time: number): boolean {
+    const column = this.columns[position] as Int32Array;
+    for (
+      let row = column.indexOf(constant);
+      row >= 0 && row < this.count;
+      row = column.indexOf(constant, row + 1)
+    )
+      if (this.isHeld(row, generation, time)) return true;
+    return false;
+  }
+
   /** How many rows were born up to and in this generation: they are the first ones. */
   rowsAt(generation: number): number {
     let low = 0;

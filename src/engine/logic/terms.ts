@@ -13,6 +13,7 @@ import {
   isBuiltinName,
   isVariable,
   type Literal,
+  type Rule,
 } from '../contract/language.ts';
 
 /** The variable that matches anything and binds nothing. */
@@ -111,4 +112,18 @@ export function relationKey(predicate: string, arity: number, negated: boolean):
 /** The relation that an atom belongs to. */
 export function relationOf(atom: Atom): string {
   return relationKey(atom.predicate, atom.args.length, atom.negated);
+}
+
+/** The atoms of a rule, its head first: those under `not` and inside aggregates too, without built-ins. */
+export function* atomsOf({ head, body }: Rule): Generator<Atom> {
+  yield head;
+  yield* atomsIn(body);
+}
+
+/** As `atomsOf`, of a body. */
+export function* atomsIn(body: readonly Literal[]): Generator<AtomLiteral> {
+  for (const literal of body) {
+    if (isAggregate(literal)) yield* atomsIn(literal.body);
+    else if (!isBuiltinName(literal.predicate)) yield literal;
+  }
 }
