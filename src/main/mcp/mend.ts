@@ -94,7 +94,7 @@ function listOfFacts({ known, fields, hints }: Mending): void {
   if (!known.has('facts')) return;
   for (const [name, value] of fields) {
     if (!Array.isArray(value) || value.length === 0 || known.has(name) !== (name === 'facts')) continue;
-    if (value.every((each) => typeof each === 'string' && atomOf(each) !== null)) {
+    if (value.every((each) => typeof each === 'string' && each.includes('(') && atomOf(each) !== null)) {
       hints.set(name, 'give texts as one text');
       for (const index of value.keys()) hints.set(`${name}.${index}`, 'give texts as one text');
       fields.delete(name);
@@ -147,8 +147,9 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
     statements: ['text'],
     program: ['text'],
     input: ['text'],
-    id: ['ruleId'],
-    rulename: ['ruleId'],
+    fact: ['text'],
+    atom: ['text'],
+    pattern: ['text'],
     budget: ['maxChars'],
     maxlength: ['maxChars'],
     size: ['maxFacts'],

@@ -5,10 +5,10 @@
  * reads last.
  */
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
-import type { EngineError } from '../../engine/index.ts';
+import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
 import { mend } from './mend.ts';
 import { takes } from './tool-input.ts';
-import type { ToolRun } from './tool-run.ts';
+import { perform, type ToolRun } from './tool-run.ts';
 import type { Tool } from './tools.ts';
 import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
 
@@ -38,11 +38,58 @@ export async function refusalText(
 /** The call to make where no field is a slip of the pen: that for words that were looked for, else an example. */
 async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<string> {
   const words = isOverview(tool) ? soughtWords(given) : null;
-  if (words === null) return `Example: ${JSON.stringify(tool.example)}`;
+  if (words === null)
+    return (await callOfOtherTool(run, tool, given)) ?? `Example: ${JSON.stringify(tool.example)}`;
   const rest = withoutWords(given);
   const others = mend(tool, rest).call ?? (takes(tool.operation, rest) ? rest : {});
   const { tool: name, call } = await callForWords(run, words, others);
   return `${tool.listing.name} does not search by words. Call ${name} with ${JSON.stringify(call)}`;
+}
+
+/** The call that another tool takes, or that a looked-up id stands for; null: not known. */
+async function callOfOtherTool(run: ToolRun, { operation }: Tool, given: Given): Promise<string | null> {
+  const { text, id, factId = id } = given;
+  if (typeof text === 'string') {
+    const statements = { text };
+    if (operation === 'assertRule' && isTold(text)) return `Call tell with ${JSON.stringify(statements)}`;
+    if (operation === 'assertFact' && isAsked(text)) return `To ask it, call ask with ${JSON.stringify(statements)}`;
+    if (operation === 'ask' && isRule(text)) return `To store it, call teach with ${JSON.stringify(statements)}`;
+  }
+  if (operation !== 'retractPattern' || typeof factId !== 'string') return null;
+  const { rules } = await perform(run, 'listRules');
+  if (rules.some((rule) => rule.id === factId)) return `Call forget with ${JSON.stringify({ ruleId: factId })}`;
+  try {
+    const { predicate, args, truthVal } = await perform(run, 'getFact', { params: { id: factId } });
+    return `Call forget with ${JSON.stringify({ predicate, args, ...(truthVal ? {} : { truthVal }) })}`;
+  } catch (error) {
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
+}
+
+const mostRead = 10_000;
+
+function isTold(text: string): boolean {
+  const { statements, errors } = parseProgram(text.slice(0, mostRead), { maxErrors: 1, lineEndsStatement: true });
+  return errors.length === 0 && statements.length > 0 && text.includes('(');
+}
+
+function isAsked(text: string): boolean {
+  return text.includes('(') && parses(() => parseBody(text.slice(0, mostRead).replace(/\?\s*$/, '')));
+}
+
+function isRule(text: string): boolean {
+  return parses(() => parseRule(text.slice(0, mostRead)));
+}
+
+function parses(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
 }
 
 function isOverview({ operation }: Tool): boolean {

@@ -24,12 +24,19 @@ type Texts = { readonly [Name in ToolOperation]: (content: ToolContents[Name], g
 
 /** Text of every tool's answer. */
 export const toolTexts: Texts = {
-  assertFact: (told) => withHints(told, toldLines(told)),
+  assertFact: (told) => {
+    const text = withHints(told, toldLines(told));
+    const { atom, status, hints = [] } = told;
+    if (hints.length === 0 || atom === undefined || status !== 'asserted') return text;
+    return `${text}\nIt is stored as given. If another fact was meant: call forget with ${JSON.stringify({ text: atom })} and tell that one.`;
+  },
   assertRule: (taught) => {
     const known = taught.status === 'unchanged' ? 'Already known, unchanged' : 'Learnt';
     const lines = [`${known}: ${taught.rule} (id ${taught.id})`];
-    if (!/[\s(,]\?/.test(taught.rule))
+    if (!/[\s(,]\?/.test(taught.rule) && (taught.hints ?? []).length === 0)
       lines.push('It has no variable, so it concludes this one atom only: variables start with ?, as in ?x.');
+    if (taught.status === 'asserted' && (taught.hints ?? []).length > 0)
+      return `${withHints(taught, lines)}\nIt is stored as given. If another rule was meant: call forget with ${JSON.stringify({ ruleId: taught.id })} and teach that one.`;
     return withHints(taught, lines);
   },
   retractPattern: (forgotten) => withHints(forgotten, forgottenLines(forgotten)),
