@@ -13,6 +13,7 @@ import type { McpHost } from '../mcp-host.ts';
 import { requireFits } from './answer-size.ts';
 import { ask } from './ask-tool.ts';
 import { oneLine } from './client.ts';
+import { withHintsOfNothing } from './empty-answer.ts';
 import { forget } from './forget-tool.ts';
 import { proofAppResult } from './proof-app.ts';
 import { refusalText } from './refusal-text.ts';
@@ -72,7 +73,8 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
   const asked = withoutFillers(tool.optionalFields, given);
   try {
     requireTaken(tool, asked);
-    const content = await answerOf(run, tool.operation, asked);
+    const answer = await answerOf(run, tool.operation, asked);
+    const content = await withHintsOfNothing(run, tool.operation, asked, answer);
     return { text: textOf(tool.operation, content, asked), content, contentChars: charactersOf(tool, content) };
   } catch (error) {
     if (error instanceof EngineError) return errorOutcome(await refusalText(run, tool, asked, error));

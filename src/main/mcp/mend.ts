@@ -90,7 +90,7 @@ const pairs = [
 ] as const;
 
 /** Facts of a list that are texts, or a list in a field of another name. */
-function listOfFacts({ known, fields, hints }: Mending): void {
+function listOfFacts({ tool, known, fields, hints }: Mending): void {
   if (!known.has('facts')) return;
   for (const [name, value] of fields) {
     if (!Array.isArray(value) || value.length === 0 || known.has(name) !== (name === 'facts')) continue;
@@ -99,6 +99,14 @@ function listOfFacts({ known, fields, hints }: Mending): void {
       for (const index of value.keys()) hints.set(`${name}.${index}`, 'give texts as one text');
       fields.delete(name);
       fields.set('text', value.map((each) => `${withoutStop(String(each))}.`).join(' '));
+    } else if (name === 'facts' && value.every(isObject)) {
+      const facts = value.map((each) => (takes(tool.operation, each) ? each : mend(tool, each).call));
+      if (facts.includes(null) || facts.every((each, index) => each === value[index])) continue;
+      for (const [index, each] of value.entries())
+        for (const field of ['', ...Object.keys(each).map((key) => `.${key}`)])
+          if (facts[index] !== each) hints.set(`${name}.${index}${field}`, 'as in the call below');
+      hints.set(name, 'each is a fact of predicate and args');
+      fields.set('facts', facts);
     } else if (name !== 'facts' && value.every((each) => isObject(each) && 'predicate' in each)) {
       hints.set(name, 'the field is called facts');
       fields.delete(name);
@@ -151,6 +159,9 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
     atom: ['text'],
     pattern: ['text'],
     budget: ['maxChars'],
+    tokens: ['maxTokens', 'maxChars'],
+    maxtokens: ['maxTokens', 'maxChars'],
+    tokenbudget: ['maxTokens', 'maxChars'],
     maxlength: ['maxChars'],
     size: ['maxFacts'],
     explain: ['whyNot'],
@@ -308,6 +319,11 @@ function respell({ tool, known, fields, hints }: Mending): void {
 
 function respelled(text: string): string {
   const [, condition, conclusion] = /^\s*if\s(.*)\sthen\s(.*)$/is.exec(text) ?? [];
+  const sentence = /^\s*([\w'-]+)\s+([\w'-]+)\s+(?:an?\s+|the\s+)?([\w'-]+)\s*\.?\s*$/i.exec(text);
+  if (sentence !== null) {
+    const [, subject = '', verb = '', object = ''] = sentence;
+    return /^(?:is|are)$/i.test(verb) ? `${object}(${subject})` : `${verb}(${subject}, ${object})`;
+  }
   const turned =
     condition === undefined || conclusion === undefined ? text : `${withoutStop(conclusion)} :- ${condition}`;
   return turned

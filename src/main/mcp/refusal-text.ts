@@ -37,17 +37,23 @@ export async function refusalText(
 
 /** The call to make where no field is a slip of the pen: that for words that were looked for, else an example. */
 async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<string> {
-  const words = isOverview(tool) ? soughtWords(given) : null;
+  const words = isOverview(tool) || isSentence(tool, given) ? soughtWords(given) : null;
   if (words === null)
     return (await callOfOtherTool(run, tool, given)) ?? `Example: ${JSON.stringify(tool.example)}`;
   const rest = withoutWords(given);
-  const others = mend(tool, rest).call ?? (takes(tool.operation, rest) ? rest : {});
+  const others = isOverview(tool) ? (mend(tool, rest).call ?? (takes(tool.operation, rest) ? rest : {})) : {};
   const { tool: name, call } = await callForWords(run, words, others);
-  return `${tool.listing.name} does not search by words. Call ${name} with ${JSON.stringify(call)}`;
+  const cannot = isOverview(tool) ? 'does not search by words' : 'takes no sentences';
+  return `${tool.listing.name} ${cannot}. Call ${name} with ${JSON.stringify(call)}`;
 }
 
 /** The call that another tool takes, or that a looked-up id stands for; null: not known. */
-async function callOfOtherTool(run: ToolRun, { operation }: Tool, given: Given): Promise<string | null> {
+async function callOfOtherTool(
+  run: ToolRun,
+  { operation, fields, listing: { name } }: Tool,
+  given: Given,
+): Promise<string | null> {
+  if (fields.size === 0) return `Call ${name} with {}`;
   const { text, id, factId = id } = given;
   if (typeof text === 'string') {
     const statements = { text };
@@ -90,6 +96,11 @@ function parses(read: () => unknown): boolean {
     if (error instanceof EngineError) return false;
     throw error;
   }
+}
+
+/** A question in words. */
+function isSentence({ operation }: Tool, given: Given): boolean {
+  return operation === 'ask' && given['predicate'] === undefined && soughtWords(given)?.includes('(') === false;
 }
 
 function isOverview({ operation }: Tool): boolean {

@@ -8,7 +8,7 @@ import type { StoredRule } from '../../engine/contract/rules.ts';
 import { renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import { readStatements, type ToolStatement } from './statements.ts';
 import type { StatementOutcome, Told } from './tool-content.ts';
-import { factInputSchema, type Metadata } from '../../engine/contract/facts.ts';
+import { factInputSchema, factsInputSchema, type Metadata } from '../../engine/contract/facts.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
@@ -80,7 +80,11 @@ async function lookUp(
 
 async function tellFacts(run: ToolRun, facts: readonly Fact[]): Promise<Told> {
   const [only] = facts;
-  if (facts.length === 1 && only !== undefined) return tellFact(run, only);
+  if (facts.length === 1 && only !== undefined) {
+    const checked = validate(factsInputSchema, { facts });
+    if (!checked.ok) throw invalidCall(checked.errors);
+    return tellFact(run, only);
+  }
   const { prepared, known } = await withSources(run, facts);
   const output = await perform(run, 'assertFacts', { body: { facts: prepared } });
   const { asserted, updated, unchanged, generation } = output;

@@ -125,6 +125,7 @@ const consolidatedSchema = z.object({
   skipped: z.array(z.object({ atom: z.string(), reason: z.string() })).optional(),
   dryRun: z.boolean().optional(),
   generation,
+  hints,
 });
 export type SlimConsolidated = z.output<typeof consolidatedSchema>;
 

@@ -72,7 +72,10 @@ export const toolTexts: Texts = {
   consolidate: (output) => {
     const skipped = (output.skipped ?? []).map(({ atom, reason }) => `Left alone: ${atom} (${reason})`);
     if (output.summaries.length === 0)
-      return ['Nothing to consolidate: no group of alike episodes is large enough.', ...skipped].join('\n');
+      return withHints(output, [
+        'Nothing to consolidate: no group of alike episodes is large enough.',
+        ...skipped,
+      ]);
     const done = output.dryRun === true ? 'Would replace' : 'Replaced';
     const said = `${count(output.factsConsolidated, 'fact')} by ${count(output.summariesCreated, 'summary', 'summaries')}`;
     const lines = output.summaries.map(
