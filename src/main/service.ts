@@ -514,10 +514,9 @@ class RunningService implements Service, ServiceState {
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },
+      requireAllowed,
       perform: async (name, caller, input) => {
-        const spec: OperationSpec = operations[name];
-        if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
-          throw insufficientRole(caller, spec);
+        requireAllowed(name, caller, input);
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
         const params = checkParams(name, input.params);
@@ -569,6 +568,12 @@ function isQuestion(name: OperationName, input: CheckedInput): boolean {
 }
 
 const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf', 'trace']);
+
+const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
+  const spec: OperationSpec = operations[name];
+  if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
+    throw insufficientRole(caller, spec);
+};
 
 /** MCP gives each tool call a signal of its own. */
 const neverAborted = new AbortController().signal;

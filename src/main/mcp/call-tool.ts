@@ -72,6 +72,8 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
   const run = { host, caller };
   const asked = withoutFillers(tool.optionalFields, given);
   try {
+    // Who may not call is told so, whatever else is wrong.
+    host.requireAllowed(tool.operation, caller, { body: asked });
     requireTaken(tool, asked);
     const answer = await answerOf(run, tool.operation, asked);
     const content = await withHintsOfNothing(run, tool.operation, asked, answer);
