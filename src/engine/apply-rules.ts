@@ -55,7 +55,7 @@ function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: R
     const kept = changedRule(same, { ...wanted, rule: null }, generation);
     if (kept === null) return { kept: same, before: same, status: 'unchanged', isChange: false };
     rules.put(kept);
-    return { kept, before: same, status: 'unchanged', isChange: true };
+    return { kept, before: same, status: 'updated', isChange: true };
   }
   const kept: KeptRule = {
     id,

@@ -96,9 +96,19 @@ test('a rule taught again stays disabled if it was, unless enabled: true is give
   await tell('p(a)');
   expect((await teach('q(?x) :- p(?x)')).status).toBe('unchanged');
   expect((await engine.rules(caller))[0]?.enabled).toBe(false);
-  expect((await teach('q(?x) :- p(?x)', { enabled: true })).status).toBe('unchanged');
+  expect((await teach('q(?x) :- p(?x)', { enabled: true })).status).toBe('updated');
   expect((await engine.rules(caller))[0]?.enabled).toBe(true);
   expect(await results('q(?x)')).toEqual(['q(a)']);
+  expect((await teach('q(?x) :- p(?x)', { enabled: true })).status).toBe('unchanged');
+});
+
+test('a rule taught again with enabled: false is switched off, and the answer says that it was changed', async () => {
+  const { teach, tell, results } = await openSession();
+  await teach('q(?x) :- p(?x)');
+  await tell('p(a)');
+  expect(await teach('q(?x) :- p(?x)', { enabled: false })).toMatchObject({ status: 'updated' });
+  expect(await results('q(?x)')).toEqual([]);
+  expect(await teach('q(?x) :- p(?x)', { enabled: false })).toMatchObject({ status: 'unchanged' });
 });
 
 test('PUT with some of enabled, name and description changes those only', async () => {

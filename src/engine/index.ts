@@ -38,5 +38,5 @@ export {
   programSteps,
   type Statement,
 } from './logic/parse.ts';
-export { renderAtom, renderLiteral, renderRule } from './logic/print.ts';
+export { renderAtom, renderRule } from './logic/print.ts';
 export { StartupError } from './storage/startup-error.ts';

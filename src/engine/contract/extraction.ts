@@ -58,6 +58,10 @@ export const turnsContextSchema = z.object({
   contradictions: z.int(),
   newFactsExtracted: z.int(),
   extraction: z.enum(['llm', 'statements']),
+  warning: z
+    .string()
+    .optional()
+    .describe('Where natural language was left alone, since no provider may be asked: what to do about it'),
   generation: generationSchema.optional().describe('Where something was stored'),
 });
 export type TurnsContext = z.output<typeof turnsContextSchema>;
@@ -120,7 +124,8 @@ export const extractedSchema = z.object({
     }),
   ),
   rules: z.array(z.string()).optional().describe('Rendered; where rules were asked for'),
-  asserted: z.int().describe('Facts that are newly stored'),
+  asserted: z.boolean().describe('It was asked for, and all that was found is stored now'),
+  assertedCount: z.int().describe('Facts that are newly stored'),
   discarded: discardedSchema,
   provider: z.enum([...providerNames, 'statements']),
   model: z.string().nullable(),

@@ -198,6 +198,28 @@ test('what looks like one operand but reads as arithmetic is refused', () => {
     expect(refusal(() => parseBody(bad)).status, bad).toBe(400);
 });
 
+test('a line that is one whole ground atom or rule needs no full stop', () => {
+  expect(statements('p(a)\n  -q(b) % why\n\nh(?x) :- p(?x)\nr(c).')).toEqual([
+    'p(a)',
+    '-q(b)',
+    'h(?x) :- p(?x)',
+    'r(c)',
+  ]);
+  const text = 'p(a)  \nq(b).';
+  expect(parseProgram(text).statements.map(({ span }) => text.slice(span.start, span.end))).toEqual([
+    'p(a)',
+    'q(b).',
+  ]);
+  expect(statements('p(a)\n.\nh(?x)\n  :- p(?x),\n  q(?x).\ni(?x) :- p(?x)\n  , q(?x).')).toEqual([
+    'p(a)',
+    'h(?x) :- p(?x), q(?x)',
+    'i(?x) :- p(?x), q(?x)',
+  ]);
+  // A statement over several lines, one beside another, and a word alone end with their full stop.
+  for (const bad of ['h(?x) :-\n  p(?x)\nq(b).', 'p(a). q(b)\nr(c).', 'p\nq(b).', 'p(?x)\nq(b).'])
+    expect(errors(bad), bad).not.toHaveLength(0);
+});
+
 test('a rule in text may lack its full stop; a fact is no rule', () => {
   expect(renderRule(parseRule('h(?x):-b(?x)'))).toBe('h(?x) :- b(?x)');
   expect(renderRule(parseRule(' h(?x) :- b(?x) . '))).toBe('h(?x) :- b(?x)');
@@ -222,20 +244,16 @@ test('lines and columns count UTF-16 units from 1', () => {
 });
 
 test('an editor sees every error: reading goes on with the next statement', () => {
-  const program = parseProgram('p(a b c)) . q(b).\nr(,). s(c).\nt(?x). u("x. y" z). v(d).\nw(a)\nx(b).');
-  expect(program.statements.map((each) => (each.kind === 'fact' ? renderAtom(each.atom) : ''))).toEqual([
-    'q(b)',
-    's(c)',
-    'v(d)',
-    'w(a)',
-    'x(b)',
-  ]);
+  const program = parseProgram('p(a b c)) . q(b).\nr(,). s(c).\nt(?x). u("x. y" z). v(d).\nw(a) :-\n  y(a)\nx(b).');
+  expect(
+    program.statements.map((each) => (each.kind === 'fact' ? renderAtom(each.atom) : renderRule(each.rule))),
+  ).toEqual(['q(b)', 's(c)', 'v(d)', 'w(a) :- y(a)', 'x(b)']);
   expect(program.errors.map(({ code, range }) => [code, range.startLine])).toEqual([
     ['syntax', 1],
     ['syntax', 2],
     ['unsafe_variable', 3],
     ['syntax', 3],
-    ['syntax', 4],
+    ['syntax', 5],
   ]);
 });
 
@@ -270,14 +288,20 @@ test('in free text only a line that is wholly statements counts', () => {
     ) ?? null;
   expect(read('parent(alice, bob). -flies(tweety).')).toEqual(['parent(alice, bob)', '-flies(tweety)']);
   expect(read(' h(?x) :- b(?x), ?x > 3. ')).toEqual(['h(?x) :- b(?x), ?x > 3']);
+  expect(read(' parent(alice, "b, c") ')).toEqual(['parent(alice, "b, c")']);
+  expect(read('h(?x) :- b(?x), ?x > 3')).toEqual(['h(?x) :- b(?x), ?x > 3']);
   for (const line of [
     '',
     'Hello.',
     'Hello world.',
-    'parent(alice, bob)',
     'parent(alice, bob). That is all.',
     'See parent(alice, bob).',
     'p(?x).',
+    'p(?x)',
+    'p(a). q(b)',
+    'p(a), q(b)',
+    'p(a)!',
+    'see (there)',
     'h :- p(a).',
     'h(a) :- p.',
     '% p(a).',

@@ -23,7 +23,7 @@ import { isSpace, Scanner, SyntaxFailure } from './scanner.ts';
 import { type LineTable, type LiteralSource, lineTable, type Range, type Span } from './source.ts';
 import { maxAggregateDepth } from './terms.ts';
 
-/** A fact or a rule of a program, with the places of its parts. `span` ends after the full stop. */
+/** A fact or a rule of a program, with the places of its parts. `span` ends after the full stop, where it has one. */
 export type Statement =
   | { readonly kind: 'fact'; readonly atom: Atom; readonly span: Span; readonly head: LiteralSource }
   | {
@@ -67,6 +67,7 @@ interface Dialect {
 
 const programDialect: Dialect = { bareNames: true, comments: true, lastStopOptional: true };
 const freeTextDialect: Dialect = { bareNames: false, comments: false, lastStopOptional: false };
+const wholeLineDialect: Dialect = { ...freeTextDialect, lastStopOptional: true };
 
 const defaultMaxErrors = 1000;
 const aggregates: ReadonlySet<string> = new Set(aggregateNames);
@@ -108,39 +109,44 @@ class Parser {
     let end = scanner.position;
     scanner.skip();
     if (!scanner.take(':-')) {
-      this.#stop(end);
-      return { kind: 'fact', atom: head.value, span: { start, end: scanner.position }, head: head.source };
+      const { terms } = head.source;
+      const isGround = scanner.unit(end - 1) === 41 && !terms.some((term) => scanner.unit(term.start) === 63);
+      const span = { start, end: this.#stop(end, isGround ? start : null) };
+      return { kind: 'fact', atom: head.value, span, head: head.source };
     }
     const body = this.literals(0);
     end = (body.sources.at(-1) as LiteralSource).span.end;
-    this.#stop(end);
     return {
       kind: 'rule',
       rule: { head: head.value, body: body.literals },
-      span: { start, end: scanner.position },
+      span: { start, end: this.#stop(end, start) },
       head: head.source,
       body: body.sources,
     };
   }
 
-  /** Reads the full stop of a statement whose last literal ended at `end`. */
-  #stop(end: number): void {
+  /**
+   * Reads the full stop of a statement whose last literal ended at `end`, and returns where the statement ends. `start` is where
+   * it began, if it needs no full stop on a line of its own: null for what is no ground atom and no rule.
+   */
+  #stop(end: number, start: number | null): number {
     const { scanner } = this;
     scanner.skip();
     if (scanner.unit() === 46) {
       const next = scanner.unit(scanner.position + 1);
       if (!Number.isNaN(next) && !isSpace(next))
         scanner.fail('white space must follow the full stop that ends a statement', scanner.position);
-      scanner.position++;
-      return;
+      return ++scanner.position;
     }
     if (scanner.atEnd) {
-      if (this.#dialect.lastStopOptional) return;
+      if (this.#dialect.lastStopOptional) return scanner.position;
       scanner.fail('a statement ends with a full stop', end);
     }
     if (!/[\n\r]/.test(scanner.text.slice(end, scanner.position)))
       this.#failAfterLiteral('expected a comma, :- or a full stop');
+    if (start !== null && isWholeLine(scanner.text, start, end)) return end;
     this.#missingStop = new SyntaxFailure('a statement ends with a full stop: write . here', end - 1, end);
+    return scanner.position;
   }
 
   /** Passes the full stop that may end a text of one body or atom. */
@@ -406,6 +412,18 @@ class Parser {
   }
 }
 
+/** True where the stretch is of one line that begins with it; that nothing follows it there is known. */
+function isWholeLine(text: string, start: number, end: number): boolean {
+  for (let at = start - 1; at >= 0 && !isLineBreak(text.charCodeAt(at)); at--)
+    if (!isSpace(text.charCodeAt(at))) return false;
+  for (let at = start; at < end; at++) if (isLineBreak(text.charCodeAt(at))) return false;
+  return true;
+}
+
+function isLineBreak(unit: number): boolean {
+  return unit === 10 || unit === 13;
+}
+
 /** The offset of the quotation mark that closes the one at `start`, or of the end of its line. */
 function closingQuote(text: string, start: number): number {
   let end = start + 1;
@@ -543,12 +561,18 @@ export function parseAtom(text: string, path = 'text'): Atom {
 
 /**
  * The statements of a line of free text, or null where it is natural language: it counts only when the whole
- * line is statements, every literal with its parentheses, every statement with its full stop, facts ground.
+ * line is statements, every literal with its parentheses, every statement with its full stop, facts ground. Of one statement
+ * that is the whole line the full stop may be missing.
  */
 export function parseFreeTextLine(line: string): Statement[] | null {
-  if (!line.trimEnd().endsWith('.')) return null;
-  const { statements, errors } = doneAtOnce(readProgram(line, freeTextDialect, { maxErrors: 1 }));
-  return errors.length > 0 || statements.length === 0 ? null : [...statements];
+  const written = line.trimEnd();
+  const hasStop = written.endsWith('.');
+  // Of natural language most is told apart by its end, without reading it.
+  if (!hasStop && !written.includes('(')) return null;
+  const dialect = hasStop ? freeTextDialect : wholeLineDialect;
+  const { statements, errors } = doneAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
+  if (errors.length > 0 || statements.length === 0) return null;
+  return hasStop || statements.length === 1 ? [...statements] : null;
 }
 
 /**

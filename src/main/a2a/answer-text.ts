@@ -1,4 +1,5 @@
 /** The text part of an answer: what each line came to, for who reads and does not compute. */
+import type { RetractOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { Outcome } from './carry-out.ts';
 
@@ -29,16 +30,32 @@ export function answerText(outcomes: readonly Outcome[]): string {
 function textOf({ line, ...outcome }: Outcome): string {
   switch (outcome.kind) {
     case 'told':
-      return `${outcome.data.status}: ${outcome.data.atom}`;
+      return withHints(`${outcome.data.status}: ${outcome.data.atom}`, outcome.data);
     case 'taught':
+      return withHints(`${outcome.data.status}: ${outcome.data.rule}`, outcome.data);
+    case 'forgotten':
+      return withHints(forgotten(outcome.data), outcome.data);
+    case 'untaught':
       return `${outcome.data.status}: ${outcome.data.rule}`;
     case 'answered':
-      return answered(outcome.question, outcome.data);
+      return withHints(answered(outcome.question, outcome.data), outcome.data);
     case 'unknown':
       return `line ${line} was not understood: ${outcome.data.detail}`;
     case 'failed':
       return `line ${line} failed: ${outcome.data.code}: ${outcome.data.detail}`;
   }
+}
+
+function withHints(text: string, { hints = [] }: { readonly hints?: string[] | undefined }): string {
+  return [text, ...hints.map((hint) => `  hint: ${hint}`)].join('\n');
+}
+
+function forgotten({ status, atom, retracted, dependents, dependentsCount }: RetractOutcome): string {
+  const first = `${status}: ${atom}${retracted > 1 ? ` (${retracted} facts)` : ''}`;
+  const lines = dependents.slice(0, shownResults).map((each) => `  no longer follows: ${each}`);
+  const more = dependentsCount - lines.length;
+  if (more > 0) lines.push(`  and ${more} more conclusions`);
+  return [first, ...lines].join('\n');
 }
 
 function answered(question: string, { results }: Answer): string {

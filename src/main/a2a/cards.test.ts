@@ -131,7 +131,7 @@ describe('the schemas of the tests', () => {
 });
 
 describe('both cards', () => {
-  it('tell the same: the version of the service, and the skills tell, teach and ask', async () => {
+  it('tell the same: the version of the service, and the skills tell, teach, ask and forget', async () => {
     const card = await cardAt(open, cardPath);
     const earlier = await cardAt(open, earlierCardPath);
     for (const name of [
@@ -144,13 +144,13 @@ describe('both cards', () => {
     ])
       expect(card[name], name).toEqual(earlier[name]);
     expect(card['version']).toBe((await open.call<{ version: string }>('GET', '/health')).body.version);
-    expect((card['skills'] as { id: string }[]).map(({ id }) => id)).toEqual(['tell', 'teach', 'ask']);
+    expect((card['skills'] as { id: string }[]).map(({ id }) => id)).toEqual(['tell', 'teach', 'ask', 'forget']);
   });
 
   it('have examples that do what they are examples of', async () => {
     const { skills } = (await cardAt(open, cardPath)) as { skills: { id: string; examples: string[] }[] };
     const headers = { 'x-tenant-id': 'examples' };
-    const outcome = { tell: 'atom', teach: 'rule', ask: 'results' };
+    const outcome = { tell: 'atom', teach: 'rule', ask: 'results', forget: 'retracted' };
     for (const { id, examples } of skills)
       for (const example of examples) {
         const { data } = await said(open, example, headers);

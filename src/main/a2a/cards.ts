@@ -22,7 +22,7 @@ const name = 'Corollary';
 const description =
   'A knowledge base that answers from facts and rules, with a proof of every answer and without a language model. It reads ' +
   'text line by line: a line that ends in a full stop tells a fact or teaches a rule; a line that ends in a question mark, ' +
-  'or is an atom with a variable, asks. The headers X-Database and X-Tenant-ID select the knowledge, both "default" where ' +
+  'or is an atom with a variable, asks; a line that begins with forget retracts. The headers X-Database and X-Tenant-ID select the knowledge, both "default" where ' +
   'they are missing.';
 
 const inputModes = ['text/plain'];
@@ -55,6 +55,15 @@ const skills = [
       'results where nothing that is known makes it so.',
     tags: ['questions', 'reasoning', 'proof'],
     examples: ['grandparent(?who, cal)?', 'parent(ann, ?child), not parent(?child, ?_)?'],
+  },
+  {
+    id: 'forget',
+    name: 'Forget facts and rules',
+    description:
+      'Retracts a fact, every fact that an atom with variables matches, or a rule: the word forget before it. What followed ' +
+      'from it no longer does. Answers with {status, atom}.',
+    tags: ['facts', 'memory', 'retraction'],
+    examples: ['forget parent(ann, bob).', 'forget parent(ann, ?_).'],
   },
 ];
 

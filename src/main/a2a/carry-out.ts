@@ -2,12 +2,13 @@
  * What a message says, done in order: each item by the operation that an HTTP route runs for it.
  *
  * An item that is refused takes nothing from the others: those before it stay done, those after it are done. What each
- * came to is plain JSON: the answer of `/tell`, `/teach` or `/ask`, or a `status` that says what went wrong.
+ * came to is plain JSON: the answer of `/tell`, `/teach`, `/ask` or `/retract`, or a `status` that says what went wrong.
  */
-import type { FactOutcome } from '../../engine/contract/facts.ts';
+import type { FactOutcome, RetractOutcome, RetractPatternOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
-import type { RuleOutcome } from '../../engine/contract/rules.ts';
-import { type Caller, EngineError } from '../../engine/index.ts';
+import { type Atom, isVariable, type Rule } from '../../engine/contract/language.ts';
+import type { RuleOutcome, RuleRetracted, StoredRule } from '../../engine/contract/rules.ts';
+import { type Caller, EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import type { A2aHost } from '../a2a-host.ts';
 import type { Item } from './lines.ts';
 
@@ -18,9 +19,14 @@ export interface Failure {
   readonly detail: string;
 }
 
+/** What became of a rule that was to be forgotten; one that was not there is absent. */
+type Untaught = { readonly rule: string } & (RuleRetracted | { readonly status: 'absent' });
+
 export type Outcome = { readonly line: number } & (
   | { readonly kind: 'told'; readonly data: FactOutcome }
   | { readonly kind: 'taught'; readonly data: RuleOutcome }
+  | { readonly kind: 'forgotten'; readonly data: RetractOutcome }
+  | { readonly kind: 'untaught'; readonly data: Untaught }
   | { readonly kind: 'answered'; readonly question: string; readonly data: Answer }
   | {
       readonly kind: 'unknown';
@@ -116,6 +122,10 @@ async function perform(host: A2aHost, caller: Caller, item: Item): Promise<Outco
         data: (await host.perform('assertRule', caller, { body })) as RuleOutcome,
       };
     }
+    case 'forget':
+      return { line, kind: 'forgotten', data: await forget(host, caller, item.atom) };
+    case 'unteach':
+      return { line, kind: 'untaught', data: await unteach(host, caller, item.rule) };
     case 'ask': {
       const { text, body: asked } = item;
       const body = { body: asked, withProof: true };
@@ -125,6 +135,25 @@ async function perform(host: A2aHost, caller: Caller, item: Item): Promise<Outco
     case 'unknown':
       return { line, kind, data: { status: 'not_understood', detail: item.reason } };
   }
+}
+
+async function forget(host: A2aHost, caller: Caller, atom: Atom): Promise<RetractOutcome> {
+  const { predicate, args, negated } = atom;
+  const body = { predicate, args, truthVal: !negated };
+  if (!args.some(isVariable)) return (await host.perform('retract', caller, { body })) as RetractOutcome;
+  const found = (await host.perform('retractPattern', caller, { body })) as RetractPatternOutcome;
+  return { ...found, atom: renderAtom(atom) };
+}
+
+/** The rule without scope that is the same, since what is taught here has none. */
+async function unteach(host: A2aHost, caller: Caller, rule: Rule): Promise<Untaught> {
+  const { rules } = (await host.perform('listRules', caller, {})) as { readonly rules: readonly StoredRule[] };
+  const identity = ruleIdentity(rule);
+  const same = rules.find((each) => each.scope === null && ruleIdentity(each) === identity);
+  const text = renderRule(rule);
+  if (same === undefined) return { status: 'absent', rule: text };
+  const params = { id: same.id };
+  return { ...((await host.perform('deleteRule', caller, { params })) as RuleRetracted), rule: same.text };
 }
 
 function failed({ line }: Item, { code, message, members }: EngineError): Outcome {

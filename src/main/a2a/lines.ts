@@ -1,11 +1,11 @@
 /**
- * The text of a message, read line by line: what each line tells, teaches or asks.
+ * The text of a message, read line by line: what each line tells, teaches, asks or forgets.
  *
  * A line counts only as a whole. One that is neither statements nor a question is natural language, which nobody here
  * reads: it becomes a reason that says how to write it. Nothing is carried out here, so that a message with too much in
  * it can be refused before anything of it was done.
  */
-import type { Atom, Literal } from '../../engine/contract/language.ts';
+import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
 import {
   EngineError,
   parseBody,
@@ -24,6 +24,8 @@ export const maxLineUnits = 100_000;
 export type Item = { readonly line: number } & (
   | { readonly kind: 'tell'; readonly atom: Atom }
   | { readonly kind: 'teach'; readonly text: string }
+  | { readonly kind: 'forget'; readonly atom: Atom }
+  | { readonly kind: 'unteach'; readonly rule: Rule }
   | { readonly kind: 'ask'; readonly text: string; readonly body: readonly Literal[] }
   | { readonly kind: 'unknown'; readonly reason: string }
 );
@@ -69,6 +71,8 @@ const space = 32;
 function itemsOf(written: string, line: number): Item[] {
   if (written.length > maxLineUnits)
     return [{ line, kind: 'unknown', reason: `it has more than ${maxLineUnits} characters` }];
+  const forgotten = /^forget\s+(?=\S)/i.exec(written);
+  if (forgotten !== null) return forgettingOf(written.slice(forgotten[0].length), line);
   const statements = parseFreeTextLine(written);
   if (statements !== null)
     return statements.map((statement) =>
@@ -81,9 +85,25 @@ function itemsOf(written: string, line: number): Item[] {
   return [{ line, kind: 'unknown', reason: reasonOf(written) }];
 }
 
+/** What stands after the word: statements, or one atom with variables for all that it matches. */
+function forgettingOf(written: string, line: number): Item[] {
+  const statements = parseFreeTextLine(written);
+  if (statements !== null)
+    return statements.map((statement) =>
+      statement.kind === 'fact'
+        ? { line, kind: 'forget', atom: statement.atom }
+        : { line, kind: 'unteach', rule: statement.rule },
+    );
+  const [literal, ...others] = parseFreeTextQuestion(written.replace(/\s*[.?]$/, '')) ?? [];
+  if (literal !== undefined && others.length === 0 && 'args' in literal && !literal.naf)
+    return [{ line, kind: 'forget', atom: literal }];
+  const reason = 'forget stands before what is to be forgotten, as in forget parent(ann, bob). or forget parent(ann, ?_).';
+  return [{ line, kind: 'unknown', reason }];
+}
+
 const howToWrite =
   'tell with a full stop, as in parent(ann, bob). or mortal(?x) :- human(?x). and ask with a question mark, as in ' +
-  'parent(?x, bob)?';
+  'parent(?x, bob)? and forget as in forget parent(ann, bob).';
 
 /** What keeps the line from being read. In what looks like natural language a place would only mislead. */
 function reasonOf(written: string): string {

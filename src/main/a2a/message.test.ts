@@ -68,6 +68,66 @@ describe('one line', () => {
     ]);
   });
 
+  it('that is one whole ground atom or rule tells without its full stop', async () => {
+    const headers = fresh();
+    const { data } = await said(
+      service,
+      'parent(ann, bob)\nolder(?x, ?y) :- parent(?x, ?y)\nolder(ann, ?who)',
+      headers,
+    );
+    expect(data).toMatchObject([
+      { status: 'asserted', atom: 'parent(ann, bob)' },
+      { status: 'asserted', rule: 'older(?x, ?y) :- parent(?x, ?y)' },
+      { results: ['older(ann, bob)'] },
+    ]);
+  });
+
+  it('that begins with forget retracts, facts, patterns and rules alike, in order', async () => {
+    const headers = fresh();
+    const rule = 'older(?x, ?y) :- parent(?x, ?y)';
+    await said(service, `parent(ann, bob). parent(ann, cy). parent(bob, di).\n${rule}.`, headers);
+    await said(service, 'older(ann, bob)?', headers);
+    const { data, text } = await said(
+      service,
+      `forget parent(ann, bob).\nForget parent(ann, ?_)\nparent(?x, ?y)\nforget older(?a, ?b) :- parent(?a, ?b)\nforget ${rule}.`,
+      headers,
+    );
+    expect(data).toMatchObject([
+      { status: 'retracted', atom: 'parent(ann, bob)', retracted: 1, dependents: ['older(ann, bob)'] },
+      { status: 'retracted', atom: 'parent(ann, ?_)', retracted: 1 },
+      { results: ['parent(bob, di)'] },
+      { status: 'retracted', rule },
+      { status: 'absent', rule },
+    ]);
+    expect(text).toContain('retracted: parent(ann, bob)\n  no longer follows: older(ann, bob)');
+    expect((await said(service, 'forget what I said', headers)).data).toMatchObject([
+      { status: 'not_understood', detail: expect.stringContaining('forget parent(ann, bob).') as string },
+    ]);
+  });
+
+  it('forgets what it says, and not the opposite', async () => {
+    const headers = fresh();
+    await said(service, '-flies(tweety).', headers);
+    expect((await said(service, 'forget flies(tweety).', headers)).data).toMatchObject([
+      { status: 'absent', hints: [expect.stringContaining('-flies(tweety) is stored') as string] },
+    ]);
+    expect((await said(service, 'forget -flies(tweety)', headers)).data).toMatchObject([
+      { status: 'retracted', atom: '-flies(tweety)' },
+    ]);
+  });
+
+  it('is answered with hints where it finds nothing or looks like a slip', async () => {
+    const headers = fresh();
+    await said(service, 'parent(ann, bob).', headers);
+    const { data, text } = await said(service, 'Parent(Ann, ?x)\nparent(ann).\nstop(X) :- parent(X, Y).', headers);
+    expect(data).toMatchObject([
+      { results: [], hints: [expect.stringContaining('did you mean parent(ann, ?x)?') as string, expect.any(String) as string] },
+      { status: 'asserted', hints: [expect.stringContaining('parent/2') as string] },
+      { status: 'asserted', hints: [expect.stringContaining('stop(?x) :- parent(?x, ?y)') as string] },
+    ]);
+    expect(text).toContain('\n  hint: ');
+  });
+
   it('tells what is explicitly not so', async () => {
     const headers = fresh();
     const { data, text } = await said(service, '-flies(tweety).', headers);
@@ -101,7 +161,7 @@ describe('one line', () => {
     },
   );
 
-  it('that is an atom with a variable asks, and one without does not', async () => {
+  it('that is an atom with a variable asks, and one without tells', async () => {
     const headers = fresh();
     await said(service, 'city(rome). city(oslo).', headers);
     const { data, text } = await said(service, 'city(?x)', headers);
@@ -109,7 +169,7 @@ describe('one line', () => {
       { results: ['city(oslo)', 'city(rome)'], proof: { roots: [0, 1], steps: [{}, {}] } },
     ]);
     expect(text).toBe('city(?x) 2 answers\n  city(oslo)\n  city(rome)');
-    expect((await said(service, 'city(rome)', headers)).data).toMatchObject([{ status: 'not_understood' }]);
+    expect((await said(service, 'city(rome)', headers)).data).toMatchObject([{ status: 'unchanged' }]);
     expect((await said(service, 'city(rome)?', headers)).data).toMatchObject([{ results: ['city(rome)'] }]);
   });
 
@@ -133,7 +193,9 @@ describe('one line', () => {
   it('that nothing answers has an empty answer, and says so', async () => {
     const { data, text } = await said(service, 'dragon(?x)?', fresh());
     expect(data).toMatchObject([{ results: [], count: 0, proof: { roots: [], steps: [] } }]);
-    expect(text).toBe('dragon(?x)? nothing that is known makes it so');
+    expect(text).toBe(
+      'dragon(?x)? nothing that is known makes it so\n  hint: no fact and no rule has the predicate dragon',
+    );
   });
 
   it.each([
@@ -187,6 +249,7 @@ describe('several lines', () => {
     expect(lines).toEqual([1, 2, 2, 4, 5]);
     expect(words.split('\n')).toEqual([
       'seen(?x)? nothing that is known makes it so',
+      '  hint: no fact and no rule has the predicate seen',
       'asserted: seen(a)',
       'asserted: seen(b)',
       'seen(?x) 2 answers',
@@ -284,7 +347,7 @@ describe('several lines', () => {
 describe('an answer with many results', () => {
   it('repeats of a long question its beginning, in whole characters', async () => {
     const { text } = await said(service, `p(${'x'.repeat(197)}\u{1f600})?`, fresh());
-    expect(text).toBe(`p(${'x'.repeat(197)}… nothing that is known makes it so`);
+    expect(text.split('\n')[0]).toBe(`p(${'x'.repeat(197)}… nothing that is known makes it so`);
   });
 
   it('stops asking for more once the answers to a message are long', async () => {

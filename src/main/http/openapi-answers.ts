@@ -291,7 +291,8 @@ export const answerExamples: AnswerExamples = {
     discarded: [],
     provider: 'anthropic',
     model: 'claude-sonnet',
-    asserted: 1,
+    asserted: true,
+    assertedCount: 1,
     generation: 20,
   },
   synthesize: {

@@ -44,6 +44,8 @@ describe('POST /context', () => {
       contradictions: 0,
       newFactsExtracted: 3,
       extraction: 'statements',
+      warning:
+        'LLM provider not configured: natural language in the turns was left alone. Lines that are statements are read without one, as in parent(alice, bob)',
       generation: 1,
     });
     expect(body.facts).toHaveLength(3);
@@ -51,6 +53,17 @@ describe('POST /context', () => {
       expect(fact.provenance).toBeNull();
       expect(fact.salience).toBeGreaterThan(0);
     }
+  });
+
+  it('reads a line that is one whole statement without its full stop, and warns of nothing then', async () => {
+    const service = await withoutProvider();
+    const { body } = await context(service, [
+      'customer_tier(acme, gold)',
+      'vip(?x) :- customer_tier(?x, gold)\nvip(?who)\nvip(acme)?',
+    ]);
+    expect(body).toMatchObject({ newFactsExtracted: 1, extraction: 'statements', generation: 1 });
+    expect(body).not.toHaveProperty('warning');
+    expect(body.facts.map(({ predicate }) => predicate)).toContain('vip');
   });
 
   it('counts what is newly stored, and raises no generation where all was there', async () => {
@@ -81,6 +94,7 @@ describe('POST /context', () => {
     const { service, provider } = await startLanguageUnderTest([found([])], { EXTRACTION_ENABLED: 'false' });
     const { status, body } = await context(service, ['Bob is nice.', 'p(a).']);
     expect([status, body.extraction, body.newFactsExtracted]).toEqual([200, 'statements', 1]);
+    expect(body.warning).toContain('LLM extraction is disabled');
     expect(provider.asked).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ import type { LanguageModel } from './language-model.ts';
 import type { Language } from './language.ts';
 import { type ReadFact, readStatements, readText, type ReadText } from './reading.ts';
 import { synthesize } from './synthesis.ts';
-import { contextFor } from './turns.ts';
+import { contextFor, hasProse } from './turns.ts';
 
 export interface LanguageParts {
   readonly engine: () => Engine;
@@ -44,7 +44,7 @@ export interface LanguageParts {
 export function createLanguage(parts: LanguageParts): Language {
   const { engine } = parts;
   return {
-    contextOfTurns: async (caller, input) => contextOfTurns(engine(), allowedModel(parts), caller, input),
+    contextOfTurns: async (caller, input) => contextOfTurns(engine(), parts, caller, input),
     ingest: async (caller, input) => ingest(engine(), parts, caller, input),
     extract: async (caller, input) => extract(engine(), parts, caller, input),
     synthesize: async (caller, input) => synthesize(engine(), requireModel(parts), caller, input),
@@ -64,11 +64,12 @@ function requireModel({ model, isEnabled }: LanguageParts): LanguageModel {
 
 async function contextOfTurns(
   engine: Engine,
-  model: LanguageModel | null,
+  parts: LanguageParts,
   caller: Caller,
   input: TurnsInput,
 ): Promise<TurnsContext> {
-  type Note = Pick<TurnsContext, 'extraction'>;
+  type Note = Pick<TurnsContext, 'extraction' | 'warning'>;
+  const model = allowedModel(parts);
   const earlier = earlierWrite<Note>(engine, caller);
   const stored = earlier ?? (await readAndStore());
   const { learned, note } = stored;
@@ -85,8 +86,16 @@ async function contextOfTurns(
     if (free.rules.length > 0) requireRuleChange(caller);
     const read = await readText(engine, model, caller, free, textOf(text, input));
     const extraction = read.provider === 'statements' ? 'statements' : 'llm';
-    return store(engine, caller, input, { ...read, rules: read.statedRules }, { extraction });
+    const isLeftAlone = model === null && free.prose.some(({ start, end }) => hasProse(text.slice(start, end)));
+    const note: Note = { extraction, ...(isLeftAlone ? { warning: leftAlone(parts) } : {}) };
+    return store(engine, caller, input, { ...read, rules: read.statedRules }, note);
   }
+}
+
+/** What is said of natural language that nobody read. */
+function leftAlone({ model }: LanguageParts): string {
+  const why = model === null ? 'LLM provider not configured' : 'LLM extraction is disabled';
+  return `${why}: natural language in the turns was left alone. Lines that are statements are read without one, as in parent(alice, bob)`;
 }
 
 async function ingest(
@@ -123,10 +132,15 @@ async function extract(
   caller: Caller,
   input: ExtractInput,
 ): Promise<Extracted> {
-  type Note = Omit<Extracted, 'asserted' | 'generation'>;
+  type Note = Omit<Extracted, 'asserted' | 'assertedCount' | 'generation'>;
   if (input.assert && input.rules) requireRuleChange(caller);
   const { learned, note } = earlierWrite<Note>(engine, caller) ?? (await readAndStore());
-  return { ...note, asserted: learned?.asserted ?? 0, ...generationOf(learned) };
+  return {
+    ...note,
+    asserted: input.assert,
+    assertedCount: learned?.asserted ?? 0,
+    ...generationOf(learned),
+  };
 
   async function readAndStore(): Promise<Stored<Note>> {
     const model = requireModel(parts);

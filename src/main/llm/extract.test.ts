@@ -47,7 +47,8 @@ describe('POST /extract', () => {
           source: { start: 26, end: 60 },
         },
       ],
-      asserted: 0,
+      asserted: false,
+      assertedCount: 0,
       discarded: [],
       provider: 'local',
       model: 'scripted',
@@ -58,7 +59,7 @@ describe('POST /extract', () => {
   it('stores with assert, in one generation, with confidence and source as metadata', async () => {
     const { service } = await startLanguageUnderTest([found(ofFamily)]);
     const { body } = await extract(service, family, { assert: true, scope: 's' });
-    expect(body).toMatchObject({ asserted: 2, generation: 1 });
+    expect(body).toMatchObject({ asserted: true, assertedCount: 2, generation: 1 });
     expect(await facts(service)).toMatchObject([
       {
         args: ['alice', 'bob'],
@@ -74,10 +75,10 @@ describe('POST /extract', () => {
     const metadata = { pinned: true, confidence: 1 };
     await service.call('POST', '/tell', { predicate: 'parent', args: ['alice', 'bob'], metadata });
     const { body } = await extract(service, family, { assert: true });
-    expect(body).toMatchObject({ asserted: 1, generation: 2 });
+    expect(body).toMatchObject({ asserted: true, assertedCount: 1, generation: 2 });
     expect((await facts(service))[0]).toMatchObject({ args: ['alice', 'bob'], metadata });
     const again = await extract(service, family, { assert: true });
-    expect(again.body).toMatchObject({ asserted: 0, generation: 2 });
+    expect(again.body).toMatchObject({ asserted: true, assertedCount: 0, generation: 2 });
   });
 
   it('offers the model the existing relations first, the most used first, each with an example', async () => {
@@ -195,7 +196,7 @@ describe('POST /extract', () => {
     expect(body.facts).toHaveLength(1);
     expect(body.discarded).toHaveLength(1);
     expect(body.discarded[0]?.reason).toMatch(/\w{3}/);
-    expect(body.asserted).toBe(1);
+    expect(body.assertedCount).toBe(1);
     expect(await atoms(service)).toEqual(['tall dan']);
   });
 
@@ -232,11 +233,11 @@ describe('rules in a text', () => {
   it('are looked for where they are wanted, and taught with assert, together with the facts', async () => {
     const { service, inputs } = await startLanguageUnderTest([found(ofFamily, [`${rule}.`, rule])]);
     const tried = await extract(service, `${general}\n${family}`, { rules: true });
-    expect(tried.body).toMatchObject({ rules: [rule], asserted: 0 });
+    expect(tried.body).toMatchObject({ rules: [rule], asserted: false, assertedCount: 0 });
     expect(inputs()[0]).toMatchObject({ wantsRules: true });
     expect(await rules(service)).toEqual([]);
     const { body } = await extract(service, `${general}\n${family}`, { rules: true, assert: true });
-    expect(body).toMatchObject({ rules: [rule], asserted: 2, generation: 1 });
+    expect(body).toMatchObject({ rules: [rule], asserted: true, assertedCount: 2, generation: 1 });
     expect(await rules(service)).toEqual([rule]);
     const answer = await service.call<{ results: string[] }>('POST', '/ask', {
       text: 'grandparent(alice, ?z)',
@@ -323,7 +324,7 @@ describe('a text is data', () => {
     await service.call('POST', '/tell', { predicate: 'p', args: ['a'] });
     const { status, body } = await extract(service, orders[0] as string, { assert: true });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ facts: [], asserted: 0 });
+    expect(body).toMatchObject({ facts: [], assertedCount: 0 });
     expect(body.discarded).toHaveLength(3);
     expect(body).not.toHaveProperty('generation');
     expect(await atoms(service)).toEqual(['p a']);
@@ -404,7 +405,7 @@ describe('a huge text', () => {
     const { status, body } = await extract(service, text, { assert: true });
     expect(status).toBe(200);
     expect(inputs().length).toBeGreaterThan(5);
-    expect(body.asserted).toBe(4000);
+    expect(body.assertedCount).toBe(4000);
     for (const [at, { args, source }] of body.facts.entries()) {
       expect(args).toEqual([`Person${at}`]);
       expect(text.slice(source.start, source.end)).toBe(`Person${at} is tall`);
@@ -428,7 +429,7 @@ describe('a huge text', () => {
       );
     });
     const { body } = await extract(service, 'Dan is tall. '.repeat(6500), { assert: true });
-    expect(body.asserted).toBe(10_000);
+    expect(body.assertedCount).toBe(10_000);
     expect(body.discarded).toHaveLength(Math.min(1000 * (part - 10), 1001));
     expect(part).toBeGreaterThan(10);
   });

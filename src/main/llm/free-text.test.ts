@@ -19,9 +19,9 @@ describe('in free text', () => {
   it('a line that is wholly statements counts as such, and any other line is natural language', async () => {
     const text = 'p(a). q(b, "c d").\nAlice said p(a).\n  -r(1).  \ns(a)\nt(?x) :- p(?x).';
     expect(await read(text)).toEqual({
-      facts: ['p(a)', 'q(b, c d)', '-r(1)'],
+      facts: ['p(a)', 'q(b, c d)', '-r(1)', 's(a)'],
       rules: ['t(?x) :- p(?x).'],
-      prose: ['Alice said p(a).', 's(a)'],
+      prose: ['Alice said p(a).'],
     });
   });
 
@@ -37,7 +37,8 @@ describe('in free text', () => {
     'p(a). % why',
     '# p(a).',
     'p(?x).',
-    'p(a)',
+    'p(?x)',
+    'p(a). q(b)',
     'p(a) .q(b).',
     'not p(a).',
     '1 < 2.',

@@ -106,8 +106,9 @@ it('keeps to the text and the language, whatever the model answers to an extract
         expect(stored.body.total).toBe(0);
         return;
       }
-      expect(stored.body.total).toBe(body.asserted);
-      expect(body.facts).toHaveLength(body.asserted);
+      expect(body.asserted).toBe(true);
+      expect(stored.body.total).toBe(body.assertedCount);
+      expect(body.facts).toHaveLength(body.assertedCount);
       for (const { predicate, args, negated, confidence, source } of body.facts) {
         expect(predicateSchema.safeParse(predicate).success).toBe(true);
         expect(constantsSchema.safeParse(args).success).toBe(true);

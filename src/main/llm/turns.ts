@@ -77,6 +77,11 @@ export function goalsOf(turns: readonly string[]): Goal[] {
   return [...goals.values()].slice(-maxGoalsOfTurns);
 }
 
+/** True where a line of the text is neither blank nor a question. */
+export function hasProse(text: string): boolean {
+  return text.split(/\r\n|\n|\r/).some((line) => line.trim() !== '' && questionOf(line.trim()) === null);
+}
+
 function questionOf(line: string): Goal | null {
   if (line.length > maxQuestionCharacters || !/^-?[^\s(]+\(.*\)\s*[?.]?$/.test(line)) return null;
   const isAsked = line.endsWith('?');

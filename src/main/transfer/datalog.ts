@@ -1,8 +1,8 @@
 /**
  * Statements in the grammar, read from a stream.
  *
- * The text is parsed in pieces. What is certain of a piece ends with the last statement that has its full stop: what
- * follows may go on in the next piece, and is read again with it. A statement that does not end is given up at the length
+ * The text is parsed in pieces. What is certain of a piece ends with the last statement that has its full stop, or is a line
+ * of its own with a statement after it: what follows may go on in the next piece, and is read again with it. A statement that does not end is given up at the length
  * of the longest line.
  */
 import { parseProgram, type Statement } from '../../engine/index.ts';
@@ -85,11 +85,11 @@ class StatementReader {
   }
 }
 
-/** Where the last statement that has its full stop ends; 0: there is none. */
+/** Where the last statement ends that has its full stop, or another after it; 0: there is none. */
 function certainEnd(text: string, statements: readonly Statement[]): number {
   for (let at = statements.length - 1; at >= 0; at--) {
     const end = statements[at]?.span.end ?? 0;
-    if (text[end - 1] === '.') return end;
+    if (text[end - 1] === '.' || at + 1 < statements.length) return end;
   }
   return 0;
 }

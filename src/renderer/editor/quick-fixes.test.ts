@@ -89,8 +89,8 @@ describe('quick fixes', () => {
   });
 
   test('a missing full stop is written', () => {
-    expect(Object.values(fixed('person(ada)\nperson(bob).', 'syntax'))).toEqual([
-      'person(ada).\nperson(bob).',
+    expect(Object.values(fixed('person(ada). person(cy)\nperson(bob).', 'syntax'))).toEqual([
+      'person(ada). person(cy).\nperson(bob).',
     ]);
   });
 
