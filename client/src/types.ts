@@ -128,6 +128,8 @@ export type Answer = {
   generation: number;
   elapsedMs: number;
   proof?: Proof | undefined;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type AskInput = {
@@ -588,8 +590,10 @@ export type Extracted = {
   }[];
   /** Rendered; where rules were asked for. */
   rules?: string[] | undefined;
+  /** It was asked for, and all that was found is stored now. */
+  asserted: boolean;
   /** Facts that are newly stored. */
-  asserted: number;
+  assertedCount: number;
   /** What the provider gave that was not taken over. */
   discarded: {
     what: string;
@@ -687,6 +691,8 @@ export type FactList = {
   facts: StoredFact[];
   total: number;
   nextCursor: string | null;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type FactOutcome = {
@@ -694,6 +700,8 @@ export type FactOutcome = {
   atom: string;
   id: string;
   generation: number;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type FactsInput = {
@@ -706,6 +714,8 @@ export type FactsOutcome = {
   updated: number;
   unchanged: number;
   generation: number;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type ForkInput = {
@@ -1026,6 +1036,8 @@ export type Pending = {
   retracted?: number | undefined;
   /** Nothing was written to the transaction. */
   dryRun?: true | undefined;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type PredicateList = {
@@ -1235,6 +1247,8 @@ export type RetractOutcome = {
   dependentsComplete: boolean;
   generation: number;
   dryRun?: true | undefined;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
   atom: string;
 };
 
@@ -1268,6 +1282,8 @@ export type RetractPatternOutcome = {
   dependentsComplete: boolean;
   generation: number;
   dryRun?: true | undefined;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type RevokedKey = {
@@ -1311,6 +1327,8 @@ export type RuleOutcome = {
   /** The entity tag of the rule as it is now, for If-Match. */
   etag: string;
   generation: number;
+  /** What was probably meant: where nothing was found, or where what was stored looks like a slip. At most 5; absent where there are none. */
+  hints?: string[] | undefined;
 };
 
 export type RuleRetracted = {
@@ -1619,6 +1637,8 @@ export type TurnsContext = {
   contradictions: number;
   newFactsExtracted: number;
   extraction: 'llm' | 'statements';
+  /** Where natural language was left alone, since no provider may be asked: what to do about it. */
+  warning?: string | undefined;
   /** Where something was stored. */
   generation?: number | undefined;
 };
