@@ -461,11 +461,7 @@ export function programSteps(
 function* readProgram(
   text: string,
   dialect: Dialect,
-  {
-    maxErrors = defaultMaxErrors,
-    allowsPatterns = false,
-    lineEndsStatement = false,
-  }: ParseOptions,
+  { maxErrors = defaultMaxErrors, allowsPatterns = false, lineEndsStatement = false }: ParseOptions,
 ): Generator<'more', ParsedProgram, undefined> {
   const lines = lineTable(text);
   const parser = new Parser(text, dialect);

@@ -46,7 +46,8 @@ function withoutMark(text: string): string {
 function atomsOf({ predicate, args, negated, text, body }: ToolArguments): Atom[] {
   if (typeof predicate === 'string' && Array.isArray(args))
     return [{ predicate, args: args.map(String), negated: negated === true }];
-  const literals = typeof text === 'string' ? parseBody(text) : Array.isArray(body) ? (body as Literal[]) : [];
+  const literals =
+    typeof text === 'string' ? parseBody(text) : Array.isArray(body) ? (body as Literal[]) : [];
   return literals.flatMap((literal) =>
     'aggregate' in literal || literal.naf || isBuiltinName(literal.predicate)
       ? []

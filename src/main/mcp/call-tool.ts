@@ -77,7 +77,11 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
     requireTaken(tool, asked);
     const answer = await answerOf(run, tool.operation, asked);
     const content = await withHintsOfNothing(run, tool.operation, asked, answer);
-    return { text: textOf(tool.operation, content, asked), content, contentChars: charactersOf(tool, content) };
+    return {
+      text: textOf(tool.operation, content, asked),
+      content,
+      contentChars: charactersOf(tool, content),
+    };
   } catch (error) {
     if (error instanceof EngineError) return errorOutcome(await refusalText(run, tool, asked, error));
     if (caller.signal.aborted) return errorOutcome('The call was cancelled.');

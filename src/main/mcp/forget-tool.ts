@@ -57,7 +57,10 @@ async function ruleById(run: ToolRun, id: string): Promise<StoredRule> {
   const rule = rules.find((candidate) => candidate.id === id);
   if (rule !== undefined) return rule;
   const near = nearestRules(rules, id);
-  throw new EngineError('RuleNotFound', [`there is no rule of the id ${id.slice(0, 100)}`, ...near].join('\n'));
+  throw new EngineError(
+    'RuleNotFound',
+    [`there is no rule of the id ${id.slice(0, 100)}`, ...near].join('\n'),
+  );
 }
 
 function noSuchRule(rules: readonly StoredRule[], { rule }: ToolStatement & { kind: 'rule' }): Forgotten {
@@ -112,7 +115,11 @@ async function forgetSeveral(
       return outcome.retracted;
     },
     async rule(id) {
-      const outcome = await forgetRules(run, rules.filter((rule) => rule.id === id), options);
+      const outcome = await forgetRules(
+        run,
+        rules.filter((rule) => rule.id === id),
+        options,
+      );
       for (const atom of outcome.dependents ?? []) dependents.add(atom);
     },
   };

@@ -40,7 +40,10 @@ export function mend(tool: Tool, given: Given): Mended {
   toItsType(mending);
   const call = Object.fromEntries(mending.fields);
   const isCall =
-    hints.size > 0 && tool.body !== undefined && takes(tool.operation, call) && isReadable(tool, call['text']);
+    hints.size > 0 &&
+    tool.body !== undefined &&
+    takes(tool.operation, call) &&
+    isReadable(tool, call['text']);
   return { call: isCall ? call : null, hints };
 }
 
@@ -328,7 +331,10 @@ function respelled(text: string): string {
     condition === undefined || conclusion === undefined ? text : `${withoutStop(conclusion)} :- ${condition}`;
   return turned
     .replace(/^\s*\?-/, '')
-    .replaceAll(/(?<=^|[.\n]\s*)(?:not|¬|~|!)\s*\(?\s*"?(?=[^\s"(]+\()([^"\n]*?\))"?\s*\)?(?=\s*(?:\.|$))/gim, '-$1')
+    .replaceAll(
+      /(?<=^|[.\n]\s*)(?:not|¬|~|!)\s*\(?\s*"?(?=[^\s"(]+\()([^"\n]*?\))"?\s*\)?(?=\s*(?:\.|$))/gim,
+      '-$1',
+    )
     .replace(/\s(?:<-|<=|⇐|←|if)\s/, ' :- ')
     .replaceAll(/\s+and\s+|\s*(?:&&?|∧)\s*/gi, ', ')
     .replaceAll(/\\\+\s*|¬\s*/g, 'not ')
@@ -378,9 +384,19 @@ function splitPredicate({ known, fields, hints }: Mending): void {
     );
     if (isBare || (Array.isArray(given) && given.length > 0)) atom.args = given as string[];
     setAtom(known, fields, atom);
-  } else if (/^(?:not|no|¬|!|~)[\s_]*(?=[^\s_])/i.test(predicate) && known.has('truthVal') && /\s|^[¬!~]/.test(predicate)) {
+  } else if (
+    /^(?:not|no|¬|!|~)[\s_]*(?=[^\s_])/i.test(predicate) &&
+    known.has('truthVal') &&
+    /\s|^[¬!~]/.test(predicate)
+  ) {
     hints.set('predicate', 'what is not so is told by the name alone with truthVal: false');
-    fields.set('predicate', predicate.trim().replace(/^(?:not|no|¬|!|~)\s*/i, '').replaceAll(/\s+/g, '_'));
+    fields.set(
+      'predicate',
+      predicate
+        .trim()
+        .replace(/^(?:not|no|¬|!|~)\s*/i, '')
+        .replaceAll(/\s+/g, '_'),
+    );
     fields.set('truthVal', false);
   } else if (/\s/.test(predicate.trim()) && !/[(),{};"'`]/.test(predicate)) {
     hints.set('predicate', 'join its words with _');

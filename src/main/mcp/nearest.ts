@@ -23,7 +23,9 @@ const compared = 300;
 export function nearestRules(rules: readonly StoredRule[], text: string): string[] {
   const wanted = text.slice(0, compared);
   const name = predicateOf(wanted);
-  const about = rules.filter((rule) => rule.id === wanted || rule.name === wanted || rule.head.predicate === name);
+  const about = rules.filter(
+    (rule) => rule.id === wanted || rule.name === wanted || rule.head.predicate === name,
+  );
   const from = about.length > 0 ? about : rules.filter((rule) => distance(rule.head.predicate, name) <= 2);
   return from
     .slice(0, 100)

@@ -153,7 +153,8 @@ async function explanation(host: McpHost, caller: Caller, text: string): Promise
     const answer = await answered(host, caller, 'ask', {
       body: { predicate, args, negated, withProof: true, limit: mostFacts },
     });
-    if (answer.count > 0) return ['What the knowledge base answers:', toolTexts.ask(projections.ask(answer), {})];
+    if (answer.count > 0)
+      return ['What the knowledge base answers:', toolTexts.ask(projections.ask(answer), {})];
     if (args.some((arg) => arg.startsWith('?'))) return ['What the knowledge base answers: nothing follows.'];
     const whyNot = await answered(host, caller, 'explain', {
       body: { predicate, args, negated, mode: 'whyNot' },

@@ -31,7 +31,8 @@ export async function refusalText(
   const { call, hints } = mend(tool, given);
   const places = placesOf(errors, (path) => hints.get(path) ?? advice(tool, given, path));
   const first = places.length === 0 ? error.message : `${tool.listing.name} was not carried out`;
-  const last = call === null ? await callInstead(run, tool, given) : `Perhaps you mean: ${JSON.stringify(call)}`;
+  const last =
+    call === null ? await callInstead(run, tool, given) : `Perhaps you mean: ${JSON.stringify(call)}`;
   return [`${error.code}: ${first}`, ...places, usage(tool), last].join('\n');
 }
 
@@ -58,12 +59,15 @@ async function callOfOtherTool(
   if (typeof text === 'string') {
     const statements = { text };
     if (operation === 'assertRule' && isTold(text)) return `Call tell with ${JSON.stringify(statements)}`;
-    if (operation === 'assertFact' && isAsked(text)) return `To ask it, call ask with ${JSON.stringify(statements)}`;
-    if (operation === 'ask' && isRule(text)) return `To store it, call teach with ${JSON.stringify(statements)}`;
+    if (operation === 'assertFact' && isAsked(text))
+      return `To ask it, call ask with ${JSON.stringify(statements)}`;
+    if (operation === 'ask' && isRule(text))
+      return `To store it, call teach with ${JSON.stringify(statements)}`;
   }
   if (operation !== 'retractPattern' || typeof factId !== 'string') return null;
   const { rules } = await perform(run, 'listRules');
-  if (rules.some((rule) => rule.id === factId)) return `Call forget with ${JSON.stringify({ ruleId: factId })}`;
+  if (rules.some((rule) => rule.id === factId))
+    return `Call forget with ${JSON.stringify({ ruleId: factId })}`;
   try {
     const { predicate, args, truthVal } = await perform(run, 'getFact', { params: { id: factId } });
     return `Call forget with ${JSON.stringify({ predicate, args, ...(truthVal ? {} : { truthVal }) })}`;
@@ -76,7 +80,10 @@ async function callOfOtherTool(
 const mostRead = 10_000;
 
 function isTold(text: string): boolean {
-  const { statements, errors } = parseProgram(text.slice(0, mostRead), { maxErrors: 1, lineEndsStatement: true });
+  const { statements, errors } = parseProgram(text.slice(0, mostRead), {
+    maxErrors: 1,
+    lineEndsStatement: true,
+  });
   return errors.length === 0 && statements.length > 0 && text.includes('(');
 }
 
@@ -100,7 +107,9 @@ function parses(read: () => unknown): boolean {
 
 /** A question in words. */
 function isSentence({ operation }: Tool, given: Given): boolean {
-  return operation === 'ask' && given['predicate'] === undefined && soughtWords(given)?.includes('(') === false;
+  return (
+    operation === 'ask' && given['predicate'] === undefined && soughtWords(given)?.includes('(') === false
+  );
 }
 
 function isOverview({ operation }: Tool): boolean {

@@ -56,7 +56,9 @@ describe('tell with text', () => {
     const told = await call('tell', { text: 'parent(alice, "bob, the elder").' });
     expect(told).toMatchObject({ isError: false, content: { status: 'asserted' } });
     expect(told.text).toBe('Stored: parent(alice, "bob, the elder")');
-    expect((await call('tell', { predicate: 'parent', args: ['alice', 'bob, the elder'] })).content).toMatchObject({
+    expect(
+      (await call('tell', { predicate: 'parent', args: ['alice', 'bob, the elder'] })).content,
+    ).toMatchObject({
       status: 'unchanged',
     });
   });
@@ -105,7 +107,9 @@ describe('tell with text', () => {
       returned: 2,
       facts: [{ scope: 'draft', validUntil: expect.any(String) }, { atom: 'a(2)' }],
     });
-    expect((await call('tell', { text: 'b(?x) :- a(?x).', ttl: 1000 })).text).toContain('- ttl: is for facts');
+    expect((await call('tell', { text: 'b(?x) :- a(?x).', ttl: 1000 })).text).toContain(
+      '- ttl: is for facts',
+    );
     expect((await call('tell', { text: 'a(1).', truthVal: false })).text).toContain('with - before it');
   });
 
@@ -115,7 +119,10 @@ describe('tell with text', () => {
     const { body } = await service.call<{ facts: { metadata: unknown }[] }>('GET', '/facts', undefined, {
       headers: { ...admin, ...headers },
     });
-    expect(body.facts.map(({ metadata }) => metadata)).toEqual([{ source: 'writer', note: 'kept' }, { source: 'writer' }]);
+    expect(body.facts.map(({ metadata }) => metadata)).toEqual([
+      { source: 'writer', note: 'kept' },
+      { source: 'writer' },
+    ]);
   });
 
   it('needs the right to teach where a rule is in it, and stores nothing else without', async () => {
@@ -167,7 +174,10 @@ describe('forget with text', () => {
   });
 
   it('retracts the fact with its sign, or what a pattern matches', async () => {
-    expect((await call('forget', { text: 'p(a, b).' })).content).toMatchObject({ retracted: 1, dependents: ['r(a, c)'] });
+    expect((await call('forget', { text: 'p(a, b).' })).content).toMatchObject({
+      retracted: 1,
+      dependents: ['r(a, c)'],
+    });
     expect(await results('-p(a, b)')).toEqual(['-p(a, b)']);
     expect((await call('forget', { text: 'p(?x, ?y)' })).content).toMatchObject({ retracted: 1 });
   });
@@ -179,7 +189,9 @@ describe('forget with text', () => {
     );
     expect(await results('r(?x, ?y)')).toEqual(['r(a, c)']);
     const { text } = await call('forget', { text: 'r(?a, ?c) :- p(?a, ?b), p(?b, ?c)' });
-    expect(text).toBe('Retracted the rule r(?x, ?z) :- p(?x, ?y), p(?y, ?z)\nNo longer holding, 1 conclusion.');
+    expect(text).toBe(
+      'Retracted the rule r(?x, ?z) :- p(?x, ?y), p(?y, ?z)\nNo longer holding, 1 conclusion.',
+    );
     expect(await results('r(?x, ?y)')).toEqual([]);
   });
 
@@ -194,7 +206,9 @@ describe('forget with text', () => {
   });
 
   it('says which rules are like one that is not stored', async () => {
-    const { isError, content, text } = await call('forget', { text: 'r(?x, ?z) :- p(?x, ?y), q(?y), p(?y, ?z)' });
+    const { isError, content, text } = await call('forget', {
+      text: 'r(?x, ?z) :- p(?x, ?y), q(?y), p(?y, ?z)',
+    });
     expect(isError).toBe(false);
     expect(content).toMatchObject({ status: 'absent' });
     const near = /^Hint: (\{.*?\}) is the rule r\(/m.exec(text)?.[1] ?? '{}';
@@ -204,7 +218,9 @@ describe('forget with text', () => {
   it('takes several away together or not at all, and says what became of each', async () => {
     const text = 'p(a, ?x). q(b). r(?x, ?z) :- p(?x, ?y), p(?y, ?z).';
     const tried = await call('forget', { text, dryRun: true });
-    expect(tried.text).toContain('Would retract: p(a, ?x) (1 fact)\nNot stored: q(b)\nWould retract: r(?x, ?z)');
+    expect(tried.text).toContain(
+      'Would retract: p(a, ?x) (1 fact)\nNot stored: q(b)\nWould retract: r(?x, ?z)',
+    );
     expect(await results('p(a, ?x)')).toEqual(['p(a, b)']);
     const { content } = await call('forget', { text });
     expect(content).toMatchObject({
@@ -246,16 +262,25 @@ describe('ask', () => {
   it('takes a question mark at the end', async () => {
     for (const text of ['r(a, ?x)?', 'r(a, ?x) ?', 'r(?y, ?x), p(?y, b)?', 'r(a, ?x)'])
       expect((await call('ask', { text })).content, text).toMatchObject({ count: 1 });
-    expect((await call('ask', { text: 'p(a, ?x), ?x = ?y' })).content).toMatchObject({ bindings: [{ x: 'b', y: 'b' }] });
+    expect((await call('ask', { text: 'p(a, ?x), ?x = ?y' })).content).toMatchObject({
+      bindings: [{ x: 'b', y: 'b' }],
+    });
   });
 
   it('says why not: the rules that would conclude it, what they have and what they lack', async () => {
     const given = { predicate: 'r', args: ['b', 'd'], whyNot: true };
     const { content, text } = await call('ask', given);
-    expect(content).toMatchObject({ count: 0, whyNot: [{ atom: 'r(b, d)', attempts: [{ missing: ['p(c, d)'] }] }] });
+    expect(content).toMatchObject({
+      count: 0,
+      whyNot: [{ atom: 'r(b, d)', attempts: [{ missing: ['p(c, d)'] }] }],
+    });
     expect(text).toContain('r(b, d) would follow by:\n- r(?x, ?z) :- p(?x, ?y), p(?y, ?z): missing p(c, d)');
-    expect((await call('ask', { text: 'p(a, b), r(b, d)?', whyNot: true })).text).toContain('missing p(c, d)');
-    expect((await call('ask', { text: 'r(d, ?x)', whyNot: true })).text).toContain('put constants into r(d, ?x)');
+    expect((await call('ask', { text: 'p(a, b), r(b, d)?', whyNot: true })).text).toContain(
+      'missing p(c, d)',
+    );
+    expect((await call('ask', { text: 'r(d, ?x)', whyNot: true })).text).toContain(
+      'put constants into r(d, ?x)',
+    );
   });
 
   it('answers as ever where it follows', async () => {
@@ -266,25 +291,36 @@ describe('ask', () => {
 });
 
 describe('the text of an overview', () => {
-  const facts = Array.from({ length: 60 }, (_, index) => ({ predicate: 'n', args: [index, `value ${index}`] }));
+  const facts = Array.from({ length: 60 }, (_, index) => ({
+    predicate: 'n',
+    args: [index, `value ${index}`],
+  }));
 
   it.each([
     ['recall', { maxFacts: 60 }, 'facts'],
     ['context', { maxFacts: 60 }, 'entries'],
-  ])('of %s has every entry that the structured content has, at not much less cost', async (name, given, field) => {
-    await call('tell', { facts });
-    const { content, text } = await call(name, given);
-    const entries = content[field] as { atom: string }[];
-    expect(entries).toHaveLength(60);
-    for (const { atom } of entries) expect(text.split('\n').some((line) => line.startsWith(`${atom} (`))).toBe(true);
-    expect(JSON.stringify(content).length).toBeLessThan(text.length * 3);
-  });
+  ])(
+    'of %s has every entry that the structured content has, at not much less cost',
+    async (name, given, field) => {
+      await call('tell', { facts });
+      const { content, text } = await call(name, given);
+      const entries = content[field] as { atom: string }[];
+      expect(entries).toHaveLength(60);
+      for (const { atom } of entries)
+        expect(text.split('\n').some((line) => line.startsWith(`${atom} (`))).toBe(true);
+      expect(JSON.stringify(content).length).toBeLessThan(text.length * 3);
+    },
+  );
 
   it('of a window for goals has all that proves them', async () => {
     const chain = Array.from({ length: 30 }, (_, index) => `e(${index}, ${index + 1}).`).join(' ');
     await call('tell', { text: `${chain} c(?x, ?y) :- e(?x, ?y). c(?x, ?z) :- e(?x, ?y), c(?y, ?z).` });
-    const { content, text } = await call('context', { goals: [{ predicate: 'c', args: ['0', '30'] }], maxFacts: 61 });
+    const { content, text } = await call('context', {
+      goals: [{ predicate: 'c', args: ['0', '30'] }],
+      maxFacts: 61,
+    });
     expect(content).toMatchObject({ totalFactsIncluded: 60 });
-    for (let index = 0; index < 30; index++) expect(text).toContain(`e(${index}, ${index + 1}) (goal relevant`);
+    for (let index = 0; index < 30; index++)
+      expect(text).toContain(`e(${index}, ${index + 1}) (goal relevant`);
   });
 });

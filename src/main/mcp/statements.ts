@@ -25,7 +25,9 @@ export async function readStatements(text: string, allowsPatterns: boolean): Pro
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) await slices.breathe();
   const { statements, errors, lines } = step.value;
-  const problems = errors.map(({ message, range }) => `line ${range.startLine}, column ${range.startColumn}: ${message}`);
+  const problems = errors.map(
+    ({ message, range }) => `line ${range.startLine}, column ${range.startColumn}: ${message}`,
+  );
   for (const statement of statements) {
     if (problems.length >= maxErrors) break;
     const { span, head } = statement;

@@ -77,14 +77,14 @@ function propertiesIn(schema: unknown): number {
   return own + Object.values(schema).reduce((sum: number, part) => sum + propertiesIn(part), 0);
 }
 
-const converted = new Map(
-  [...tools].map(([name, { listing }]) => [name, strict(listing.inputSchema, name)]),
-);
+const converted = new Map([...tools].map(([name, { listing }]) => [name, strict(listing.inputSchema, name)]));
 
 describe('the published input schemas', () => {
   it('convert to strict mode, every one', () => {
     for (const [name, schema] of converted) {
-      expect(new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema), name).toBeTypeOf('function');
+      expect(new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema), name).toBeTypeOf(
+        'function',
+      );
       expect(propertiesIn(schema)).toBeLessThan(maxProperties);
     }
   });
@@ -103,7 +103,7 @@ describe('the published input schemas', () => {
       { oneOf: [{ type: 'string' }] },
       {},
     ])
-      expect(() => strict(object(field), 'tool')).toThrow();
+      expect(() => strict(object(field), 'tool')).toThrow('tool');
   });
 });
 
@@ -139,7 +139,7 @@ describe('a model that fills in every field', () => {
 
   /** The call with every other field of the strict schema filled in. */
   function filled(name: string, given: Schema, filler: (field: Schema) => unknown): Schema {
-    const { properties } = tools.get(name)?.listing.inputSchema as { properties: Record<string, Schema> };
+    const properties = (tools.get(name)?.listing.inputSchema['properties'] ?? {}) as Record<string, Schema>;
     const others = Object.entries(properties).map(([field, schema]) => [field, filler(schema)]);
     return { ...(Object.fromEntries(others) as Schema), ...given };
   }
@@ -154,7 +154,11 @@ describe('a model that fills in every field', () => {
     ['ask', { predicate: 'g', args: ['a', '?z'] }, { results: ['g(a, c)'] }],
     ['recall', { predicates: ['p'] }, { returned: 4 }],
     ['recall', {}, { returned: 5 }],
-    ['context', { goals: [{ predicate: 'g', args: ['a', '?z'], negated: false }] }, { totalFactsIncluded: 6 }],
+    [
+      'context',
+      { goals: [{ predicate: 'g', args: ['a', '?z'], negated: false }] },
+      { totalFactsIncluded: 6 },
+    ],
     ['compress', { dryRun: true }, { patternsFound: 0 }],
     ['cleanup', { threshold: 0, dryRun: true }, { evicted: 0 }],
     ['predicates', {}, { predicates: expect.any(Array) }],

@@ -26,14 +26,20 @@ export async function tell(run: ToolRun, given: ToolArguments): Promise<Told> {
   const { text, facts, truthVal, ...options } = given;
   if (typeof text === 'string') {
     if (truthVal === false)
-      throw invalidCall([{ path: 'truthVal', message: 'in text, what is not so is written with - before it' }]);
+      throw invalidCall([
+        { path: 'truthVal', message: 'in text, what is not so is written with - before it' },
+      ]);
     return tellText(run, text, options);
   }
-  if (!Array.isArray(facts)) return tellFact(run, { ...options, ...(truthVal === undefined ? {} : { truthVal }) });
+  if (!Array.isArray(facts))
+    return tellFact(run, { ...options, ...(truthVal === undefined ? {} : { truthVal }) });
   const { ifGeneration, scope, unscoped, ...others } = options;
   if (ifGeneration !== undefined)
     throw invalidCall([{ path: 'ifGeneration', message: 'is for a single fact, by predicate and args' }]);
-  const place = { ...(scope === undefined ? {} : { scope }), ...(unscoped === undefined ? {} : { unscoped }) };
+  const place = {
+    ...(scope === undefined ? {} : { scope }),
+    ...(unscoped === undefined ? {} : { unscoped }),
+  };
   return tellFacts(
     run,
     (facts as Fact[]).map((fact) => ({
@@ -120,7 +126,7 @@ async function withSources(
   const told = new Set<string>();
   for (const fact of facts) {
     const { isStored, metadata } = await lookUp(run, fact);
-    const key = `${String(fact['scope'] ?? '')} ${atomOf(fact)}`;
+    const key = JSON.stringify([fact['scope'] ?? null, atomOf(fact)]);
     known.push(isStored || told.has(key));
     told.add(key);
     prepared.push(metadata === null ? fact : { ...fact, metadata });
@@ -138,13 +144,18 @@ function atomOf(fact: Fact): string {
 async function tellText(run: ToolRun, text: string, options: Fact): Promise<Told> {
   const statements = await readStatements(text, false);
   const rules = statements.filter((statement) => statement.kind === 'rule');
-  const facts = statements.flatMap((statement) => (statement.kind === 'fact' ? [factOf(statement, options)] : []));
+  const facts = statements.flatMap((statement) =>
+    statement.kind === 'fact' ? [factOf(statement, options)] : [],
+  );
   if (rules.length === 0) return tellFacts(run, facts);
   const { scope, unscoped, ...others } = options;
   const [extra] = Object.keys(others);
   if (extra !== undefined)
     throw invalidCall([{ path: extra, message: 'is for facts: tell the rules in a call of their own' }]);
-  const place = { ...(scope === undefined ? {} : { scope }), ...(unscoped === undefined ? {} : { unscoped }) };
+  const place = {
+    ...(scope === undefined ? {} : { scope }),
+    ...(unscoped === undefined ? {} : { unscoped }),
+  };
   const [only] = rules;
   if (statements.length === 1 && only !== undefined) {
     const { etag: _, ...outcome } = await perform(run, 'assertRule', { body: { text: only.text, ...place } });
@@ -172,8 +183,7 @@ async function tellMixed(
   const { generation } = await inTransaction(run, async (write) => {
     if (prepared.length > 0) await write('assertFacts', { body: { facts: prepared } });
     for (const statement of statements)
-      if (statement.kind === 'rule')
-        await write('assertRule', { body: { text: statement.text, ...place } });
+      if (statement.kind === 'rule') await write('assertRule', { body: { text: statement.text, ...place } });
   });
   const stored = (await perform(run, 'listRules')).rules.filter(inPlace);
   const ids = new Map(stored.map((rule) => [ruleIdentity(rule), rule.id]));

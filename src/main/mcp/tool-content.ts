@@ -250,7 +250,7 @@ function slimEntry(entry: OperationOutput<'recall'>['facts'][number]): SlimEntry
     atom: renderAtom({ predicate, args, negated }),
     salience: Math.round(salience * 100) / 100,
     ...named({ scope, validFrom: isoOf(validFrom), validUntil: isoOf(validUntil) }),
-    ...(provenance ?? {}),
+    ...provenance,
   };
 }
 

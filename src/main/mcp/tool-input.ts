@@ -31,7 +31,8 @@ function oneOf(...forms: readonly string[]) {
     else if (given.length > 1) refuse(given[1] ?? '', `give only one of ${all}`);
     else if (given[0] === 'predicate' && value['args'] === null)
       refuse('args', 'is required beside predicate');
-    else if (given[0] !== 'predicate' && value['args'] !== null) refuse('args', 'stands beside predicate only');
+    else if (given[0] !== 'predicate' && value['args'] !== null)
+      refuse('args', 'stands beside predicate only');
   };
 }
 
@@ -110,7 +111,8 @@ export function withoutFillers(optionalFields: ReadonlySet<string>, given: ToolA
     return Array.isArray(value) && value.length === 0 && (field !== 'args' || !isNamed);
   };
   return Object.fromEntries(
-    Object.entries(given).filter(([field, value]) => !(optionalFields.has(field) && saysNothing(field, value))),
+    Object.entries(given).filter(
+      ([field, value]) => !(optionalFields.has(field) && saysNothing(field, value)),
+    ),
   );
 }
-

@@ -72,13 +72,7 @@ function isSchema(value: unknown): value is JsonSchema {
 /** Keywords whose values are maps from names to schemas: their keys are not keywords. */
 const maps: ReadonlySet<string> = new Set(['properties', '$defs']);
 /** Keywords whose values are data, not schemas. */
-const data: ReadonlySet<string> = new Set([
-  'enum',
-  'const',
-  'default',
-  'examples',
-  'description',
-]);
+const data: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'description']);
 
 /** Keywords that an agent has no use for, and those by which a client would stop a call that we could mend. */
 const unused: ReadonlySet<string> = new Set([

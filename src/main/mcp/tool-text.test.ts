@@ -55,7 +55,8 @@ describe('the text beside an answer', () => {
       id === 0 ? step(0, 'n(0)') : step(id, `n(${id})`, { kind: 'rule', rule, premises: [id - 1] }),
     );
     const text = toolTexts.ask(answer(['n(999)'], { proof: { roots: [999], steps } }), {});
-    for (const { atom } of steps) expect(text.includes(`${atom} `) || text.includes(`from ${atom}`)).toBe(true);
+    for (const { atom } of steps)
+      expect(text.includes(`${atom} `) || text.includes(`from ${atom}`)).toBe(true);
     // One answer, its line, "where", and a line for each conclusion below it.
     expect(text.split('\n')).toHaveLength(3 + 998);
   });
@@ -66,7 +67,12 @@ describe('the text beside an answer', () => {
       roots: [1],
       steps: [step(0, long), step(1, 'q(a)', { kind: 'rule', rule, premises: [0] })],
     };
-    expect(toolTexts.ask(answer(['q(a)'], { proof }), {}).split('\n').slice(-2)).toEqual(['where', `${long} (stored)`]);
+    expect(
+      toolTexts
+        .ask(answer(['q(a)'], { proof }), {})
+        .split('\n')
+        .slice(-2),
+    ).toEqual(['where', `${long} (stored)`]);
   });
 
   it('says that nothing follows where there is no result', () => {

@@ -64,7 +64,10 @@ export const toolTexts: Texts = {
     const lines = [`${entries.length} of ${count(totalFactsAvailable, 'fact')}:`, ...entries.map(entryLine)];
     if (relevantRules.length > 0) lines.push(`${count(relevantRules.length, 'rule')}:`, ...relevantRules);
     if (contradictions.length > 0)
-      lines.push(`${count(contradictions.length, 'contradiction')}, told as true and as false:`, ...contradictions);
+      lines.push(
+        `${count(contradictions.length, 'contradiction')}, told as true and as false:`,
+        ...contradictions,
+      );
     if (omitted.length > 0)
       lines.push('Left out:', ...omitted.map(({ atom, reason }) => `${atom} (${reason})`));
     return withHints(content, lines);
@@ -91,7 +94,10 @@ export const toolTexts: Texts = {
   },
 };
 
-function withHints({ hints = [] }: { hints?: readonly string[] | undefined }, lines: readonly string[]): string {
+function withHints(
+  { hints = [] }: { hints?: readonly string[] | undefined },
+  lines: readonly string[],
+): string {
   return [...lines, ...hints.map((hint) => `Hint: ${hint}`)].join('\n');
 }
 
@@ -103,7 +109,16 @@ const statusWords: Readonly<Record<string, string>> = {
   absent: 'Not stored',
 };
 
-function toldLines({ status, atom, rule, id, statements, asserted = 0, updated = 0, unchanged = 0 }: Told): string[] {
+function toldLines({
+  status,
+  atom,
+  rule,
+  id,
+  statements,
+  asserted = 0,
+  updated = 0,
+  unchanged = 0,
+}: Told): string[] {
   const word = statusWords[status] ?? status;
   if (rule !== undefined) return [`${word}: ${rule} (id ${id})`];
   if (atom !== undefined) return [`${word}: ${atom}`];
@@ -134,8 +149,12 @@ function forgottenLines(output: Forgotten): string[] {
     return [
       `${done} ${count(retracted, 'fact')} in all:`,
       ...statements.map((outcome) => {
-        const word = dryRun === true && outcome.status === 'retracted' ? done : (statusWords[outcome.status] ?? '');
-        const facts = outcome.retracted === undefined || outcome.status === 'absent' ? '' : ` (${count(outcome.retracted, 'fact')})`;
+        const word =
+          dryRun === true && outcome.status === 'retracted' ? done : (statusWords[outcome.status] ?? '');
+        const facts =
+          outcome.retracted === undefined || outcome.status === 'absent'
+            ? ''
+            : ` (${count(outcome.retracted, 'fact')})`;
         return `${word}: ${outcome.rule ?? outcome.atom ?? ''}${facts}`;
       }),
       ...dependentLines(output),
@@ -205,8 +224,7 @@ function whyNotLines({ atom, attempts, blockedBy }: SlimWhyNot): string[] {
     return `- ${rule}: missing ${missing.join(', ')}${has}`;
   });
   const blocked = blockedBy.map((detail) => `- ${detail}`);
-  if (ways.length + blocked.length === 0)
-    return [`${atom}: it is not stored, and no rule concludes it.`];
+  if (ways.length + blocked.length === 0) return [`${atom}: it is not stored, and no rule concludes it.`];
   return [`${atom} would follow by:`, ...ways, ...blocked];
 }
 
@@ -222,7 +240,8 @@ function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): Sli
     if (step === undefined || seen.has(step.id)) continue;
     seen.add(step.id);
     // A premise is written where it is used, and has a line of its own only where that does not say all of it.
-    const isSaid = step.kind !== 'rule' && step.kind !== 'aggregate' && step.atom.length <= maxPremiseCharacters;
+    const isSaid =
+      step.kind !== 'rule' && step.kind !== 'aggregate' && step.atom.length <= maxPremiseCharacters;
     if (isSaid) continue;
     found.push(step);
     for (const premise of step.premises ?? []) waiting.push(premise);
@@ -233,8 +252,7 @@ function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): Sli
 /** How a rule is named in the lines of these steps, in their order: one that comes again is written out once. */
 function ruleNames(shown: readonly (SlimStep | undefined)[]): (rule: string) => string {
   const uses = new Map<string, number>();
-  for (const step of shown)
-    if (step?.rule !== undefined) uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
+  for (const step of shown) if (step?.rule !== undefined) uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
   const numbers = new Map<string, number>();
   return (rule) => {
     if ((uses.get(rule) ?? 0) < 2) return rule;

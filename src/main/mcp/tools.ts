@@ -11,7 +11,14 @@ import { proofAppTool } from './proof-app.ts';
 import { publishedFields } from './published-input.ts';
 import { contentSchemas } from './tool-content.ts';
 import { bodyOf } from './tool-input.ts';
-import { fieldTypesOf, type FieldType, inputSchemaOf, type ObjectSchema, outline, outputSchemaOf } from './tool-schema.ts';
+import {
+  fieldTypesOf,
+  type FieldType,
+  inputSchemaOf,
+  type ObjectSchema,
+  outline,
+  outputSchemaOf,
+} from './tool-schema.ts';
 
 /** The operations that are tools. */
 export type ToolOperation = {

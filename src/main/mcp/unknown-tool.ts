@@ -39,7 +39,10 @@ const otherNames: ReadonlyMap<string, string> = new Map(
 /** Says which tools there are, and as the last line what to call. */
 export async function unknownToolText(run: ToolRun, name: string, given: ToolArguments): Promise<string> {
   const lines = [`There is no tool ${JSON.stringify(name)}. Tools: ${[...tools.keys()].join(', ')}.`];
-  const plain = name.toLowerCase().replaceAll(/[-\s.]/g, '_').replace(/^(?:corollary|kb|mcp)_+/, '');
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[-\s.]/g, '_')
+    .replace(/^(?:corollary|kb|mcp)_+/, '');
   if (updates.has(plain)) return [...lines, ...(await insteadOfUpdate(run, given))].join('\n');
   const words = soughtWords(given);
   if (searches.has(plain) && words !== null) {
@@ -90,7 +93,8 @@ async function insteadOfUpdate(run: ToolRun, given: ToolArguments): Promise<stri
   const fact = takes('assertFact', given) ? given : mend(tell, given).call;
   if (fact === null) return [said, `Call tell, such as with ${JSON.stringify(tell.example)}`];
   const { predicate, args } = fact;
-  const stored = Array.isArray(args) && args.length > 1 ? await storedLike(run, String(predicate), args.map(String)) : [];
+  const stored =
+    Array.isArray(args) && args.length > 1 ? await storedLike(run, String(predicate), args.map(String)) : [];
   const olds = stored.map((old) => callLine('forget', { predicate, args: old }));
   return [said, ...olds, callLine('tell', fact)];
 }

@@ -6,7 +6,19 @@ import { perform, type ToolRun } from './tool-run.ts';
 import type { ToolArguments } from './tool-input.ts';
 
 /** Fields in which clients write what they look for. */
-const wordFields = ['query', 'topic', 'search', 'text', 'question', 'q', 'keywords', 'subject', 'about', 'name', 'names'];
+const wordFields = [
+  'query',
+  'topic',
+  'search',
+  'text',
+  'question',
+  'q',
+  'keywords',
+  'subject',
+  'about',
+  'name',
+  'names',
+];
 
 const maxWords = 6;
 const maxGoals = 6;
@@ -52,7 +64,9 @@ export async function callForWords(
 ): Promise<{ readonly tool: string; readonly call: ToolArguments }> {
   const words = wordsOf(text);
   const { predicates } = await perform(run, 'listPredicates');
-  const meant = predicates.filter(({ name }) => wordsOf(name).some((part) => words.some((word) => isSame(word, part))));
+  const meant = predicates.filter(({ name }) =>
+    wordsOf(name).some((part) => words.some((word) => isSame(word, part))),
+  );
   const scope = typeof others['scope'] === 'string' ? { scope: others['scope'] } : {};
   const constants = new Map<string, Place>();
   for (const word of words) {
@@ -71,7 +85,10 @@ export async function callForWords(
   if (meant.length > 0) {
     const { maxFacts } = others;
     const names = [...new Set(meant.map(({ name }) => name))].slice(0, maxPredicates);
-    return { tool: 'recall', call: { predicates: names, ...(maxFacts === undefined ? {} : { maxFacts }), ...scope } };
+    return {
+      tool: 'recall',
+      call: { predicates: names, ...(maxFacts === undefined ? {} : { maxFacts }), ...scope },
+    };
   }
   return { tool: 'predicates', call: {} };
 }
@@ -83,7 +100,9 @@ function goalsOf(meant: readonly { name: string; arity: number }[], known: reado
     [...named].flatMap((constant) =>
       Array.from({ length: arity }, (_, position) => ({
         predicate: name,
-        args: Array.from({ length: arity }, (_value, index) => (index === position ? constant : `?x${index + 1}`)),
+        args: Array.from({ length: arity }, (_value, index) =>
+          index === position ? constant : `?x${index + 1}`,
+        ),
       })),
     ),
   );

@@ -46,7 +46,11 @@ const fact = { predicate: 'likes', args: ['carol', 'tea'] };
 
 const table: readonly WrongCall[] = [
   // Stored or answered as it was given, while something else was meant.
-  ['tell', { predicate: 'parent', args: ['alice'] }, { shows: 'parent(alice, bob)', holdsNot: 'parent(alice)' }],
+  [
+    'tell',
+    { predicate: 'parent', args: ['alice'] },
+    { shows: 'parent(alice, bob)', holdsNot: 'parent(alice)' },
+  ],
   [
     'tell',
     { predicate: 'parent', args: ['alice', 'bob', 'carol'] },
@@ -62,7 +66,11 @@ const table: readonly WrongCall[] = [
   ['tell', { predicate: 'not_likes', args: ['carol', 'tea'] }, toldFalse],
   ['ask', { predicate: 'parent', args: ['Bob', '?x'] }, children],
   ['ask', { text: 'parent(Bob, ?x)' }, children],
-  ['ask', { predicate: 'lives_in', args: ['?who', "'New York'"] }, { results: ['lives_in(alice, New York)'] }],
+  [
+    'ask',
+    { predicate: 'lives_in', args: ['?who', "'New York'"] },
+    { results: ['lives_in(alice, New York)'] },
+  ],
   ['ask', { text: 'lives_in(?who, new york)' }, { results: ['lives_in(alice, New York)'] }],
   ['ask', { text: 'grandparent(?who)' }, { shows: 'grandparent/2' }],
   ['ask', { predicate: 'grandmother', args: ['alice', '?x'] }, grandchildren],
@@ -72,7 +80,11 @@ const table: readonly WrongCall[] = [
   ['ask', { predicate: 'parent', args: ['bob', '*'] }, { says: 'carol' }],
   ['ask', { predicate: 'parent', args: ['bob', '_'] }, { says: 'carol' }],
   ['ask', { text: 'not("likes(carol, coffee)")' }, { says: 'No answer' }],
-  ['forget', { predicate: 'grandparent', args: ['alice', 'carol'] }, { holdsNot: 'grandparent(alice, carol)' }],
+  [
+    'forget',
+    { predicate: 'grandparent', args: ['alice', 'carol'] },
+    { holdsNot: 'grandparent(alice, carol)' },
+  ],
   ['forget', { text: 'grandparent(alice, carol).' }, { holdsNot: 'grandparent(alice, carol)' }],
   ['forget', { predicate: 'likes', args: ['Alice', '*'] }, forgotten],
   ['forget', { predicate: 'likes', args: ['Alice', 'tea'] }, forgotten],
@@ -95,12 +107,24 @@ const table: readonly WrongCall[] = [
   ['recall', { predicates: ['Likes'] }, { says: 'likes(alice, tea)' }],
   ['recall', { predicates: ['likes'], scope: 'default' }, { shows: 'there is no scope default' }],
   ['ask', { predicate: 'parent', args: ['bob', '?x'], scope: 'main' }, { shows: 'there is no scope main' }],
-  ['context', { goals: [{ predicate: 'grandparents', args: ['alice', '?x'] }] }, { says: 'grandparent(alice, carol)' }],
+  [
+    'context',
+    { goals: [{ predicate: 'grandparents', args: ['alice', '?x'] }] },
+    { says: 'grandparent(alice, carol)' },
+  ],
   ['compress', { predicates: ['Likes'] }, { shows: 'likes' }],
 
   // Tools that there are not.
-  ['update', { predicate: 'lives_in', args: ['bob', 'Paris'] }, { holds: 'lives_in(bob, Paris)', holdsNot: 'lives_in(bob, Rome)' }],
-  ['update', { old: 'likes(alice, tea)', new: 'likes(alice, milk)' }, { holds: 'likes(alice, milk)', holdsNot: 'likes(alice, tea)' }],
+  [
+    'update',
+    { predicate: 'lives_in', args: ['bob', 'Paris'] },
+    { holds: 'lives_in(bob, Paris)', holdsNot: 'lives_in(bob, Rome)' },
+  ],
+  [
+    'update',
+    { old: 'likes(alice, tea)', new: 'likes(alice, milk)' },
+    { holds: 'likes(alice, milk)', holdsNot: 'likes(alice, tea)' },
+  ],
   ['search', { query: 'alice' }, { says: 'lives_in(alice, New York)' }],
   ['search_nodes', { query: 'Rome' }, { says: 'lives_in(bob, Rome)' }],
   ['query', { predicate: 'parent', args: ['bob', '?x'] }, children],
@@ -145,7 +169,11 @@ const table: readonly WrongCall[] = [
   ['teach', { head: 'older(?x, ?y)', body: ['parent(?x, ?y)'] }, { holds: 'older(alice, bob)' }],
   ['teach', { text: 'if parent(?x, ?y) then older(?x, ?y)' }, { holds: 'older(alice, bob)' }],
   ['teach', { text: 'likes(carol, tea).' }, told],
-  ['teach', { text: 'older(?x, ?y) :- parent(?x, ?y). elder(?x) :- older(?x, ?y).' }, { holds: 'elder(alice)' }],
+  [
+    'teach',
+    { text: 'older(?x, ?y) :- parent(?x, ?y). elder(?x) :- older(?x, ?y).' },
+    { holds: 'elder(alice)' },
+  ],
   ['forget', { query: 'likes(alice, tea)' }, forgotten],
   ['forget', { fact: 'likes(alice, ?what)' }, forgotten],
   ['recall', { predicate: 'likes' }, { says: 'likes(alice, tea)' }],

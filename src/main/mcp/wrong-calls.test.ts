@@ -42,7 +42,11 @@ const plain: [tool: string, given: Given, meant: Given][] = [
   ['tell', { subject: 'alice', predicate: 'parent', object: 'bob' }, fact],
   ['tell', { from: 'alice', relation: 'parent', to: 'bob' }, fact],
   ['tell', { fact: 'parent(alice, bob)' }, { text: 'parent(alice, bob)' }],
-  ['tell', { facts: ['parent(alice, bob)', 'parent(bob, carol)'] }, { text: 'parent(alice, bob). parent(bob, carol).' }],
+  [
+    'tell',
+    { facts: ['parent(alice, bob)', 'parent(bob, carol)'] },
+    { text: 'parent(alice, bob). parent(bob, carol).' },
+  ],
   ['tell', { statement: '-parent(alice, bob).' }, { text: '-parent(alice, bob).' }],
   ['tell', { text: 'not parent(alice, bob).' }, { text: '-parent(alice, bob).' }],
   ['tell', { text: 'not(parent(alice, bob))' }, { text: '-parent(alice, bob)' }],
