@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../engine/index.ts';
 import { fitAnswer, requireFits } from './answer-size.ts';
-import type { Answered, SlimStep } from './tool-content.ts';
+import type { Answered, SlimStep } from '../../engine/contract/tool-contents.ts';
 
 /** `count` results, each by a rule from a fact of its own and one that all share. */
 function largeAnswer(count: number): Answered {

@@ -6,7 +6,7 @@
  * outputs are refused with words on how to get less.
  */
 import { EngineError } from '../../engine/index.ts';
-import type { Answered } from './tool-content.ts';
+import type { Answered } from '../../engine/contract/tool-contents.ts';
 
 type Proof = NonNullable<Answered['proof']>;
 

@@ -3,7 +3,8 @@ import { type Atom, isBuiltinName, type Literal } from '../../engine/contract/la
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { parseBody, renderAtom } from '../../engine/index.ts';
 import { fitAnswer } from './answer-size.ts';
-import { type Answered, projections, type SlimWhyNot } from './tool-content.ts';
+import type { Answered, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
+import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
 import { perform, type ToolRun } from './tool-run.ts';
 

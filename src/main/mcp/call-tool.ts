@@ -22,7 +22,8 @@ import { projections } from './tool-content.ts';
 import { type ToolArguments, withoutFillers } from './tool-input.ts';
 import { invalidCall, perform, type ToolRun } from './tool-run.ts';
 import { toolTexts } from './tool-text.ts';
-import { type Tool, type ToolOperation, tools } from './tools.ts';
+import type { ToolOperation } from './tool-operation.ts';
+import { type Tool, tools } from './tools.ts';
 import { unknownToolText } from './unknown-tool.ts';
 
 /** Runs the tool `name`. Resolves always: a refusal is a result with `isError`. */

@@ -3,9 +3,15 @@
  * is spelt otherwise, a goal without an answer. A look at what is there, and no use of any fact.
  */
 import { perform, type ToolRun } from './tool-run.ts';
-import type { Answered, Forgotten, SlimConsolidated, SlimRecalled, SlimWindow } from './tool-content.ts';
+import type {
+  Answered,
+  Forgotten,
+  SlimConsolidated,
+  SlimRecalled,
+  SlimWindow,
+} from '../../engine/contract/tool-contents.ts';
 import type { ToolArguments } from './tool-input.ts';
-import type { ToolOperation } from './tools.ts';
+import type { ToolOperation } from './tool-operation.ts';
 
 const maxHints = 5;
 /** Predicates and goals that are looked at. */

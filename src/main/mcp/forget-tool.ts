@@ -9,7 +9,8 @@ import type { StoredRule } from '../../engine/contract/rules.ts';
 import { EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import { nearestRules } from './nearest.ts';
 import { readStatements, type ToolStatement } from './statements.ts';
-import { type Forgotten, projections, type StatementOutcome } from './tool-content.ts';
+import type { Forgotten, StatementOutcome } from '../../engine/contract/tool-contents.ts';
+import { projections } from './tool-content.ts';
 import type { ToolArguments } from './tool-input.ts';
 import { inTransaction, perform, type ToolRun } from './tool-run.ts';
 

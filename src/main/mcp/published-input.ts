@@ -6,7 +6,7 @@
  * converts to the strict mode of OpenAI: no open objects, no references, no alternatives but types.
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
-import type { ToolOperation } from './tools.ts';
+import type { ToolOperation } from './tool-operation.ts';
 
 const text = (description: string): JsonSchema => ({ type: 'string', description });
 const flag = (description: string): JsonSchema => ({ type: 'boolean', description });

@@ -7,7 +7,7 @@
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import { readStatements, type ToolStatement } from './statements.ts';
-import type { StatementOutcome, Told } from './tool-content.ts';
+import type { StatementOutcome, Told } from '../../engine/contract/tool-contents.ts';
 import { factInputSchema, factsInputSchema, type Metadata } from '../../engine/contract/facts.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { projections } from './tool-content.ts';

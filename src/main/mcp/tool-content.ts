@@ -4,156 +4,34 @@
  * Many clients give the model the structured content in place of the text, and every token of it is paid for. So an
  * atom is a text, what is absent by nature is left out, and the text beside it (`tool-text.ts`) has all of it.
  */
-import { z } from 'zod';
-import { retractPatternOutcomeSchema } from '../../engine/contract/facts.ts';
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
+import {
+  type Answered,
+  answeredSchema,
+  consolidatedSchema,
+  decayedSchema,
+  type Forgotten,
+  forgottenSchema,
+  predicateListSchema,
+  recalledSchema,
+  type SlimConsolidated,
+  type SlimDecayed,
+  type SlimEntry,
+  type SlimPredicates,
+  type SlimRecalled,
+  type SlimStep,
+  type SlimWindow,
+  type Taught,
+  taughtSchema,
+  type Told,
+  toldSchema,
+  windowSchema,
+} from '../../engine/contract/tool-contents.ts';
 import { renderAtom } from '../../engine/index.ts';
 import { cutArguments } from './cut-arguments.ts';
-import type { ToolOperation } from './tools.ts';
-
-const hints = z.array(z.string()).optional();
-const generation = z.int();
-
-/** What became of one statement of several. */
-export const statementSchema = z.object({
-  status: z.string(),
-  atom: z.string().optional(),
-  rule: z.string().optional(),
-  id: z.string().optional(),
-  retracted: z.int().optional(),
-});
-export type StatementOutcome = z.output<typeof statementSchema>;
-
-const toldSchema = z.object({
-  status: z.string(),
-  atom: z.string().optional(),
-  rule: z.string().optional(),
-  id: z.string().optional(),
-  statements: z.array(statementSchema).optional(),
-  asserted: z.int().optional(),
-  updated: z.int().optional(),
-  unchanged: z.int().optional(),
-  generation,
-  hints,
-});
-export type Told = z.output<typeof toldSchema>;
-
-const taughtSchema = z.object({ status: z.string(), rule: z.string(), id: z.string(), generation, hints });
-export type Taught = z.output<typeof taughtSchema>;
-
-const forgottenSchema = retractPatternOutcomeSchema.partial().extend({
-  status: z.string(),
-  rule: z.string().optional(),
-  statements: z.array(statementSchema).optional(),
-  hints,
-});
-export type Forgotten = z.output<typeof forgottenSchema>;
-
-const slimStepSchema = z.object({
-  id: z.int(),
-  atom: z.string(),
-  kind: z.string(),
-  rule: z.string().optional(),
-  premises: z.array(z.int()).optional(),
-  scope: z.string().optional(),
-  metadata: z.record(z.string(), z.json()).optional(),
-  alternatives: z.array(z.object({ rule: z.string(), premises: z.array(z.int()) })).optional(),
-});
-export type SlimStep = z.output<typeof slimStepSchema>;
-
-const whyNotSchema = z.object({
-  atom: z.string(),
-  attempts: z.array(
-    z.object({ rule: z.string(), satisfied: z.array(z.string()), missing: z.array(z.string()) }),
-  ),
-  blockedBy: z.array(z.string()),
-});
-export type SlimWhyNot = z.output<typeof whyNotSchema>;
-
-const answeredSchema = z.object({
-  results: z.array(z.string()),
-  bindings: z.array(z.record(z.string(), z.string())).optional(),
-  count: z.int(),
-  truncated: z.boolean(),
-  generation,
-  proof: z
-    .object({ roots: z.array(z.int()), steps: z.array(slimStepSchema), truncated: z.boolean().optional() })
-    .optional(),
-  whyNot: z.array(whyNotSchema).optional(),
-  hints,
-});
-export type Answered = z.output<typeof answeredSchema>;
-
-const entrySchema = z.object({
-  atom: z.string(),
-  salience: z.number(),
-  category: z.string().optional(),
-  scope: z.string().optional(),
-  validFrom: z.string().optional(),
-  validUntil: z.string().optional(),
-  rule: z.string().optional(),
-  premises: z.array(z.string()).optional(),
-});
-export type SlimEntry = z.output<typeof entrySchema>;
-
-const recalledSchema = z.object({
-  facts: z.array(entrySchema),
-  returned: z.int(),
-  totalFacts: z.int(),
-  hints,
-});
-export type SlimRecalled = z.output<typeof recalledSchema>;
-
-const windowSchema = z.object({
-  entries: z.array(entrySchema),
-  relevantRules: z.array(z.string()),
-  contradictions: z.array(z.string()).optional(),
-  omitted: z.array(z.object({ atom: z.string(), reason: z.string() })).optional(),
-  totalFactsIncluded: z.int(),
-  totalFactsAvailable: z.int(),
-  knowledgeGeneration: generation,
-  hints,
-});
-export type SlimWindow = z.output<typeof windowSchema>;
-
-const consolidatedSchema = z.object({
-  patternsFound: z.int(),
-  summariesCreated: z.int(),
-  factsConsolidated: z.int(),
-  summaries: z.array(z.object({ atom: z.string(), support: z.int(), scope: z.string().optional() })),
-  skipped: z.array(z.object({ atom: z.string(), reason: z.string() })).optional(),
-  dryRun: z.boolean().optional(),
-  generation,
-  hints,
-});
-export type SlimConsolidated = z.output<typeof consolidatedSchema>;
-
-const decayedSchema = z.object({
-  evicted: z.int(),
-  expired: z.int(),
-  lowSalience: z.int(),
-  remaining: z.int(),
-  atoms: z.array(z.string()),
-  dryRun: z.boolean().optional(),
-  generation,
-});
-export type SlimDecayed = z.output<typeof decayedSchema>;
-
-const predicateListSchema = z.object({
-  predicates: z.array(
-    z.object({
-      name: z.string(),
-      arity: z.int(),
-      facts: z.int(),
-      rules: z.int(),
-      example: z.string().optional(),
-      scopes: z.array(z.string()).optional(),
-    }),
-  ),
-  hints,
-});
-export type SlimPredicates = z.output<typeof predicateListSchema>;
+import type { ToolOperation } from './tool-operation.ts';
 
 /** The content of every tool. */
 export interface ToolContents {
@@ -168,7 +46,7 @@ export interface ToolContents {
   listPredicates: SlimPredicates;
 }
 
-export const contentSchemas: Readonly<Record<ToolOperation, z.ZodObject>> = {
+export const contentSchemas: Readonly<Record<ToolOperation, OperationSpec['output']>> = {
   assertFact: toldSchema,
   assertRule: taughtSchema,
   retractPattern: forgottenSchema,

@@ -6,7 +6,7 @@
  * absent), nothing is required, no other field is ruled out, bounds that nobody meets are left out, and so are
  * references, which many clients cannot follow: what is recursive is an object, and its field says which.
  */
-import type { z } from 'zod';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 
 export interface ObjectSchema {
@@ -18,7 +18,7 @@ export interface ObjectSchema {
  * JSON Schema of a tool's arguments with every field but those that are `settled` by the tool. Nothing is required and
  * no other field ruled out: what is wrong is for us to say, since we know how to mend it.
  */
-export function inputSchemaOf(body: z.ZodType | undefined, settled: readonly string[] = []): ObjectSchema {
+export function inputSchemaOf(body: OperationSpec['body'], settled: readonly string[] = []): ObjectSchema {
   if (body === undefined) return { type: 'object', properties: {} };
   const { properties: all } = plain(jsonSchemaOf(body, 'input'), true);
   const properties = isSchema(all) ? { ...all } : {};
@@ -27,7 +27,7 @@ export function inputSchemaOf(body: z.ZodType | undefined, settled: readonly str
 }
 
 /** JSON Schema of a tool's structured content: names and types alone. */
-export function outputSchemaOf(output: z.ZodType): ObjectSchema {
+export function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
   const schema = plain(jsonSchemaOf(output, 'output'), false);
   if (schema['type'] !== 'object') throw new Error('the structured content of a tool is an object');
   return { ...schema, type: 'object' };
@@ -49,7 +49,7 @@ export interface FieldType {
 }
 
 /** Every field of `body`. */
-export function fieldTypesOf(body: z.ZodType | undefined): ReadonlyMap<string, FieldType> {
+export function fieldTypesOf(body: OperationSpec['body']): ReadonlyMap<string, FieldType> {
   if (body === undefined) return new Map();
   const { required: names } = jsonSchemaOf(body, 'input');
   const required = new Set(Array.isArray(names) ? names : []);

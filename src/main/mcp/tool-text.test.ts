@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answered, SlimStep } from './tool-content.ts';
+import type { Answered, SlimStep } from '../../engine/contract/tool-contents.ts';
 import { toolTexts } from './tool-text.ts';
 
 function step(id: number, atom: string, rest: Partial<SlimStep> = {}): SlimStep {

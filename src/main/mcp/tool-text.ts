@@ -14,9 +14,9 @@ import type {
   SlimWhyNot,
   StatementOutcome,
   Told,
-  ToolContents,
-} from './tool-content.ts';
-import type { ToolOperation } from './tools.ts';
+} from '../../engine/contract/tool-contents.ts';
+import type { ToolContents } from './tool-content.ts';
+import type { ToolOperation } from './tool-operation.ts';
 
 /** The arguments of the call, as they were understood. */
 type Given = Readonly<Record<string, unknown>>;

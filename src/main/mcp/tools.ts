@@ -4,13 +4,13 @@
  * What agents are shown is short: the fields that are used, and of an answer what a program needs to find its way
  * (`published-input.ts`, `tool-content.ts`). With MCP_TOOLS=all every field is shown.
  */
-import type { z } from 'zod';
-import { type OperationName, type Operations, operations } from '../../engine/contract/operations.ts';
+import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
 import { proofAppTool } from './proof-app.ts';
 import { publishedFields } from './published-input.ts';
 import { contentSchemas } from './tool-content.ts';
 import { bodyOf } from './tool-input.ts';
+import type { ToolOperation } from './tool-operation.ts';
 import {
   fieldTypesOf,
   type FieldType,
@@ -19,11 +19,6 @@ import {
   outline,
   outputSchemaOf,
 } from './tool-schema.ts';
-
-/** The operations that are tools. */
-export type ToolOperation = {
-  [Name in OperationName]: Operations[Name] extends { tool: ToolSpec } ? Name : never;
-}[OperationName];
 
 /** As `tools/list` answers a tool. */
 export interface ToolListing {
@@ -44,7 +39,7 @@ export interface ToolListing {
 export interface Tool {
   readonly operation: ToolOperation;
   /** What a call is checked against; undefined: it takes no arguments. */
-  readonly body: z.ZodType | undefined;
+  readonly body: OperationSpec['body'];
   /** Every field that it takes, shown or not. */
   readonly fields: ReadonlyMap<string, FieldType>;
   /** Fields that may be left out: what says nothing in one of them counts as absent. */
