@@ -55,6 +55,8 @@ function comparable(answer: unknown): unknown {
     'minSalience',
     'maxSalience',
     'generation',
+    // A tool has more of them than its operation.
+    'hints',
   ]);
   return JSON.parse(
     JSON.stringify(answer, (key, value: unknown) => (passing.has(key) ? undefined : value)),
