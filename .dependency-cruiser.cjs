@@ -58,7 +58,7 @@ const homes = {
 
 const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
 const testOrSupport = `${test}|/testing/`;
-const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml'];
+const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml', 'gpt-tokenizer'];
 
 /** A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope. */
 const packageFiles = (name) =>

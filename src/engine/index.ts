@@ -29,6 +29,7 @@ export { openFileBackend } from './storage/file-backend.ts';
 export { compareText } from './base/text-order.ts';
 export { canonicalName, wordRuns } from './context/mentions.ts';
 export type { Learned, LearnedFact, ViewFields, VocabularyEntry } from './learning.ts';
+export { ruleIdentity } from './logic/identity.ts';
 export {
   parseAtom,
   parseBody,
@@ -36,8 +37,8 @@ export {
   parseFreeTextQuestion,
   parseProgram,
   parseRule,
+  programSteps,
   type Statement,
 } from './logic/parse.ts';
-export { ruleIdentity } from './logic/identity.ts';
 export { renderAtom, renderRule } from './logic/print.ts';
 export { StartupError } from './storage/startup-error.ts';

@@ -190,6 +190,12 @@ const variables = {
     'Form of a log line',
     'json; plain in a terminal',
   ),
+  mcpTools: variable(
+    'MCP_TOOLS',
+    choice(['short', 'all']),
+    'short',
+    'Which fields of its tools MCP lists; all: the rarely used too, which are taken either way',
+  ),
   anthropicApiKey: variable(
     'LLM_PROVIDER_A_API_KEY ANTHROPIC_API_KEY',
     nullable(apiKey),

@@ -55,6 +55,8 @@ export interface McpHost {
    * EngineError what the credential does not cover and a database that does not exist.
    */
   callerOf(request: FastifyRequest, bound?: Binding): Caller;
+  /** Refuses with an EngineError a caller whose role or restrictions do not allow the operation with this input. */
+  requireAllowed(name: OperationName, caller: Caller, input: OperationParts): void;
   /**
    * Runs one operation: the caller's role is checked, the input validated as the route does, the handler called.
    * Refuses with an EngineError; an answer is of the operation's output schema.

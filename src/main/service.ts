@@ -22,7 +22,7 @@ import { createBridgeTest } from './bridge/test-bridge.ts';
 import { type Config, defaultAdminPassword, parseConfig } from './config.ts';
 import {
   type CheckedInput,
-  checkInput,
+  checkLongInput,
   checkParams,
   createDispatcher,
   type Dispatcher,
@@ -52,6 +52,7 @@ import type { Language } from './llm/language.ts';
 import { pause } from './llm/pause.ts';
 import { KnownAgents } from './mcp/agents.ts';
 import { KeptSessions } from './mcp/kept-sessions.ts';
+import { knowledgeSurfaceWith } from './mcp/knowledge-surface.ts';
 import { mountMcp } from './mcp/mount.ts';
 import type { McpSurface } from './mcp/surface.ts';
 import { createHandlers, type ServiceState } from './operations.ts';
@@ -150,7 +151,7 @@ class RunningService implements Service, ServiceState {
   readonly #dispatcher: Dispatcher;
   readonly #keystorePollMs: number;
   readonly #endLimits: EndLimits;
-  readonly #mcpSurface: { readonly surface?: McpSurface };
+  readonly #mcpSurface: { readonly surface: McpSurface };
   readonly #keptSessions = new KeptSessions();
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   readonly #clock: { readonly clock?: Clock };
@@ -174,7 +175,7 @@ class RunningService implements Service, ServiceState {
     const { keystorePollMs = usualKeystorePollMs } = options;
     this.#config = config;
     this.#endLimits = endLimits;
-    this.#mcpSurface = options.mcpSurface === undefined ? {} : { surface: options.mcpSurface };
+    this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
@@ -542,13 +543,13 @@ class RunningService implements Service, ServiceState {
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
         return callerFor(request, place, neverAborted);
       },
+      requireAllowed,
       perform: async (name, caller, input) => {
-        const spec: OperationSpec = operations[name];
-        if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
-          throw insufficientRole(caller, spec);
+        requireAllowed(name, caller, input);
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
-        const checked = { params: checkParams(name, input.params), ...checkInput(name, input) };
+        const params = checkParams(name, input.params);
+        const checked = { params, ...(await checkLongInput(name, input)) };
         const task = this.#http.activity.startCall();
         try {
           const signal = eitherOf(caller.signal, task);
@@ -596,6 +597,12 @@ function isQuestion(name: OperationName, input: CheckedInput): boolean {
 }
 
 const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf', 'trace']);
+
+const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
+  const spec: OperationSpec = operations[name];
+  if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
+    throw insufficientRole(caller, spec);
+};
 
 /** MCP gives each tool call a signal of its own. */
 const neverAborted = new AbortController().signal;

@@ -52,6 +52,10 @@ export interface ParsedProgram {
 export interface ParseOptions {
   /** Reading stops after this many errors (default 1000). */
   readonly maxErrors?: number;
+  /** Statements without a body may have variables: they are patterns. */
+  readonly allowsPatterns?: boolean;
+  /** A statement that ends with its line needs no full stop. */
+  readonly lineEndsStatement?: boolean;
 }
 
 /** Free text is strict (`p` alone, comments and a missing last full stop are not grammar there), the rest is not. */
@@ -451,13 +455,13 @@ export function programSteps(
   text: string,
   options: ParseOptions = {},
 ): Generator<'more', ParsedProgram, undefined> {
-  return readProgram(text, programDialect, options.maxErrors ?? defaultMaxErrors);
+  return readProgram(text, programDialect, options);
 }
 
 function* readProgram(
   text: string,
   dialect: Dialect,
-  maxErrors: number,
+  { maxErrors = defaultMaxErrors, allowsPatterns = false, lineEndsStatement = false }: ParseOptions,
 ): Generator<'more', ParsedProgram, undefined> {
   const lines = lineTable(text);
   const parser = new Parser(text, dialect);
@@ -474,8 +478,8 @@ function* readProgram(
     try {
       const statement = parser.statement();
       const missing = parser.takeMissingStop();
-      if (missing !== null) report('syntax', missing.message, missing.span);
-      const variable = firstVariable(statement);
+      if (missing !== null && !lineEndsStatement) report('syntax', missing.message, missing.span);
+      const variable = allowsPatterns ? null : firstVariable(statement);
       if (variable === null) statements.push(statement);
       else
         report(
@@ -562,7 +566,7 @@ export function parseFreeTextLine(line: string): Statement[] | null {
   // Of natural language most is told apart by its end, without reading it.
   if (!hasStop && !written.includes('(')) return null;
   const dialect = hasStop ? freeTextDialect : wholeLineDialect;
-  const { statements, errors } = doneAtOnce(readProgram(line, dialect, 1));
+  const { statements, errors } = doneAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
   if (errors.length > 0 || statements.length === 0) return null;
   return hasStop || statements.length === 1 ? [...statements] : null;
 }

@@ -5,20 +5,22 @@
  * and `truncated: true`, which in the contract says that there is more. Nothing is cut in the middle. Other
  * outputs are refused with words on how to get less.
  */
-import type { Answer, Proof } from '../../engine/contract/inference.ts';
 import { EngineError } from '../../engine/index.ts';
+import type { Answered } from '../../engine/contract/tool-contents.ts';
+
+type Proof = NonNullable<Answered['proof']>;
 
 /** Characters of JSON; what the SDK takes as one message by default. */
 export const maxContentCharacters = 4 * 1024 * 1024;
 
 /** The answer, or the longest page of it that was found to fit. A proof that does not fit alone is left out. */
-export function fitAnswer(answer: Answer, limit = maxContentCharacters): Answer {
-  let size = sizeOf(answer);
+export function fitAnswer(answer: Answered, limit = maxContentCharacters): Answered {
+  let size = sizeOf(answer) + premisesIn(answer);
   let page = answer;
   while (size > limit && page.count > 1) {
     const share = Math.floor((page.count * limit) / size);
     page = firstResults(answer, Math.max(1, Math.min(share, Math.floor(page.count / 2))));
-    size = sizeOf(page);
+    size = sizeOf(page) + premisesIn(page);
   }
   if (size <= limit) return page;
   const { proof: _, ...rest } = page;
@@ -41,6 +43,18 @@ export function requireFits(
   );
 }
 
+/** Characters of an atom where it is named as a premise. */
+export const maxPremiseCharacters = 240;
+
+/** Characters that premises take in the text, where each is written out and not named by its id. */
+function premisesIn({ proof }: Answered): number {
+  const lengths = new Map(proof?.steps.map(({ id, atom }) => [id, atom.length]));
+  let characters = 0;
+  for (const { premises = [] } of proof?.steps ?? [])
+    for (const id of premises) characters += Math.min(lengths.get(id) ?? 0, maxPremiseCharacters);
+  return characters;
+}
+
 /** Sizes of contents that were measured: an answer is looked at when it is made to fit and when it has to. */
 const sizes = new WeakMap<object, number>();
 
@@ -52,12 +66,12 @@ function sizeOf(content: unknown): number {
   return size;
 }
 
-function firstResults(answer: Answer, count: number): Answer {
-  const { proof, ...rest } = answer;
+function firstResults(answer: Answered, count: number): Answered {
+  const { proof, bindings, ...rest } = answer;
   return {
     ...rest,
     results: answer.results.slice(0, count),
-    bindings: answer.bindings.slice(0, count),
+    ...(bindings === undefined ? {} : { bindings: bindings.slice(0, count) }),
     count,
     truncated: true,
     ...(proof === undefined ? {} : { proof: firstProofs(proof, count) }),
@@ -74,7 +88,8 @@ function firstProofs(proof: Proof, count: number): Proof {
     if (needed.has(id)) continue;
     needed.add(id);
     const step = byId.get(id);
-    open.push(...(step?.premises ?? []), ...(step?.alternatives ?? []).flatMap((other) => other.premises));
+    for (const premise of step?.premises ?? []) open.push(premise);
+    open.push(...(step?.alternatives ?? []).flatMap((other) => other.premises));
   }
   return { ...proof, roots, steps: proof.steps.filter((step) => needed.has(step.id)) };
 }

@@ -5,19 +5,26 @@
  * error and never with a word about the inside. The operation itself (role, validation, handler) is the host's.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { factInputSchema, type Metadata } from '../../engine/contract/facts.ts';
-import { type OperationOutput, operations } from '../../engine/contract/operations.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../mcp-host.ts';
-import { fitAnswer, requireFits } from './answer-size.ts';
+import { requireFits } from './answer-size.ts';
+import { ask } from './ask-tool.ts';
 import { oneLine } from './client.ts';
+import { withHintsOfNothing } from './empty-answer.ts';
+import { forget } from './forget-tool.ts';
 import { proofAppResult } from './proof-app.ts';
 import { refusalText } from './refusal-text.ts';
+import { tell } from './tell-tool.ts';
+import { projections } from './tool-content.ts';
+import { type ToolArguments, withoutFillers } from './tool-input.ts';
+import { invalidCall, perform, type ToolRun } from './tool-run.ts';
 import { toolTexts } from './tool-text.ts';
-import { type Tool, type ToolOperation, tools } from './tools.ts';
-
-export type ToolArguments = Readonly<Record<string, unknown>>;
+import type { ToolOperation } from './tool-operation.ts';
+import { type Tool, tools } from './tools.ts';
+import { unknownToolText } from './unknown-tool.ts';
 
 /** Runs the tool `name`. Resolves always: a refusal is a result with `isError`. */
 export async function callTool(
@@ -29,7 +36,9 @@ export async function callTool(
   const started = performance.now();
   const tool = tools.get(name);
   const { text, content, contentChars } =
-    tool === undefined ? unknownTool(name) : await attempt(host, caller, tool, given);
+    tool === undefined
+      ? errorOutcome(await unknownToolText({ host, caller }, name.slice(0, maxToolName), given))
+      : await attempt(host, caller, tool, given);
   host.onToolCall({
     caller,
     tool: oneLine(name, maxToolName) ?? '',
@@ -44,7 +53,7 @@ export async function callTool(
   if (content === null) return { content: said, isError: true };
   return {
     content: said,
-    structuredContent: content,
+    structuredContent: content as Record<string, unknown>,
     ...(tool?.operation === 'ask' ? proofAppResult(host, caller) : {}),
   };
 }
@@ -60,19 +69,22 @@ interface Outcome {
   readonly contentChars: number;
 }
 
-function unknownTool(name: string): Outcome {
-  return errorOutcome(
-    `There is no tool ${JSON.stringify(name.slice(0, maxToolName))}. Tools: ${[...tools.keys()].join(', ')}.`,
-  );
-}
-
 async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArguments): Promise<Outcome> {
-  const asked = withoutBlanks(tool, given);
+  const run = { host, caller };
+  const asked = withoutFillers(tool.optionalFields, given);
   try {
-    const fields = await settle(host, caller, tool, asked);
-    return successOutcome(tool, fields, await perform(host, caller, tool.operation, fields));
+    // Who may not call is told so, whatever else is wrong.
+    host.requireAllowed(tool.operation, caller, { body: asked });
+    requireTaken(tool, asked);
+    const answer = await answerOf(run, tool.operation, asked);
+    const content = await withHintsOfNothing(run, tool.operation, asked, answer);
+    return {
+      text: textOf(tool.operation, content, asked),
+      content,
+      contentChars: charactersOf(tool, content),
+    };
   } catch (error) {
-    if (error instanceof EngineError) return errorOutcome(refusalText(tool, asked, error));
+    if (error instanceof EngineError) return errorOutcome(await refusalText(run, tool, asked, error));
     if (caller.signal.aborted) return errorOutcome('The call was cancelled.');
     host.logger.error(
       { err: error, requestId: caller.requestId, tool: tool.listing.name },
@@ -82,82 +94,39 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
   }
 }
 
-/** The arguments without optional ones that are null or blank: many clients fill in every field of a form. */
-function withoutBlanks(tool: Tool, given: ToolArguments): ToolArguments {
-  const isBlank = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '');
-  return Object.fromEntries(
-    Object.entries(given).filter(([field, value]) => !(tool.optionalFields.has(field) && isBlank(value))),
-  );
+/** Refuses what the tool does not take, for tools that take more than their operation does. */
+function requireTaken({ body, operation }: Tool, given: ToolArguments): void {
+  const { body: own }: OperationSpec = operations[operation];
+  if (body === undefined || body === own) return;
+  const checked = validate(body, given);
+  if (!checked.ok) throw invalidCall(checked.errors);
 }
 
-/** What a tool settles by itself: an answer has its proof, a fact says who told it. */
-async function settle(
-  host: McpHost,
-  caller: Caller,
-  tool: Tool,
-  fields: ToolArguments,
-): Promise<ToolArguments> {
-  switch (tool.operation) {
-    case 'ask':
-      return { ...fields, withProof: true };
+/** What the tool does. */
+async function answerOf(run: ToolRun, operation: ToolOperation, given: ToolArguments): Promise<object> {
+  switch (operation) {
     case 'assertFact':
-      return { ...fields, ...(await metadataWithSource(host, caller, fields)) };
-    default:
-      return fields;
+      return tell(run, given);
+    case 'retractPattern':
+      return forget(run, given);
+    case 'ask':
+      return ask(run, given);
+    default: {
+      const project = projections[operation] as (output: unknown) => object;
+      return project(await perform(run, operation, { body: given }));
+    }
   }
 }
 
-/**
- * `metadata` with the client's name as its source where the caller gave none. A fact that is already stored
- * keeps its metadata when told again without any: metadata is replaced whole, and would be lost.
- */
-async function metadataWithSource(
-  host: McpHost,
-  caller: Caller,
-  fields: ToolArguments,
-): Promise<{ metadata?: Metadata }> {
-  if (caller.client === null) return {};
-  const fact = validate(factInputSchema, fields);
-  // The operation's own validation will say what is wrong with it.
-  if (!fact.ok) return {};
-  const { metadata, predicate, args, truthVal, scope } = fact.value;
-  if (metadata !== null)
-    return 'source' in metadata ? {} : { metadata: { ...metadata, source: caller.client } };
-  // A retraction that is only tried finds exactly this fact, and unlike a question it is no use of it.
-  const tried = await perform(host, caller, 'retract', {
-    predicate,
-    args,
-    truthVal,
-    ...(scope === null ? { unscoped: true } : { scope }),
-    dryRun: true,
-    timeoutMs: 1,
-  });
-  return tried.retracted > 0 ? {} : { metadata: { source: caller.client } };
+function charactersOf({ operation, listing }: Tool, content: object): number {
+  const isTried = 'dryRun' in content;
+  return requireFits(listing.name, content, operations[operation].kind === 'write' && !isTried);
 }
 
-/** The host's `perform`, typed by the table, which its answers are of. */
-async function perform<Name extends ToolOperation | 'retract'>(
-  host: McpHost,
-  caller: Caller,
-  operation: Name,
-  fields: ToolArguments,
-): Promise<OperationOutput<Name>> {
-  return (await host.perform(operation, caller, { body: fields })) as OperationOutput<Name>;
-}
-
-function successOutcome(tool: Tool, fields: ToolArguments, output: unknown): Outcome {
-  const { operation } = tool;
-  const content = operation === 'ask' ? fitAnswer(output as OperationOutput<'ask'>) : output;
-  const isTried = typeof output === 'object' && output !== null && 'dryRun' in output;
-  const isWritten = operations[operation].kind === 'write' && !isTried;
-  const contentChars = requireFits(tool.listing.name, content, isWritten);
-  return { text: textOf(operation, content, fields), content, contentChars };
-}
-
-/** The table's types tie each text to its operation's output; a lookup by a variable name loses that tie. */
-function textOf(operation: ToolOperation, output: unknown, fields: ToolArguments): string {
-  const text = toolTexts[operation] as (output: unknown, fields: ToolArguments) => string;
-  return text(output, fields);
+/** The table's types tie each text to its tool's content; a lookup by a variable name loses that tie. */
+function textOf(operation: ToolOperation, content: object, fields: ToolArguments): string {
+  const text = toolTexts[operation] as (content: object, fields: ToolArguments) => string;
+  return text(content, fields);
 }
 
 function errorOutcome(text: string): Outcome {

@@ -10,8 +10,16 @@ import { tools } from './tools.ts';
 const instructions =
   'A knowledge base that reasons: facts are told, rules are taught, questions are answered with what follows ' +
   'and a proof of it. Call predicates first to learn the vocabulary, then ask. Tell what you learn as ground ' +
-  'facts, teach what holds in general as rules. Arguments that start with ? are variables. An empty answer ' +
+  'facts, teach what is true in general as rules. Arguments that start with ? are variables. An empty answer ' +
   'means that it does not follow; a false fact is told with truthVal: false and asked with negated: true.';
+
+/** With every field of the tools listed; else those that are used most. */
+export function knowledgeSurfaceWith(fields: 'short' | 'all'): McpSurface {
+  const listings = [...tools.values()].map(({ listing, fullListing }) =>
+    fields === 'all' ? fullListing : listing,
+  );
+  return { ...knowledgeSurface, listTools: () => listings };
+}
 
 export const knowledgeSurface: McpSurface = {
   options: {

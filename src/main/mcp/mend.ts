@@ -5,10 +5,10 @@
  * atom as the predicate. What was meant is then plain, and is shown as a call to make; it is never made instead of the one
  * that came, since a guess must not change knowledge. Only what validates is proposed, and of small calls only.
  */
-import { operations } from '../../engine/contract/operations.ts';
-import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { validate } from '../../engine/contract/validation.ts';
-import { EngineError, parseAtom, parseRule, renderAtom } from '../../engine/index.ts';
+import { EngineError, parseAtom, parseProgram, parseRule, renderAtom } from '../../engine/index.ts';
+import { distance } from './nearest.ts';
+import { takes } from './tool-input.ts';
+import type { FieldType } from './tool-schema.ts';
 import type { Tool } from './tools.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -28,8 +28,9 @@ const mostCharacters = 2000;
 export function mend(tool: Tool, given: Given): Mended {
   const hints = new Map<string, string>();
   if (Object.keys(given).length > mostFields || sizeOf(given) > mostCharacters) return { call: null, hints };
-  const mending: Mending = { tool, known: propertiesOf(tool), fields: new Map(Object.entries(given)), hints };
+  const mending: Mending = { tool, known: typesOf(tool), fields: new Map(Object.entries(given)), hints };
   unwrap(mending);
+  listOfFacts(mending);
   pairIntoArgs(mending);
   rename(mending);
   takeApart(mending);
@@ -38,11 +39,10 @@ export function mend(tool: Tool, given: Given): Mended {
   splitPredicate(mending);
   toItsType(mending);
   const call = Object.fromEntries(mending.fields);
-  const spec: OperationSpec = operations[tool.operation];
   const isCall =
     hints.size > 0 &&
-    spec.body !== undefined &&
-    validate(spec.body, call).ok &&
+    tool.body !== undefined &&
+    takes(tool.operation, call) &&
     isReadable(tool, call['text']);
   return { call: isCall ? call : null, hints };
 }
@@ -54,18 +54,10 @@ interface Mending {
   readonly hints: Map<string, string>;
 }
 
-type JsonType = 'array' | 'boolean' | 'number' | 'object' | 'other';
+type JsonType = FieldType['type'];
 
-function propertiesOf({ listing }: Tool): Map<string, JsonType> {
-  const properties = Object.entries((listing.inputSchema['properties'] ?? {}) as Record<string, unknown>);
-  return new Map(
-    properties.map(([name, schema]) => {
-      const type = (schema as { type?: unknown }).type;
-      if (type === 'integer') return [name, 'number'];
-      const isNamed = type === 'array' || type === 'boolean' || type === 'number' || type === 'object';
-      return [name, isNamed ? type : 'other'];
-    }),
-  );
+function typesOf({ fields }: Tool): Map<string, JsonType> {
+  return new Map([...fields].map(([name, { type }]) => [name, type]));
 }
 
 /** Characters of texts and the number of values, counted no further than is of interest. */
@@ -99,6 +91,32 @@ const pairs = [
   ['arg0', 'arg1'],
   ['s', 'o'],
 ] as const;
+
+/** Facts of a list that are texts, or a list in a field of another name. */
+function listOfFacts({ tool, known, fields, hints }: Mending): void {
+  if (!known.has('facts')) return;
+  for (const [name, value] of fields) {
+    if (!Array.isArray(value) || value.length === 0 || known.has(name) !== (name === 'facts')) continue;
+    if (value.every((each) => typeof each === 'string' && each.includes('(') && atomOf(each) !== null)) {
+      hints.set(name, 'give texts as one text');
+      for (const index of value.keys()) hints.set(`${name}.${index}`, 'give texts as one text');
+      fields.delete(name);
+      fields.set('text', value.map((each) => `${withoutStop(String(each))}.`).join(' '));
+    } else if (name === 'facts' && value.every(isObject)) {
+      const facts = value.map((each) => (takes(tool.operation, each) ? each : mend(tool, each).call));
+      if (facts.includes(null) || facts.every((each, index) => each === value[index])) continue;
+      for (const [index, each] of value.entries())
+        for (const field of ['', ...Object.keys(each).map((key) => `.${key}`)])
+          if (facts[index] !== each) hints.set(`${name}.${index}${field}`, 'as in the call below');
+      hints.set(name, 'each is a fact of predicate and args');
+      fields.set('facts', facts);
+    } else if (name !== 'facts' && value.every((each) => isObject(each) && 'predicate' in each)) {
+      hints.set(name, 'the field is called facts');
+      fields.delete(name);
+      fields.set('facts', value);
+    }
+  }
+}
 
 /** `subject` and `object`, as triples have them. */
 function pairIntoArgs({ known, fields, hints }: Mending): void {
@@ -135,6 +153,21 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map(
     goal: ['goals', 'text'],
     conjunction: ['text'],
     rule: ['text'],
+    content: ['text'],
+    sentence: ['text'],
+    statements: ['text'],
+    program: ['text'],
+    input: ['text'],
+    fact: ['text'],
+    atom: ['text'],
+    pattern: ['text'],
+    budget: ['maxChars'],
+    tokens: ['maxTokens', 'maxChars'],
+    maxtokens: ['maxTokens', 'maxChars'],
+    tokenbudget: ['maxTokens', 'maxChars'],
+    maxlength: ['maxChars'],
+    size: ['maxFacts'],
+    explain: ['whyNot'],
     clause: ['text'],
     statement: ['text'],
     conclusion: ['head'],
@@ -181,7 +214,7 @@ function rename({ tool, known, fields, hints }: Mending): void {
       others.find((field) => known.has(field)) ??
       (opposite !== undefined && known.has(opposite) ? opposite : undefined) ??
       nearest(plain, [...known.keys()]);
-    if (target === undefined || !couldBe(tool, target, value)) {
+    if (target === undefined || (fields.has(target) && target === 'text') || !couldBe(tool, target, value)) {
       if (known.has('metadata') && ofMetadata.has(plain)) intoMetadata(fields, hints, name, value);
       continue;
     }
@@ -224,20 +257,6 @@ function nearest(name: string, fields: readonly string[]): string | undefined {
   if (name.length < 4) return undefined;
   const near = fields.filter((field) => distance(name, plainName(field)) <= (name.length < 6 ? 1 : 2));
   return near.length === 1 ? near[0] : undefined;
-}
-
-/** Levenshtein's distance. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }
 
 /** An atom as text where its parts are wanted. */
@@ -303,10 +322,19 @@ function respell({ tool, known, fields, hints }: Mending): void {
 
 function respelled(text: string): string {
   const [, condition, conclusion] = /^\s*if\s(.*)\sthen\s(.*)$/is.exec(text) ?? [];
+  const sentence = /^\s*([\w'-]+)\s+([\w'-]+)\s+(?:an?\s+|the\s+)?([\w'-]+)\s*\.?\s*$/i.exec(text);
+  if (sentence !== null) {
+    const [, subject = '', verb = '', object = ''] = sentence;
+    return /^(?:is|are)$/i.test(verb) ? `${object}(${subject})` : `${verb}(${subject}, ${object})`;
+  }
   const turned =
     condition === undefined || conclusion === undefined ? text : `${withoutStop(conclusion)} :- ${condition}`;
   return turned
     .replace(/^\s*\?-/, '')
+    .replaceAll(
+      /(?<=^|[.\n]\s*)(?:not|¬|~|!)\s*\(?\s*"?(?=[^\s"(]+\()([^"\n]*?\))"?\s*\)?(?=\s*(?:\.|$))/gim,
+      '-$1',
+    )
     .replace(/\s(?:<-|<=|⇐|←|if)\s/, ' :- ')
     .replaceAll(/\s+and\s+|\s*(?:&&?|∧)\s*/gi, ', ')
     .replaceAll(/\\\+\s*|¬\s*/g, 'not ')
@@ -314,9 +342,20 @@ function respelled(text: string): string {
 }
 
 /** Whether the text is what the tool reads; where it has none there is nothing to read. */
-function isReadable({ listing: { name } }: Tool, text: unknown): boolean {
+function isReadable({ operation }: Tool, text: unknown): boolean {
   if (typeof text !== 'string') return true;
-  return !isRefused(() => parseRule(name === 'teach' ? text : `asked() :- ${text}`));
+  switch (operation) {
+    case 'assertFact':
+    case 'retractPattern': {
+      const allowsPatterns = operation === 'retractPattern';
+      const read = parseProgram(text, { maxErrors: 1, allowsPatterns, lineEndsStatement: true });
+      return read.errors.length === 0 && read.statements.length > 0 && text.includes('(');
+    }
+    case 'assertRule':
+      return !isRefused(() => parseRule(text));
+    default:
+      return !isRefused(() => parseRule(`asked() :- ${text.trim().replace(/(?<=[\s)])\?$/, '')}`));
+  }
 }
 
 function isRefused(read: () => unknown): boolean {
@@ -345,6 +384,20 @@ function splitPredicate({ known, fields, hints }: Mending): void {
     );
     if (isBare || (Array.isArray(given) && given.length > 0)) atom.args = given as string[];
     setAtom(known, fields, atom);
+  } else if (
+    /^(?:not|no|¬|!|~)[\s_]*(?=[^\s_])/i.test(predicate) &&
+    known.has('truthVal') &&
+    /\s|^[¬!~]/.test(predicate)
+  ) {
+    hints.set('predicate', 'what is not so is told by the name alone with truthVal: false');
+    fields.set(
+      'predicate',
+      predicate
+        .trim()
+        .replace(/^(?:not|no|¬|!|~)\s*/i, '')
+        .replaceAll(/\s+/g, '_'),
+    );
+    fields.set('truthVal', false);
   } else if (/\s/.test(predicate.trim()) && !/[(),{};"'`]/.test(predicate)) {
     hints.set('predicate', 'join its words with _');
     fields.set('predicate', predicate.trim().replaceAll(/\s+/g, '_'));

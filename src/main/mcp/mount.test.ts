@@ -70,7 +70,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     await call(client, 'tell', { predicate: 'late', args: ['a'], validUntil: 1000 });
     const tried = await call(client, 'compress', { dryRun: true, scope: ' ' });
     expect(tried.content).toMatchObject({ dryRun: true, factsConsolidated: 3 });
-    expect(tried.text).toContain('Would put 1 summary in the place of 3 facts');
+    expect(tried.text).toContain('Would replace 3 facts by 1 summary');
     const compressed = await call(client, 'compress');
     expect(compressed.content).toMatchObject({ summaries: [{ atom: 'visited_summary(alice, paris, 3)' }] });
     expect((await call(client, 'compress')).text).toContain('Nothing to consolidate');
@@ -106,7 +106,7 @@ describe.each(kinds)('an agent over %s', (kind) => {
     const typo = await call(client, 'tell', { predicat: 'p', args: ['a'] });
     expect(typo.isError).toBe(true);
     expect(typo.text).toContain('predicat: unknown field');
-    expect(typo.text).toContain('Fields of tell: predicate, args, truthVal?');
+    expect(typo.text).toContain('Fields of tell: text, predicate, args, facts, truthVal');
 
     const open = await call(client, 'tell', { predicate: 'p', args: ['?x'] });
     expect(open).toMatchObject({ isError: true, text: expect.stringContaining('args.0') });

@@ -26,6 +26,7 @@ it('what changed is worked out once, however many clients of a space want to kno
   const host: McpHost = {
     version: '1',
     logger: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
+    requireAllowed: () => {},
     callerOf: () => caller,
     perform: (_name, who) => {
       asked++;

@@ -5,9 +5,12 @@
  * reads last.
  */
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
-import type { EngineError } from '../../engine/index.ts';
+import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
 import { mend } from './mend.ts';
+import { takes } from './tool-input.ts';
+import { perform, type ToolRun } from './tool-run.ts';
 import type { Tool } from './tools.ts';
+import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -15,7 +18,13 @@ const maxPlaces = 20;
 /** Characters of a place, which may be any name that a client made up, and of what is said of it. */
 const maxCharacters = 300;
 
-export function refusalText(tool: Tool, given: Given, error: EngineError): string {
+/** The text of a tool error. */
+export async function refusalText(
+  run: ToolRun,
+  tool: Tool,
+  given: Given,
+  error: EngineError,
+): Promise<string> {
   const errors = error.members.errors ?? [];
   if (error.code !== 'ValidationException')
     return [`${error.code}: ${error.message}`, ...placesOf(errors)].join('\n');
@@ -23,8 +32,88 @@ export function refusalText(tool: Tool, given: Given, error: EngineError): strin
   const places = placesOf(errors, (path) => hints.get(path) ?? advice(tool, given, path));
   const first = places.length === 0 ? error.message : `${tool.listing.name} was not carried out`;
   const last =
-    call === null ? `Example: ${JSON.stringify(tool.example)}` : `Perhaps you mean: ${JSON.stringify(call)}`;
+    call === null ? await callInstead(run, tool, given) : `Perhaps you mean: ${JSON.stringify(call)}`;
   return [`${error.code}: ${first}`, ...places, usage(tool), last].join('\n');
+}
+
+/** The call to make where no field is a slip of the pen: that for words that were looked for, else an example. */
+async function callInstead(run: ToolRun, tool: Tool, given: Given): Promise<string> {
+  const words = isOverview(tool) || isSentence(tool, given) ? soughtWords(given) : null;
+  if (words === null)
+    return (await callOfOtherTool(run, tool, given)) ?? `Example: ${JSON.stringify(tool.example)}`;
+  const rest = withoutWords(given);
+  const others = isOverview(tool) ? (mend(tool, rest).call ?? (takes(tool.operation, rest) ? rest : {})) : {};
+  const { tool: name, call } = await callForWords(run, words, others);
+  const cannot = isOverview(tool) ? 'does not search by words' : 'takes no sentences';
+  return `${tool.listing.name} ${cannot}. Call ${name} with ${JSON.stringify(call)}`;
+}
+
+/** The call that another tool takes, or that a looked-up id stands for; null: not known. */
+async function callOfOtherTool(
+  run: ToolRun,
+  { operation, fields, listing: { name } }: Tool,
+  given: Given,
+): Promise<string | null> {
+  if (fields.size === 0) return `Call ${name} with {}`;
+  const { text, id, factId = id } = given;
+  if (typeof text === 'string') {
+    const statements = { text };
+    if (operation === 'assertRule' && isTold(text)) return `Call tell with ${JSON.stringify(statements)}`;
+    if (operation === 'assertFact' && isAsked(text))
+      return `To ask it, call ask with ${JSON.stringify(statements)}`;
+    if (operation === 'ask' && isRule(text))
+      return `To store it, call teach with ${JSON.stringify(statements)}`;
+  }
+  if (operation !== 'retractPattern' || typeof factId !== 'string') return null;
+  const { rules } = await perform(run, 'listRules');
+  if (rules.some((rule) => rule.id === factId))
+    return `Call forget with ${JSON.stringify({ ruleId: factId })}`;
+  try {
+    const { predicate, args, truthVal } = await perform(run, 'getFact', { params: { id: factId } });
+    return `Call forget with ${JSON.stringify({ predicate, args, ...(truthVal ? {} : { truthVal }) })}`;
+  } catch (error) {
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
+}
+
+const mostRead = 10_000;
+
+function isTold(text: string): boolean {
+  const { statements, errors } = parseProgram(text.slice(0, mostRead), {
+    maxErrors: 1,
+    lineEndsStatement: true,
+  });
+  return errors.length === 0 && statements.length > 0 && text.includes('(');
+}
+
+function isAsked(text: string): boolean {
+  return text.includes('(') && parses(() => parseBody(text.slice(0, mostRead).replace(/\?\s*$/, '')));
+}
+
+function isRule(text: string): boolean {
+  return parses(() => parseRule(text.slice(0, mostRead)));
+}
+
+function parses(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}
+
+/** A question in words. */
+function isSentence({ operation }: Tool, given: Given): boolean {
+  return (
+    operation === 'ask' && given['predicate'] === undefined && soughtWords(given)?.includes('(') === false
+  );
+}
+
+function isOverview({ operation }: Tool): boolean {
+  return operation === 'recall' || operation === 'optimizeContext';
 }
 
 function placesOf(
@@ -51,8 +140,6 @@ function advice({ listing: { name } }: Tool, given: Given, path: string): string
     case 'validFrom':
     case 'validUntil':
       return 'such as "2030-12-31" or "2030-12-31T18:00:00Z"';
-    case 'facts':
-      return name === 'tell' ? 'one fact a call' : null;
     case 'text':
     case 'question':
     case 'query':
@@ -60,7 +147,7 @@ function advice({ listing: { name } }: Tool, given: Given, path: string): string
     case 'search':
       return textAdvice(name);
     case 'id':
-      return 'a fact is named by predicate and args';
+      return name === 'forget' ? 'a fact is named by predicate and args, a rule by ruleId' : null;
     default:
       return null;
   }
@@ -84,22 +171,17 @@ function argsAdvice(name: string, args: unknown, place: string | undefined): str
 function textAdvice(name: string): string | null {
   switch (name) {
     case 'teach':
-      return 'one rule a call, head :- body, with commas for and; a fact is for tell';
+      return 'one rule, head :- body, with commas for and; facts, and several statements, are for tell';
     case 'ask':
       return 'text is atoms with commas for and, such as parent(alice, ?x); sentences are not understood';
-    case 'recall':
-    case 'context':
-      return 'there is no search by words: name predicates, or ask';
     default:
       return null;
   }
 }
 
-function usage({ listing: { name, inputSchema } }: Tool): string {
-  const required = new Set(Array.isArray(inputSchema['required']) ? inputSchema['required'] : []);
-  const fields = Object.keys(inputSchema['properties'] ?? {});
-  if (fields.length === 0) return `${name} takes no arguments.`;
-  return `Fields of ${name}: ${fields.map((field) => (required.has(field) ? field : `${field}?`)).join(', ')}.`;
+function usage({ listing: { name }, fields }: Tool): string {
+  if (fields.size === 0) return `${name} takes no arguments.`;
+  return `Fields of ${name}: ${[...fields.keys()].filter((field) => field !== 'withProof').join(', ')}.`;
 }
 
 function clip(text: string): string {

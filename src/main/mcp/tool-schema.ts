@@ -1,42 +1,68 @@
 /**
  * JSON Schemas of tools, generated from the schemas that validate them.
  *
- * Agents pay for every word of a schema, and many of their clients know only the plain part of JSON Schema. So
- * what the generator writes is cut down without changing what it accepts where it matters: an optional field is
- * shown as its type alone (`null` stays allowed, and counts as absent), bounds that nobody meets are left out, and so are
- * references, which many clients cannot follow: what is recursive is an object, and its field says which. An answer
- * may get fields that are not there yet, so its schema does not close objects.
+ * Agents pay for every word of a schema, many of their clients know only the plain part of JSON Schema, and some check a
+ * call by it before they send it. So an optional field is shown as its type alone (`null` stays allowed, and counts as
+ * absent), nothing is required, no other field is ruled out, bounds that nobody meets are left out, and so are
+ * references, which many clients cannot follow: what is recursive is an object, and its field says which.
  */
-import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 
 export interface ObjectSchema {
   [keyword: string]: unknown;
   type: 'object';
 }
 
-/** JSON Schema of a tool's arguments; `hidden` fields are accepted but not shown. Without a body: no arguments. */
-export function inputSchemaOf(body: OperationSpec['body'], hidden: readonly string[] = []): ObjectSchema {
-  if (body === undefined) return { type: 'object', properties: {}, additionalProperties: false };
-  const { $defs: _recursive, ...schema } = plain(jsonSchemaOf(body, 'input'), true);
-  const properties = isSchema(schema['properties']) ? { ...schema['properties'] } : {};
-  for (const field of hidden) delete properties[field];
-  return { ...schema, type: 'object', properties };
+/**
+ * JSON Schema of a tool's arguments with every field but those that are `settled` by the tool. Nothing is required and
+ * no other field ruled out: what is wrong is for us to say, since we know how to mend it.
+ */
+export function inputSchemaOf(body: OperationSpec['body'], settled: readonly string[] = []): ObjectSchema {
+  if (body === undefined) return { type: 'object', properties: {} };
+  const { properties: all } = plain(jsonSchemaOf(body, 'input'), true);
+  const properties = isSchema(all) ? { ...all } : {};
+  for (const field of settled) delete properties[field];
+  return { type: 'object', properties };
 }
 
-/** JSON Schema of a tool's structured content. */
+/** JSON Schema of a tool's structured content: names and types alone. */
 export function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
   const schema = plain(jsonSchemaOf(output, 'output'), false);
   if (schema['type'] !== 'object') throw new Error('the structured content of a tool is an object');
   return { ...schema, type: 'object' };
 }
 
-/** Names of the fields of `body` that may be left out. */
-export function optionalFieldsOf(body: OperationSpec['body']): ReadonlySet<string> {
-  const schema = inputSchemaOf(body);
-  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
-  const fields = isSchema(schema['properties']) ? Object.keys(schema['properties']) : [];
-  return new Set(fields.filter((field) => !required.has(field)));
+/** The schema with the types of its fields alone. */
+export function outline({ properties }: ObjectSchema): ObjectSchema {
+  const fields = Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => [
+    name,
+    { type: isSchema(schema) ? schema['type'] : undefined },
+  ]);
+  return { type: 'object', properties: Object.fromEntries(fields) };
+}
+
+/** The kind of value that a field takes, as far as it is one. */
+export interface FieldType {
+  readonly type: 'array' | 'boolean' | 'number' | 'object' | 'other';
+  readonly isRequired: boolean;
+}
+
+/** Every field of `body`. */
+export function fieldTypesOf(body: OperationSpec['body']): ReadonlyMap<string, FieldType> {
+  if (body === undefined) return new Map();
+  const { required: names } = jsonSchemaOf(body, 'input');
+  const required = new Set(Array.isArray(names) ? names : []);
+  const { properties } = inputSchemaOf(body);
+  return new Map(
+    Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => {
+      const isRequired = required.has(name);
+      const type = isSchema(schema) ? schema['type'] : undefined;
+      if (type === 'integer') return [name, { type: 'number', isRequired }];
+      const isNamed = type === 'array' || type === 'boolean' || type === 'number' || type === 'object';
+      return [name, { type: isNamed ? type : 'other', isRequired }];
+    }),
+  );
 }
 
 function isSchema(value: unknown): value is JsonSchema {
@@ -46,17 +72,12 @@ function isSchema(value: unknown): value is JsonSchema {
 /** Keywords whose values are maps from names to schemas: their keys are not keywords. */
 const maps: ReadonlySet<string> = new Set(['properties', '$defs']);
 /** Keywords whose values are data, not schemas. */
-const data: ReadonlySet<string> = new Set([
-  'required',
-  'enum',
-  'const',
-  'default',
-  'examples',
-  'description',
-]);
+const data: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'description']);
 
-/** Keywords that an agent has no use for. */
+/** Keywords that an agent has no use for, and those by which a client would stop a call that we could mend. */
 const unused: ReadonlySet<string> = new Set([
+  'required',
+  'additionalProperties',
   'propertyNames',
   'examples',
   'maxItems',
@@ -92,12 +113,11 @@ function plainMap(map: JsonSchema, isInput: boolean): JsonSchema {
 }
 
 function withPlainOptions(schema: JsonSchema): JsonSchema {
-  const { properties, required } = schema;
+  const { properties } = schema;
   if (!isSchema(properties)) return schema;
-  const needed = new Set(Array.isArray(required) ? required : []);
   const entries = Object.entries(properties).map(([name, value]) => [
     name,
-    isSchema(value) && !needed.has(name) ? typesTogether(withoutNull(value)) : value,
+    isSchema(value) ? typesTogether(withoutNull(value)) : value,
   ]);
   return { ...schema, properties: Object.fromEntries(entries) };
 }
@@ -128,7 +148,5 @@ function typesTogether(schema: JsonSchema): JsonSchema {
 /** Blank texts count as absent where that is allowed, and nobody means as much as the upper bounds. */
 function isIdle(keyword: string, value: unknown, isInput: boolean): boolean {
   if (keyword === 'maximum' || keyword === 'minimum') return !isInput || Math.abs(Number(value)) >= 100_000;
-  return isInput
-    ? keyword === 'default' && value === false
-    : keyword === 'additionalProperties' && value === false;
+  return isInput ? keyword === 'default' && value === false : keyword === 'description';
 }

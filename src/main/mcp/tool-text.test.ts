@@ -1,22 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
-import { isWellFormed } from '../../engine/contract/language.ts';
+import type { Answered, SlimStep } from '../../engine/contract/tool-contents.ts';
 import { toolTexts } from './tool-text.ts';
 
-function step(id: number, atom: string, rest: Partial<ProofStep> = {}): ProofStep {
-  return { id, atom, kind: 'fact', rule: null, ruleId: null, premises: [], scope: null, ...rest };
+function step(id: number, atom: string, rest: Partial<SlimStep> = {}): SlimStep {
+  return { id, atom, kind: 'fact', ...rest };
 }
 
-function answer(results: string[], rest: Partial<Answer> = {}): Answer {
-  return {
-    results,
-    bindings: results.map(() => ({})),
-    count: results.length,
-    truncated: false,
-    generation: 1,
-    elapsedMs: 1,
-    ...rest,
-  };
+function answer(results: string[], rest: Partial<Answered> = {}): Answered {
+  return { results, count: results.length, truncated: false, generation: 1, ...rest };
 }
 
 const rule = 'g(?x, ?z) :- p(?x, ?y), p(?y, ?z)';
@@ -28,7 +19,7 @@ describe('the text beside an answer', () => {
       steps: [
         step(0, 'p(a, b)'),
         step(1, 'p(b, c)'),
-        step(2, 'g(a, c)', { kind: 'rule', rule, ruleId: 'r', premises: [0, 1] }),
+        step(2, 'g(a, c)', { kind: 'rule', rule, premises: [0, 1] }),
       ],
     };
     expect(toolTexts.ask(answer(['g(a, c)', 'p(a, b)'], { proof }), {})).toBe(
@@ -59,31 +50,60 @@ describe('the text beside an answer', () => {
     ]);
   });
 
-  it('says where a proof has more steps than it shows, however long the proof is', () => {
-    const steps = Array.from({ length: 100_000 }, (_, id) =>
+  it('has every step of a long proof, as the structured content has', () => {
+    const steps = Array.from({ length: 1000 }, (_, id) =>
       id === 0 ? step(0, 'n(0)') : step(id, `n(${id})`, { kind: 'rule', rule, premises: [id - 1] }),
     );
-    const text = toolTexts.ask(answer(['n(99999)'], { proof: { roots: [99_999], steps } }), {});
-    expect(text.split('\n')).toHaveLength(2 + 1 + 20 + 1);
-    expect(text).toContain('more steps in the structured content');
+    const text = toolTexts.ask(answer(['n(999)'], { proof: { roots: [999], steps } }), {});
+    for (const { atom } of steps)
+      expect(text.includes(`${atom} `) || text.includes(`from ${atom}`)).toBe(true);
+    // One answer, its line, "where", and a line for each conclusion below it.
+    expect(text.split('\n')).toHaveLength(3 + 998);
+  });
+
+  it('has a long premise whole, in a line of its own', () => {
+    const long = `p(${'x'.repeat(1000)})`;
+    const proof = {
+      roots: [1],
+      steps: [step(0, long), step(1, 'q(a)', { kind: 'rule', rule, premises: [0] })],
+    };
+    expect(
+      toolTexts
+        .ask(answer(['q(a)'], { proof }), {})
+        .split('\n')
+        .slice(-2),
+    ).toEqual(['where', `${long} (stored)`]);
   });
 
   it('says that nothing follows where there is no result', () => {
     expect(toolTexts.ask(answer([]), {})).toContain('does not follow');
   });
 
-  it('says what it left out, and how to get more', () => {
-    const results = Array.from({ length: 30 }, (_, index) => `p(${index})`);
+  it('has every result, and says how to get more', () => {
+    const results = Array.from({ length: 300 }, (_, index) => `p(${index})`);
     const text = toolTexts.ask(answer(results, { truncated: true }), {});
-    expect(text).toContain('10 more');
+    expect(text.split('\n').slice(1, -1)).toEqual(results);
     expect(text).toContain('offset');
-    expect(text.split('\n')).toHaveLength(23);
   });
 
-  it('stays short however long atoms are, and is never cut within a character', () => {
-    const text = toolTexts.ask(answer([`p(${'😀'.repeat(100_000)})`, `pp(${'😀'.repeat(100_000)})`]), {});
-    expect(text.length).toBeLessThan(1000);
-    expect(isWellFormed(text)).toBe(true);
+  it('has the hints of the answer as its last lines', () => {
+    const text = toolTexts.ask(answer([], { hints: ['perhaps alice', 'perhaps bob'] }), {});
+    expect(text.split('\n').slice(-2)).toEqual(['Hint: perhaps alice', 'Hint: perhaps bob']);
+  });
+
+  it('says what is missing where the question was why not', () => {
+    const whyNot = [
+      {
+        atom: 'g(a, c)',
+        attempts: [{ rule, satisfied: ['p(a, b)'], missing: ['p(b, c)'] }],
+        blockedBy: ['p(b, c) has expired'],
+      },
+    ];
+    expect(toolTexts.ask(answer([], { whyNot }), {}).split('\n').slice(1)).toEqual([
+      'g(a, c) would follow by:',
+      `- ${rule}: missing p(b, c); true: p(a, b)`,
+      '- p(b, c) has expired',
+    ]);
   });
 
   it('names built-ins and absences as what they are', () => {

@@ -1,195 +1,277 @@
 /**
- * The short text that stands beside a tool's structured content.
+ * The text that stands beside a tool's structured content.
  *
- * A model reads the text, a program the structured content: so the text says in a few lines what an agent has to
- * know to go on, is cut where lists and atoms get long, and says that it was cut. It holds the whole of a small proof,
- * since many clients show a model the text alone. It never says anything that does not follow from the call and the
- * structured content.
+ * Some clients give a model the text alone, others the structured content alone: so the text has all that the content
+ * has, in lines, each thing once. What bounds an answer (maxFacts, maxChars, limit, the size that a tool answers) bounds
+ * both. It never says anything that does not follow from the call and the structured content.
  */
-import type { ProofStep } from '../../engine/contract/inference.ts';
-import type { OperationOutput } from '../../engine/contract/operations.ts';
-import { renderAtom } from '../../engine/index.ts';
-import type { ToolOperation } from './tools.ts';
-
-const maxLines = 20;
-const maxPremises = 8;
-const maxAtomCharacters = 240;
-/** Characters of a question, and premises of a step, that are looked at. */
-const maxLookedAt = 1000;
+import { maxPremiseCharacters } from './answer-size.ts';
+import type {
+  Answered,
+  Forgotten,
+  SlimEntry,
+  SlimStep,
+  SlimWhyNot,
+  StatementOutcome,
+  Told,
+} from '../../engine/contract/tool-contents.ts';
+import type { ToolContents } from './tool-content.ts';
+import type { ToolOperation } from './tool-operation.ts';
 
 /** The arguments of the call, as they were understood. */
 type Given = Readonly<Record<string, unknown>>;
-type Texts = { readonly [Name in ToolOperation]: (output: OperationOutput<Name>, given: Given) => string };
+type Texts = { readonly [Name in ToolOperation]: (content: ToolContents[Name], given: Given) => string };
 
 /** Text of every tool's answer. */
 export const toolTexts: Texts = {
-  assertFact: ({ status, atom }) => {
-    const said = { asserted: 'Stored', updated: 'Updated', unchanged: 'Already stored, unchanged' }[status];
-    return `${said}: ${clip(atom)}`;
+  assertFact: (told) => {
+    const text = withHints(told, toldLines(told));
+    const { atom, status, hints = [] } = told;
+    if (hints.length === 0 || atom === undefined || status !== 'asserted') return text;
+    return `${text}\nIt is stored as given. If another fact was meant: call forget with ${JSON.stringify({ text: atom })} and tell that one.`;
   },
-  retractPattern: (output) => {
-    if (output.status === 'absent') return 'Nothing retracted: no stored fact matches.';
-    const done = output.dryRun === true ? 'Would retract' : 'Retracted';
-    return [`${done} ${count(output.retracted, 'fact')}.`, ...dependentLines(output)].join('\n');
+  assertRule: (taught) => {
+    const known = taught.status === 'unchanged' ? 'Already known, unchanged' : 'Learnt';
+    const lines = [`${known}: ${taught.rule} (id ${taught.id})`];
+    if (!/[\s(,]\?/.test(taught.rule) && (taught.hints ?? []).length === 0)
+      lines.push('It has no variable, so it concludes this one atom only: variables start with ?, as in ?x.');
+    if (taught.status === 'asserted' && (taught.hints ?? []).length > 0)
+      return `${withHints(taught, lines)}\nIt is stored as given. If another rule was meant: call forget with ${JSON.stringify({ ruleId: taught.id })} and teach that one.`;
+    return withHints(taught, lines);
   },
-  listPredicates: ({ predicates }) => {
-    if (predicates.length === 0) return 'Nothing is stored yet: tell facts and teach rules first.';
-    const lines = predicates.map(({ name, arity, facts, rules, example }) => {
-      const sample = example === null ? '' : `, such as ${clip(example)}`;
-      return `${clip(name)}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${sample}`;
+  retractPattern: (forgotten) => withHints(forgotten, forgottenLines(forgotten)),
+  ask: (answer, given) => withHints(answer, answerLines(answer, given)),
+  listPredicates: (content) => {
+    const { predicates } = content;
+    if (predicates.length === 0)
+      return withHints(content, ['Nothing is stored yet: tell facts and teach rules first.']);
+    const lines = predicates.map(({ name, arity, facts, rules, example, scopes = [] }) => {
+      const sample = example === undefined ? '' : `, such as ${example}`;
+      const where = scopes.length === 0 ? '' : `, in the scopes ${scopes.join(', ')}`;
+      return `${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${sample}${where}`;
     });
-    return [`${count(predicates.length, 'predicate')}:`, ...cutLines(lines)].join('\n');
+    return withHints(content, [`${count(predicates.length, 'predicate')}:`, ...lines]);
   },
-  assertRule: ({ status, rule }) => {
-    const said = `${status === 'unchanged' ? 'Already known, unchanged' : 'Learnt'}: ${clip(rule)}`;
-    if (/[\s(,]\?/.test(rule)) return said;
-    return `${said}\nNo variable stands in it, so it concludes this one atom only: variables start with ?, as in ?x.`;
+  recall: (content) => {
+    const { facts, totalFacts, returned } = content;
+    if (returned === 0) return withHints(content, ['Nothing is remembered that fits.']);
+    return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...facts.map(entryLine)]);
   },
-  ask: answerText,
-  recall: ({ facts, totalFacts, returned }) => {
-    if (returned === 0) return 'Nothing is remembered that fits.';
-    return [`${returned} of ${count(totalFacts, 'fact')}:`, ...cutLines(facts.map(entryLine))].join('\n');
+  optimizeContext: (content) => {
+    const { entries, totalFactsAvailable, relevantRules, contradictions = [], omitted = [] } = content;
+    if (entries.length === 0 && omitted.length === 0)
+      return withHints(content, ['The window is empty: nothing that fits is known.']);
+    const lines = [`${entries.length} of ${count(totalFactsAvailable, 'fact')}:`, ...entries.map(entryLine)];
+    if (relevantRules.length > 0) lines.push(`${count(relevantRules.length, 'rule')}:`, ...relevantRules);
+    if (contradictions.length > 0)
+      lines.push(
+        `${count(contradictions.length, 'contradiction')}, told as true and as false:`,
+        ...contradictions,
+      );
+    if (omitted.length > 0)
+      lines.push('Left out:', ...omitted.map(({ atom, reason }) => `${atom} (${reason})`));
+    return withHints(content, lines);
   },
-  optimizeContext: windowText,
   consolidate: (output) => {
+    const skipped = (output.skipped ?? []).map(({ atom, reason }) => `Left alone: ${atom} (${reason})`);
     if (output.summaries.length === 0)
-      return 'Nothing to consolidate: no group of alike episodes is large enough.';
-    const done = output.dryRun === true ? 'Would put' : 'Put';
-    const said = `${count(output.summariesCreated, 'summary', 'summaries')} in the place of ${count(output.factsConsolidated, 'fact')}`;
-    const lines = output.summaries.map(({ atom, support }) => `${clip(atom)} (stands for ${support})`);
-    return [`${done} ${said}:`, ...cutLines(lines)].join('\n');
+      return withHints(output, [
+        'Nothing to consolidate: no group of alike episodes is large enough.',
+        ...skipped,
+      ]);
+    const done = output.dryRun === true ? 'Would replace' : 'Replaced';
+    const said = `${count(output.factsConsolidated, 'fact')} by ${count(output.summariesCreated, 'summary', 'summaries')}`;
+    const lines = output.summaries.map(
+      ({ atom, support, scope }) => `${atom} (of ${support}${scope === undefined ? '' : `, scope ${scope}`})`,
+    );
+    return [`${done} ${said}:`, ...lines, ...skipped].join('\n');
   },
   decay: (output) => {
     const done = output.dryRun === true ? 'Would evict' : 'Evicted';
     if (output.evicted === 0) return `Nothing to evict; ${count(output.remaining, 'fact')} remain.`;
     const said = `${output.expired} expired, ${output.lowSalience} faded; ${count(output.remaining, 'fact')} remain`;
-    const lines = cutLines(output.atoms.map(clip), output.evicted);
-    return [`${done} ${count(output.evicted, 'fact')} (${said}):`, ...lines].join('\n');
+    return [`${done} ${count(output.evicted, 'fact')} (${said}):`, ...output.atoms].join('\n');
   },
 };
 
-type Entry = OperationOutput<'recall'>['facts'][number];
-
-function entryLine({ predicate, args, negated, provenance }: Entry): string {
-  const by = provenance === null ? '' : ` (by ${clip(provenance.rule)})`;
-  return `${clip(renderAtom({ predicate, args, negated }))}${by}`;
+function withHints(
+  { hints = [] }: { hints?: readonly string[] | undefined },
+  lines: readonly string[],
+): string {
+  return [...lines, ...hints.map((hint) => `Hint: ${hint}`)].join('\n');
 }
 
-function windowText(output: OperationOutput<'optimizeContext'>): string {
-  const { entries, totalFactsAvailable, relevantRules, contradictions } = output;
-  if (entries.length === 0) return 'The window is empty: nothing that fits is known.';
-  const lines = [
-    `${entries.length} of ${count(totalFactsAvailable, 'fact')}:`,
-    ...cutLines(entries.map(entryLine)),
+const statusWords: Readonly<Record<string, string>> = {
+  asserted: 'Stored',
+  updated: 'Updated',
+  unchanged: 'Already stored, unchanged',
+  retracted: 'Retracted',
+  absent: 'Not stored',
+};
+
+function toldLines({
+  status,
+  atom,
+  rule,
+  id,
+  statements,
+  asserted = 0,
+  updated = 0,
+  unchanged = 0,
+}: Told): string[] {
+  const word = statusWords[status] ?? status;
+  if (rule !== undefined) return [`${word}: ${rule} (id ${id})`];
+  if (atom !== undefined) return [`${word}: ${atom}`];
+  const counts = [
+    asserted > 0 || updated + unchanged === 0 ? [`${asserted} stored`] : [],
+    updated > 0 ? [`${updated} updated`] : [],
+    unchanged > 0 ? [`${unchanged} already stored`] : [],
+  ].flat();
+  return [
+    `${counts.join(', ')}${statements === undefined ? '.' : ':'}`,
+    ...(statements ?? []).map((outcome) => statementLine(outcome, asserted < (statements ?? []).length)),
   ];
-  if (relevantRules.length > 0)
-    lines.push(`${count(relevantRules.length, 'rule')}:`, ...cutLines(relevantRules.map(clip)));
-  if (contradictions.length > 0) lines.push(`${count(contradictions.length, 'contradiction')} among them.`);
-  return lines.join('\n');
 }
 
-function answerText(answer: OperationOutput<'ask'>, given: Given): string {
+function statementLine({ status, atom, rule, id }: StatementOutcome, isMixed: boolean): string {
+  const written = rule === undefined ? (atom ?? '') : `${rule}${id === undefined ? '' : ` (id ${id})`}`;
+  return isMixed ? `${statusWords[status] ?? status}: ${written}` : written;
+}
+
+function forgottenLines(output: Forgotten): string[] {
+  const { status, rule, statements, retracted = 0, dryRun } = output;
+  const done = dryRun === true ? 'Would retract' : 'Retracted';
+  if (rule !== undefined)
+    return status === 'absent'
+      ? [`No such rule is stored: ${rule}`]
+      : [`${done} the rule ${rule}`, ...dependentLines(output)];
+  if (statements !== undefined)
+    return [
+      `${done} ${count(retracted, 'fact')} in all:`,
+      ...statements.map((outcome) => {
+        const word =
+          dryRun === true && outcome.status === 'retracted' ? done : (statusWords[outcome.status] ?? '');
+        const facts =
+          outcome.retracted === undefined || outcome.status === 'absent'
+            ? ''
+            : ` (${count(outcome.retracted, 'fact')})`;
+        return `${word}: ${outcome.rule ?? outcome.atom ?? ''}${facts}`;
+      }),
+      ...dependentLines(output),
+    ];
+  if (status === 'absent') return ['Nothing retracted: no stored fact matches.'];
+  return [`${done} ${count(retracted, 'fact')}.`, ...dependentLines(output)];
+}
+
+function dependentLines(output: Forgotten): string[] {
+  const { dependents = [], dependentsCount = 0, dependentsComplete, dryRun } = output;
+  const unsure = dependentsComplete === false ? ['There may be more conclusions that depended on it.'] : [];
+  if (dependentsCount === 0) return unsure;
+  const said = dryRun === true ? 'Would no longer hold' : 'No longer holding';
+  const more = dependentsCount - dependents.length;
+  return [
+    `${said}, ${count(dependentsCount, 'conclusion')}${dependents.length === 0 ? '.' : ':'}`,
+    ...dependents,
+    ...(more > 0 && dependents.length > 0 ? [`… and ${more} more.`] : []),
+    ...unsure,
+  ];
+}
+
+function entryLine(entry: SlimEntry): string {
+  const { atom, salience, category, scope, validFrom, validUntil, rule, premises = [] } = entry;
+  const notes = [
+    category?.replace('_', ' '),
+    salience.toFixed(2),
+    scope === undefined ? undefined : `scope ${scope}`,
+    validFrom === undefined ? undefined : `from ${validFrom}`,
+    validUntil === undefined ? undefined : `until ${validUntil}`,
+    rule === undefined ? undefined : `by ${rule} from ${premises.join(', ')}`,
+  ];
+  return `${atom} (${notes.filter((note) => note !== undefined).join(', ')})`;
+}
+
+function answerLines(answer: Answered, given: Given): string[] {
   const { results, truncated, proof } = answer;
-  if (results.length === 0) return noAnswer(given);
+  if (results.length === 0) return noAnswer(answer, given);
   const steps: Steps = new Map(proof?.steps.map((step) => [step.id, step]));
-  const roots = results.slice(0, maxLines).map((_, index) => steps.get(proof?.roots[index] ?? -1));
+  const roots = results.map((_, index) => steps.get(proof?.roots[index] ?? -1));
   const inner = innerSteps(roots, steps);
-  const shown = inner.slice(0, maxLines);
-  const ruleOf = ruleNames([...roots, ...shown]);
-  const lines = roots.map((root, index) => {
-    const result = clip(results[index] ?? '');
-    return root === undefined ? result : `${result} ${because(root, steps, ruleOf)}`;
+  const ruleOf = ruleNames([...roots, ...inner]);
+  const lines = [`${count(results.length, 'answer')}:`];
+  for (const [index, root] of roots.entries()) {
+    const result = results[index] ?? '';
+    lines.push(root === undefined ? result : `${result} ${because(root, steps, ruleOf)}`);
+  }
+  if (inner.length > 0) lines.push('where');
+  for (const step of inner) lines.push(`${step.atom} ${because(step, steps, ruleOf)}`);
+  if (proof?.truncated === true) lines.push('The proof has more steps: ask a premise to see its own.');
+  if (truncated) lines.push('There are more answers: ask again with limit and offset.');
+  return lines;
+}
+
+function noAnswer({ whyNot = [], hints = [] }: Answered, given: Given): string[] {
+  const lines = ['No answer: it does not follow from the facts and rules.', ...whyNot.flatMap(whyNotLines)];
+  if (whyNot.length > 0 || hints.length > 0 || given['whyNot'] === true) return lines;
+  return [
+    ...lines,
+    'See with predicates whether the name and the number of arguments are those in use, or ask with whyNot: true.',
+  ];
+}
+
+function whyNotLines({ atom, attempts, blockedBy }: SlimWhyNot): string[] {
+  const ways = attempts.map(({ rule, satisfied, missing }) => {
+    const has = satisfied.length === 0 ? '' : `; true: ${satisfied.join(', ')}`;
+    return `- ${rule}: missing ${missing.join(', ')}${has}`;
   });
-  const kept = [`${count(results.length, 'answer')}:`, ...lines, ...leftOut(results.length)];
-  if (shown.length > 0) kept.push('where');
-  for (const step of shown) kept.push(`${clip(step.atom)} ${because(step, steps, ruleOf)}`);
-  if (inner.length > shown.length)
-    kept.push('… and more steps in the structured content; ask a premise to see its own.');
-  if (truncated) kept.push('There are more answers: ask again with limit and offset.');
-  return kept.join('\n');
+  const blocked = blockedBy.map((detail) => `- ${detail}`);
+  if (ways.length + blocked.length === 0) return [`${atom}: it is not stored, and no rule concludes it.`];
+  return [`${atom} would follow by:`, ...ways, ...blocked];
 }
 
-type Steps = ReadonlyMap<number, ProofStep>;
+type Steps = ReadonlyMap<number, SlimStep>;
 
-function noAnswer({ args, text }: Given): string {
-  const said = 'No answer: it does not follow from the facts and rules.';
-  const named: unknown[] = Array.isArray(args) ? args : [];
-  const written = typeof text === 'string' ? (text.slice(0, maxLookedAt).match(/[^\s(),]+/g) ?? []) : [];
-  const constant = [...named, ...written].find(
-    (word): word is string => typeof word === 'string' && /^(?:[A-Z]\d?|_)$/.test(word),
-  );
-  if (constant === undefined)
-    return `${said} If that is a surprise, see by predicates whether the name and the number of arguments are those in use.`;
-  return `${said} ${constant} is a constant here: variables start with ?, as in ?${constant}.`;
-}
-
-/**
- * Steps of premises that were concluded themselves, each once, from the results down to what is stored; no more than one
- * over those that are shown.
- */
-function innerSteps(roots: readonly (ProofStep | undefined)[], steps: Steps): ProofStep[] {
-  const found: ProofStep[] = [];
+/** The steps below the results that have a line of their own, each once, those near the results first. */
+function innerSteps(roots: readonly (SlimStep | undefined)[], steps: Steps): SlimStep[] {
   const seen = new Set(roots.map((root) => root?.id));
-  const waiting = roots.flatMap((root) => root?.premises.slice(0, maxLookedAt) ?? []);
-  for (let at = 0; at < waiting.length && found.length <= maxLines; at++) {
+  const waiting = roots.flatMap((root) => root?.premises ?? []);
+  const found: SlimStep[] = [];
+  for (let at = 0; at < waiting.length; at++) {
     const step = steps.get(waiting[at] ?? -1);
     if (step === undefined || seen.has(step.id)) continue;
     seen.add(step.id);
-    if (step.kind !== 'rule' && step.kind !== 'aggregate') continue;
+    // A premise is written where it is used, and has a line of its own only where that does not say all of it.
+    const isSaid =
+      step.kind !== 'rule' && step.kind !== 'aggregate' && step.atom.length <= maxPremiseCharacters;
+    if (isSaid) continue;
     found.push(step);
-    waiting.push(...step.premises.slice(0, maxLookedAt));
+    for (const premise of step.premises ?? []) waiting.push(premise);
   }
   return found;
 }
 
 /** How a rule is named in the lines of these steps, in their order: one that comes again is written out once. */
-function ruleNames(shown: readonly (ProofStep | undefined)[]): (rule: string) => string {
+function ruleNames(shown: readonly (SlimStep | undefined)[]): (rule: string) => string {
   const uses = new Map<string, number>();
-  for (const step of shown)
-    if (typeof step?.rule === 'string') uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
+  for (const step of shown) if (step?.rule !== undefined) uses.set(step.rule, (uses.get(step.rule) ?? 0) + 1);
   const numbers = new Map<string, number>();
   return (rule) => {
-    if ((uses.get(rule) ?? 0) < 2) return clip(rule);
+    if ((uses.get(rule) ?? 0) < 2) return rule;
     const known = numbers.get(rule);
     if (known !== undefined) return `rule ${known}`;
     numbers.set(rule, numbers.size + 1);
-    return `rule ${numbers.size} (${clip(rule)})`;
+    return `rule ${numbers.size} (${rule})`;
   };
 }
 
 /** How a result came about, in one line: the rule and what it was applied to. */
-function because(step: ProofStep, steps: Steps, ruleOf: (rule: string) => string): string {
-  if (step.kind === 'fact') return '(stored)';
-  const premises = step.premises.slice(0, maxPremises).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
-  if (step.premises.length > maxPremises) premises.push(`${step.premises.length - maxPremises} more`);
+function because(step: SlimStep, steps: Steps, ruleOf: (rule: string) => string): string {
+  const others = (step.alternatives ?? []).map(({ rule }) => `, also by ${ruleOf(rule)}`).join('');
+  const scope = step.scope === undefined ? '' : ` in scope ${step.scope}`;
+  if (step.kind === 'fact') return `(stored${scope})${others}`;
+  const premises = (step.premises ?? []).map((id) => clip(steps.get(id)?.atom ?? `step ${id}`));
   const from = premises.length === 0 ? '' : ` from ${premises.join(', ')}`;
-  if (step.rule !== null) return `by ${ruleOf(step.rule)}${from}`;
+  if (step.rule !== undefined) return `by ${ruleOf(step.rule)}${from}${scope}${others}`;
   return from === '' ? `(${step.kind})` : from.trimStart();
-}
-
-function dependentLines(output: OperationOutput<'retractPattern'>): string[] {
-  const { dependents, dependentsCount, dependentsComplete, notWorkedOut = [], dryRun } = output;
-  const named = notWorkedOut.length > 0 ? ` Not worked out: ${cutList(notWorkedOut)}.` : '';
-  const unsure = dependentsComplete ? [] : [`There may be more conclusions that depended on it.${named}`];
-  if (dependentsCount === 0) return unsure;
-  const said = dryRun === true ? 'Would no longer hold' : 'No longer holding';
-  const head = `${said}, ${count(dependentsCount, 'conclusion')}:`;
-  return [head, ...cutLines(dependents.map(clip), dependentsCount), ...unsure];
-}
-
-const maxNamed = 20;
-
-function cutList(names: readonly string[]): string {
-  const rest = names.length - maxNamed;
-  return `${names.slice(0, maxNamed).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}
-
-function cutLines(lines: readonly string[], total = lines.length): string[] {
-  return [...lines.slice(0, maxLines), ...leftOut(total)];
-}
-
-function leftOut(total: number): string[] {
-  return total > maxLines ? [`… and ${total - maxLines} more in the structured content.`] : [];
 }
 
 /** `1 fact`, `2 facts`. */
@@ -197,8 +279,9 @@ export function count(number: number, noun: string, nouns = `${noun}s`): string 
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
+/** The beginning of an atom that stands whole elsewhere. */
 function clip(text: string): string {
-  if (text.length <= maxAtomCharacters) return text;
+  if (text.length <= maxPremiseCharacters) return text;
   // A cut between the halves of a surrogate pair would not be text.
-  return `${text.slice(0, maxAtomCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return `${text.slice(0, maxPremiseCharacters).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -22,10 +22,44 @@ type PassedResult = McpUiToolResultNotification['params'];
 export function readResult({ content, structuredContent, isError, _meta }: PassedResult): ShownResult {
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
   if (isError === true) return { kind: 'refusal', text };
-  const read = answerSchema.safeParse(structuredContent);
+  const read = answerSchema.safeParse(wholeAnswer(structuredContent));
   if (read.success)
     return { kind: 'answer', answer: read.data, proofs: readProofs(_meta?.['corollary/proofs']) };
   return { kind: 'text', text: text === '' ? 'The host passed on nothing of the answer.' : text };
+}
+
+/** The content of `ask` with what it leaves out: what is null or empty in the contract's answer. */
+function wholeAnswer(content: unknown): unknown {
+  if (!isObject(content)) return content;
+  const { results, proof } = content;
+  const bindings = Array.isArray(results) ? results.map(() => ({})) : [];
+  return {
+    bindings,
+    elapsedMs: 0,
+    ...content,
+    ...(isObject(proof) && Array.isArray(proof['steps'])
+      ? { proof: { ...proof, steps: proof['steps'].map(wholeStep) } }
+      : {}),
+  };
+}
+
+function wholeStep(step: unknown): unknown {
+  if (!isObject(step)) return step;
+  const { alternatives } = step;
+  return {
+    rule: null,
+    ruleId: null,
+    premises: [],
+    scope: null,
+    ...step,
+    ...(Array.isArray(alternatives)
+      ? { alternatives: alternatives.map((way) => (isObject(way) ? { ruleId: '', ...way } : way)) }
+      : {}),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readProofs(given: unknown): URL | null {

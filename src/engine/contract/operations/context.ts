@@ -32,13 +32,8 @@ export const contextOperations = {
       name: 'context',
       title: 'Choose a context window',
       description:
-        'The facts to read for a task, within a budget: give goals, and the answers come with every premise of their proofs, then related facts, then the most salient. ' +
-        'For one question use ask.',
-      example: {
-        goals: [{ predicate: 'grandparent', args: ['alice', '?who'] }],
-        maxFacts: 25,
-        maxChars: 2000,
-      },
+        'The facts to read for a task, within a budget: the answers to goals with every premise first, then related facts. For one question use ask.',
+      example: { goals: [{ predicate: 'grandparent', args: ['alice', '?who'] }], maxFacts: 25 },
       destructive: false,
       idempotent: true,
     },

@@ -39,12 +39,11 @@ export const factOperations = {
     problems: ['Conflict', 'StorageUnavailable'],
     tool: {
       name: 'tell',
-      title: 'Tell a fact',
+      title: 'Tell facts',
       description:
-        'Store one fact that you have learnt and want to keep. The predicate is the name of a relation, args are what stands in it, in order. ' +
-        'Look at predicates first and use the names that are there. Telling the same fact again changes nothing; several facts are several calls. ' +
-        'What is known not to be so is told with truthVal: false; ttl, validFrom and validUntil bound when it holds. For what holds in general use teach.',
-      example: { predicate: 'parent', args: ['alice', 'bob'] },
+        'Store facts you learn and want to keep, as text (- before what is not so) or as predicate and args. ' +
+        'Reuse the names that predicates lists. For general statements use teach.',
+      example: { text: 'parent(alice, bob). -parent(bob, alice).' },
       destructive: false,
       idempotent: true,
     },
@@ -96,11 +95,10 @@ export const factOperations = {
     problems: ['Conflict', 'StorageUnavailable'],
     tool: {
       name: 'forget',
-      title: 'Forget facts',
+      title: 'Forget facts or a rule',
       description:
-        'Retract the stored facts that match a pattern, when they are no longer so: constants match themselves, arguments that start with ? match anything. ' +
-        'Conclusions that depended on them no longer hold and are listed as dependents. Facts alone can be forgotten, conclusions and rules cannot. ' +
-        'Use dryRun: true to see what would go.',
+        'Retract stored facts that are no longer so (?x matches anything), or a rule by its text or ruleId. ' +
+        'Lists the conclusions that go too; a conclusion itself goes only with its premises. Use dryRun: true to preview.',
       example: { predicate: 'parent', args: ['alice', '?child'] },
       destructive: true,
       idempotent: true,
@@ -176,8 +174,8 @@ export const factOperations = {
       name: 'predicates',
       title: 'List predicates',
       description:
-        'The vocabulary in use: every predicate with its number of arguments, how many facts and rules it has, and an example. ' +
-        'Look here first, so that you tell and ask in words that are already there, and when an answer is empty that should not be.',
+        'The vocabulary: each predicate with its number of arguments, facts, rules and an example. ' +
+        'Look here first, and when an answer is empty that should not be.',
       example: {},
       destructive: false,
       idempotent: true,

@@ -30,9 +30,8 @@ export const inferenceOperations = {
       name: 'ask',
       title: 'Ask a question',
       description:
-        'Ask what follows from the facts and rules, before you answer from memory. The answer is complete and comes with its proof; an empty one means that it does not follow. ' +
-        'Give predicate and args, where arguments that start with ? are what you want to know, or a conjunction as text, ' +
-        'such as {"text": "parent(?x, ?y), not employed(?y)"}. For an overview of what is known use recall.',
+        'What follows from the facts and rules, with proofs; ask before you answer from memory. Arguments that start with ? are variables, all others constants. ' +
+        'Text can join conditions: parent(?x, ?y), not employed(?y). No answer means that it does not follow; whyNot: true says what is missing. For an overview use recall.',
       example: { predicate: 'grandparent', args: ['alice', '?who'] },
       destructive: false,
       idempotent: true,

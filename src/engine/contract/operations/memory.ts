@@ -43,8 +43,7 @@ export const memoryOperations = {
       name: 'recall',
       title: 'Recall what is most present',
       description:
-        'The stored facts of highest salience: used often or lately. Use it at the start of a session, or to see what is known about some predicates; ' +
-        'for a certain question use ask, for facts chosen for a goal use context. There is no search by words.',
+        'Stored facts used often or lately. Use it at the start of a session; for a question use ask, for a task context.',
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,
       idempotent: true,
@@ -76,8 +75,8 @@ export const memoryOperations = {
       name: 'compress',
       title: 'Consolidate episodes',
       description:
-        'Put one summary with a count in the place of many facts that differ in one argument only, such as visits on many days. ' +
-        'Nothing is lost: a summary can be restored. Use it when memory is to be tidied up, with dryRun: true first, and show what would go.',
+        'Replace many facts that differ in one argument, such as visits on many days, by a summary that can be restored. ' +
+        'Use it when asked to tidy up, with dryRun: true first.',
       example: { predicates: ['visited'], minOccurrences: 5, dryRun: true },
       destructive: true,
       idempotent: true,
@@ -109,8 +108,7 @@ export const memoryOperations = {
       name: 'cleanup',
       title: 'Evict faded facts',
       description:
-        'Retract the facts whose validity has ended and those of a salience below the threshold, but for pinned ones. It cannot be undone: ' +
-        'use it when asked to, with dryRun: true first, which lists what would go. For single facts use forget.',
+        'Retract expired facts and those of low salience, for good. Use it when asked to, with dryRun: true first; for single facts use forget.',
       example: { threshold: 0.05, dryRun: true },
       destructive: true,
       idempotent: false,

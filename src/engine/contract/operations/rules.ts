@@ -32,10 +32,8 @@ export const ruleOperations = {
       name: 'teach',
       title: 'Teach a rule',
       description:
-        'Store a rule from which conclusions are drawn, for what holds in general; for single facts use tell. ' +
-        'Give it as text, one rule a call: a head, :- and a body, with commas for and. Variables start with ? (X and alice are constants); recursion is fine; ' +
-        'not p(?x) holds where p(?x) does not follow; -p(?x) is what is told or concluded to be false; comparisons (?a < ?b), arithmetic (?c = ?a + ?b) and ' +
-        'aggregates (?n = count { ?y : p(?x, ?y) }) are allowed. Every variable of the head must be bound in the body.',
+        'Store a rule for what is true in general; for facts use tell. Conditions: atoms, not p(?x) (does not follow), -p(?x) (known to be false), ' +
+        '?a < ?b, ?c = ?a + ?b, ?n = count { ?y : p(?x, ?y) }. The body binds every variable of the head.',
       example: { text: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)' },
       destructive: false,
       idempotent: true,

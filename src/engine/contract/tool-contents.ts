@@ -1,0 +1,152 @@
+/** The structured content of MCP tools: slim forms of what their operations answer. */
+import { z } from 'zod';
+import { retractPatternOutcomeSchema } from './facts.ts';
+
+const hints = z.array(z.string()).optional();
+const generation = z.int();
+
+/** What became of one statement of several. */
+const statementSchema = z.object({
+  status: z.string(),
+  atom: z.string().optional(),
+  rule: z.string().optional(),
+  id: z.string().optional(),
+  retracted: z.int().optional(),
+});
+export type StatementOutcome = z.output<typeof statementSchema>;
+
+export const toldSchema = z.object({
+  status: z.string(),
+  atom: z.string().optional(),
+  rule: z.string().optional(),
+  id: z.string().optional(),
+  statements: z.array(statementSchema).optional(),
+  asserted: z.int().optional(),
+  updated: z.int().optional(),
+  unchanged: z.int().optional(),
+  generation,
+  hints,
+});
+export type Told = z.output<typeof toldSchema>;
+
+export const taughtSchema = z.object({
+  status: z.string(),
+  rule: z.string(),
+  id: z.string(),
+  generation,
+  hints,
+});
+export type Taught = z.output<typeof taughtSchema>;
+
+export const forgottenSchema = retractPatternOutcomeSchema.partial().extend({
+  status: z.string(),
+  rule: z.string().optional(),
+  statements: z.array(statementSchema).optional(),
+  hints,
+});
+export type Forgotten = z.output<typeof forgottenSchema>;
+
+const slimStepSchema = z.object({
+  id: z.int(),
+  atom: z.string(),
+  kind: z.string(),
+  rule: z.string().optional(),
+  premises: z.array(z.int()).optional(),
+  scope: z.string().optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+  alternatives: z.array(z.object({ rule: z.string(), premises: z.array(z.int()) })).optional(),
+});
+export type SlimStep = z.output<typeof slimStepSchema>;
+
+const whyNotSchema = z.object({
+  atom: z.string(),
+  attempts: z.array(
+    z.object({ rule: z.string(), satisfied: z.array(z.string()), missing: z.array(z.string()) }),
+  ),
+  blockedBy: z.array(z.string()),
+});
+export type SlimWhyNot = z.output<typeof whyNotSchema>;
+
+export const answeredSchema = z.object({
+  results: z.array(z.string()),
+  bindings: z.array(z.record(z.string(), z.string())).optional(),
+  count: z.int(),
+  truncated: z.boolean(),
+  generation,
+  proof: z
+    .object({ roots: z.array(z.int()), steps: z.array(slimStepSchema), truncated: z.boolean().optional() })
+    .optional(),
+  whyNot: z.array(whyNotSchema).optional(),
+  hints,
+});
+export type Answered = z.output<typeof answeredSchema>;
+
+const entrySchema = z.object({
+  atom: z.string(),
+  salience: z.number(),
+  category: z.string().optional(),
+  scope: z.string().optional(),
+  validFrom: z.string().optional(),
+  validUntil: z.string().optional(),
+  rule: z.string().optional(),
+  premises: z.array(z.string()).optional(),
+});
+export type SlimEntry = z.output<typeof entrySchema>;
+
+export const recalledSchema = z.object({
+  facts: z.array(entrySchema),
+  returned: z.int(),
+  totalFacts: z.int(),
+  hints,
+});
+export type SlimRecalled = z.output<typeof recalledSchema>;
+
+export const windowSchema = z.object({
+  entries: z.array(entrySchema),
+  relevantRules: z.array(z.string()),
+  contradictions: z.array(z.string()).optional(),
+  omitted: z.array(z.object({ atom: z.string(), reason: z.string() })).optional(),
+  totalFactsIncluded: z.int(),
+  totalFactsAvailable: z.int(),
+  knowledgeGeneration: generation,
+  hints,
+});
+export type SlimWindow = z.output<typeof windowSchema>;
+
+export const consolidatedSchema = z.object({
+  patternsFound: z.int(),
+  summariesCreated: z.int(),
+  factsConsolidated: z.int(),
+  summaries: z.array(z.object({ atom: z.string(), support: z.int(), scope: z.string().optional() })),
+  skipped: z.array(z.object({ atom: z.string(), reason: z.string() })).optional(),
+  dryRun: z.boolean().optional(),
+  generation,
+  hints,
+});
+export type SlimConsolidated = z.output<typeof consolidatedSchema>;
+
+export const decayedSchema = z.object({
+  evicted: z.int(),
+  expired: z.int(),
+  lowSalience: z.int(),
+  remaining: z.int(),
+  atoms: z.array(z.string()),
+  dryRun: z.boolean().optional(),
+  generation,
+});
+export type SlimDecayed = z.output<typeof decayedSchema>;
+
+export const predicateListSchema = z.object({
+  predicates: z.array(
+    z.object({
+      name: z.string(),
+      arity: z.int(),
+      facts: z.int(),
+      rules: z.int(),
+      example: z.string().optional(),
+      scopes: z.array(z.string()).optional(),
+    }),
+  ),
+  hints,
+});
+export type SlimPredicates = z.output<typeof predicateListSchema>;

@@ -1,0 +1,62 @@
+/** What MCP tools take that is more than the body of their operation: text in place of fields, and lists. */
+import { z } from 'zod';
+import { factInputSchema, maxFactsPerRequest, retractPatternInputSchema } from './facts.ts';
+import { defaulted, oneScopeChoice, optional } from './fields.ts';
+import { askInputSchema, oneForm as oneQuestion } from './inference.ts';
+import { maxRuleTextCharacters } from './rules.ts';
+
+const textSchema = optional(z.string().min(1).max(maxRuleTextCharacters));
+
+/** Exactly one of the forms, each named by its first field. */
+function oneOf(...forms: readonly string[]) {
+  return (value: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void => {
+    const given = forms.filter((form) => value[form] !== null);
+    const refuse = (path: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    const all = forms.map((form) => (form === 'predicate' ? 'predicate and args' : form)).join(', or ');
+    if (given.length === 0) refuse('predicate', `is required: give ${all}`);
+    else if (given.length > 1) refuse(given[1] ?? '', `give only one of ${all}`);
+    else if (given[0] === 'predicate' && value['args'] === null)
+      refuse('args', 'is required beside predicate');
+    else if (given[0] !== 'predicate' && value['args'] !== null)
+      refuse('args', 'stands beside predicate only');
+  };
+}
+
+const { predicate, args, ...factOptions } = factInputSchema.shape;
+
+export const tellInputSchema = z
+  .strictObject({
+    text: textSchema.describe('Statements: facts, and rules as teach takes them'),
+    predicate: optional(predicate),
+    args: optional(args),
+    facts: optional(
+      z
+        .array(z.record(z.string(), z.unknown()))
+        .max(maxFactsPerRequest, `give 1 to ${maxFactsPerRequest.toLocaleString('en')} facts in one call`),
+    ).describe('Facts of predicate, args and the other fields, stored all or none'),
+    ...factOptions,
+  })
+  .superRefine(oneOf('text', 'facts', 'predicate'))
+  .superRefine(oneScopeChoice);
+
+const { predicate: pattern, args: terms, ...retractOptions } = retractPatternInputSchema.shape;
+
+export const forgetInputSchema = z
+  .strictObject({
+    text: textSchema.describe('Facts, patterns or rules, as they are written'),
+    predicate: optional(pattern),
+    args: optional(terms),
+    ruleId: optional(z.string().min(1).max(256)).describe('The rule of this id'),
+    ...retractOptions,
+  })
+  .superRefine(oneOf('text', 'ruleId', 'predicate'))
+  .superRefine(oneScopeChoice);
+
+export const askToolInputSchema = z
+  .strictObject({
+    ...askInputSchema.shape,
+    whyNot: defaulted(z.boolean(), false).describe('Where it does not follow: what is missing'),
+  })
+  .superRefine(oneScopeChoice)
+  .superRefine(oneQuestion);

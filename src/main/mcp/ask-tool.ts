@@ -1,0 +1,70 @@
+/** `ask`: always with the proof; a question may end in a question mark, and where it has no answer say why not. */
+import { type Atom, isBuiltinName, type Literal } from '../../engine/contract/language.ts';
+import type { OperationOutput } from '../../engine/contract/operations.ts';
+import { parseBody, renderAtom } from '../../engine/index.ts';
+import { fitAnswer } from './answer-size.ts';
+import type { Answered, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
+import { projections } from './tool-content.ts';
+import type { ToolArguments } from './tool-input.ts';
+import { perform, type ToolRun } from './tool-run.ts';
+
+/** Conditions of a question that are explained. */
+const mostExplained = 8;
+
+/** The answer of `ask`. The arguments were checked. */
+export async function ask(run: ToolRun, given: ToolArguments): Promise<Answered> {
+  const { whyNot, text, ...others } = given;
+  const question = typeof text === 'string' ? { ...others, text: withoutMark(text) } : others;
+  const output = await perform(run, 'ask', { body: { ...question, withProof: true } });
+  const answer = fitAnswer(projections.ask(output));
+  if (whyNot !== true || answer.count > 0) return answer;
+  const atoms = atomsOf(question);
+  const ground = atoms.filter(({ args }) => !args.some((arg) => arg.startsWith('?')));
+  const explained: SlimWhyNot[] = [];
+  for (const atom of ground.slice(0, mostExplained)) {
+    const why = await perform(run, 'explain', { body: { ...atom, ...placeOf(given), mode: 'whyNot' } });
+    if (!why.holds) explained.push(slimWhyNot(why));
+  }
+  const open = atoms.filter((atom) => !ground.includes(atom)).map((atom) => renderAtom(atom));
+  const hint =
+    explained.length > 0 || open.length === 0
+      ? []
+      : [`whyNot explains atoms without variables: put constants into ${open.slice(0, 3).join(', ')}`];
+  const hints = [...(answer.hints ?? []), ...hint];
+  return {
+    ...answer,
+    ...(explained.length === 0 ? {} : { whyNot: explained }),
+    ...(hints.length === 0 ? {} : { hints }),
+  };
+}
+
+/** The question without the mark at its end, which is no variable. */
+function withoutMark(text: string): string {
+  return text.replace(/([\s)"}\w])\s*\?\s*$/u, '$1');
+}
+
+/** The atoms that have to follow, of a question that was answered. */
+function atomsOf({ predicate, args, negated, text, body }: ToolArguments): Atom[] {
+  if (typeof predicate === 'string' && Array.isArray(args))
+    return [{ predicate, args: args.map(String), negated: negated === true }];
+  const literals =
+    typeof text === 'string' ? parseBody(text) : Array.isArray(body) ? (body as Literal[]) : [];
+  return literals.flatMap((literal) =>
+    'aggregate' in literal || literal.naf || isBuiltinName(literal.predicate)
+      ? []
+      : [{ predicate: literal.predicate, args: literal.args.map(String), negated: literal.negated }],
+  );
+}
+
+function placeOf({ scope, unscoped }: ToolArguments): ToolArguments {
+  return { ...(scope === undefined ? {} : { scope }), ...(unscoped === undefined ? {} : { unscoped }) };
+}
+
+function slimWhyNot(why: OperationOutput<'explain'>): SlimWhyNot {
+  const { attempts, blockedBy } = 'attempts' in why ? why : { attempts: [], blockedBy: [] };
+  return {
+    atom: why.atom,
+    attempts: attempts.map(({ rule, satisfied, missing }) => ({ rule, satisfied, missing })),
+    blockedBy: blockedBy.map(({ detail }) => detail),
+  };
+}

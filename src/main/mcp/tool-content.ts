@@ -1,0 +1,164 @@
+/**
+ * The structured content of the tools: what an operation answers, without what an agent does not need.
+ *
+ * Many clients give the model the structured content in place of the text, and every token of it is paid for. So an
+ * atom is a text, what is absent by nature is left out, and the text beside it (`tool-text.ts`) has all of it.
+ */
+import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import type { OperationOutput } from '../../engine/contract/operations.ts';
+import {
+  type Answered,
+  answeredSchema,
+  consolidatedSchema,
+  decayedSchema,
+  type Forgotten,
+  forgottenSchema,
+  predicateListSchema,
+  recalledSchema,
+  type SlimConsolidated,
+  type SlimDecayed,
+  type SlimEntry,
+  type SlimPredicates,
+  type SlimRecalled,
+  type SlimStep,
+  type SlimWindow,
+  type Taught,
+  taughtSchema,
+  type Told,
+  toldSchema,
+  windowSchema,
+} from '../../engine/contract/tool-contents.ts';
+import { renderAtom } from '../../engine/index.ts';
+import { cutArguments } from './cut-arguments.ts';
+import type { ToolOperation } from './tool-operation.ts';
+
+/** The content of every tool. */
+export interface ToolContents {
+  assertFact: Told;
+  assertRule: Taught;
+  retractPattern: Forgotten;
+  ask: Answered;
+  recall: SlimRecalled;
+  optimizeContext: SlimWindow;
+  consolidate: SlimConsolidated;
+  decay: SlimDecayed;
+  listPredicates: SlimPredicates;
+}
+
+export const contentSchemas: Readonly<Record<ToolOperation, OperationSpec['output']>> = {
+  assertFact: toldSchema,
+  assertRule: taughtSchema,
+  retractPattern: forgottenSchema,
+  ask: answeredSchema,
+  recall: recalledSchema,
+  optimizeContext: windowSchema,
+  consolidate: consolidatedSchema,
+  decay: decayedSchema,
+  listPredicates: predicateListSchema,
+};
+
+type Projection<Name extends ToolOperation> = (output: OperationOutput<Name>) => ToolContents[Name];
+
+/** What is left of the hints of an operation, and of whatever else it says of its answer as a whole. */
+const hintsOf = (output: object): { hints?: string[] } =>
+  'hints' in output && Array.isArray(output.hints) ? { hints: output.hints as string[] } : {};
+
+/** The content of an operation's answer. */
+export const projections: { readonly [Name in ToolOperation]: Projection<Name> } = {
+  assertFact: (output) => output,
+  assertRule: ({ etag: _, ...output }) => output,
+  retractPattern: (output) => output,
+  ask: slimAnswer,
+  recall: (output) => ({
+    facts: output.facts.map((entry) => slimEntry(entry)),
+    returned: output.returned,
+    totalFacts: output.totalFacts,
+    ...hintsOf(output),
+  }),
+  optimizeContext: (output) => ({
+    entries: output.entries.map((entry) => ({ ...slimEntry(entry), category: entry.category })),
+    relevantRules: output.relevantRules,
+    ...(output.contradictions.length === 0
+      ? {}
+      : { contradictions: output.contradictions.map((atom) => renderAtom({ ...atom, negated: false })) }),
+    ...(output.omitted === undefined
+      ? {}
+      : { omitted: output.omitted.map(({ atom, reason }) => ({ atom, reason })) }),
+    totalFactsIncluded: output.totalFactsIncluded,
+    totalFactsAvailable: output.totalFactsAvailable,
+    knowledgeGeneration: output.knowledgeGeneration,
+    ...hintsOf(output),
+  }),
+  consolidate: ({ skipped, summaries, ...output }) => ({
+    ...output,
+    summaries: summaries.map(({ atom, support, scope }) => ({ atom, support, ...named({ scope }) })),
+    ...(skipped.length === 0 ? {} : { skipped: skipped.map(({ atom, reason }) => ({ atom, reason })) }),
+  }),
+  decay: (output) => output,
+  listPredicates: (output) => ({
+    predicates: output.predicates.map(({ name, arity, facts, rules, example, scopes }) => {
+      const inScopes = scopes.filter((scope) => scope !== null);
+      return {
+        name,
+        arity,
+        facts,
+        rules,
+        ...named({ example }),
+        ...(inScopes.length === 0 ? {} : { scopes: inScopes }),
+      };
+    }),
+    ...hintsOf(output),
+  }),
+};
+
+/** Those fields that are something. */
+function named<Fields extends Readonly<Record<string, unknown>>>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+}
+
+const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
+
+function slimEntry(entry: OperationOutput<'recall'>['facts'][number]): SlimEntry {
+  const { predicate, args, negated, salience, scope, validFrom, validUntil, provenance } = entry;
+  return {
+    atom: renderAtom({ predicate, args, negated }),
+    salience: Math.round(salience * 100) / 100,
+    ...named({ scope, validFrom: isoOf(validFrom), validUntil: isoOf(validUntil) }),
+    ...provenance,
+  };
+}
+
+function slimAnswer(answer: Answer): Answered {
+  const { results, bindings, count, truncated, generation: at, proof } = answer;
+  const hasBindings = bindings.some((binding) => Object.keys(binding).length > 0);
+  return {
+    results,
+    ...(hasBindings ? { bindings } : {}),
+    count,
+    truncated,
+    generation: at,
+    ...(proof === undefined ? {} : { proof: { ...proof, steps: proof.steps.map(slimStep) } }),
+    ...hintsOf(answer),
+  };
+}
+
+function slimStep({ id, atom, kind, rule, premises, scope, metadata, alternatives }: ProofStep): SlimStep {
+  return {
+    id,
+    atom,
+    kind,
+    ...named({ rule, scope }),
+    ...(premises.length === 0 ? {} : { premises }),
+    // Of long metadata the beginnings: a proof says who told a fact, and is not the place for all of it.
+    ...(metadata === undefined || Object.keys(metadata).length === 0
+      ? {}
+      : { metadata: cutArguments(metadata).value as NonNullable<SlimStep['metadata']> }),
+    ...(alternatives === undefined || alternatives.length === 0
+      ? {}
+      : { alternatives: alternatives.map(({ rule: by, premises: from }) => ({ rule: by, premises: from })) }),
+  };
+}

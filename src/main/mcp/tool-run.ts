@@ -1,0 +1,70 @@
+/** How tools reach the operations: as the caller, one after the other, or several as one transaction. */
+import type { OperationName, OperationOutput } from '../../engine/contract/operations.ts';
+import type { ProblemDetail } from '../../engine/contract/problems.ts';
+import type { Pending } from '../../engine/contract/transactions.ts';
+import { type Caller, EngineError } from '../../engine/index.ts';
+import type { McpHost, OperationParts } from '../mcp-host.ts';
+
+export interface ToolRun {
+  readonly host: McpHost;
+  readonly caller: Caller;
+}
+
+/** The host's `perform`, typed by the table, which its answers are of. Not for calls within a transaction. */
+export async function perform<Name extends OperationName>(
+  { host, caller }: ToolRun,
+  operation: Name,
+  parts: OperationParts = {},
+): Promise<OperationOutput<Name>> {
+  return (await host.perform(operation, caller, parts)) as OperationOutput<Name>;
+}
+
+type Write = 'assertFacts' | 'assertRule' | 'retractPattern' | 'deleteRule';
+
+/** Makes one write part of the transaction. */
+export type WriteWithin = (operation: Write, parts: OperationParts) => Promise<Pending>;
+
+export interface Committed<Result> {
+  readonly result: Result;
+  readonly generation: number;
+  /** Known conclusions that no longer follow. */
+  readonly lost: number;
+}
+
+/** Commits what `work` writes: all of it or, where anything is refused, nothing. */
+export async function inTransaction<Result>(
+  run: ToolRun,
+  work: (write: WriteWithin) => Promise<Result>,
+): Promise<Committed<Result>> {
+  const { id } = await perform(run, 'beginTransaction');
+  const caller = { ...run.caller, transaction: id };
+  let isCommitted = false;
+  try {
+    const result = await work(
+      async (operation, parts) => (await run.host.perform(operation, caller, parts)) as Pending,
+    );
+    const tried = await perform(run, 'commitTransaction', { params: { id }, body: { dryRun: true } });
+    const { generation } = await perform(run, 'commitTransaction', { params: { id }, body: {} });
+    isCommitted = true;
+    return { result, generation, lost: tried.lost ?? 0 };
+  } finally {
+    if (!isCommitted) await rollBack(run, id);
+  }
+}
+
+async function rollBack(run: ToolRun, id: string): Promise<void> {
+  try {
+    await perform(run, 'rollbackTransaction', { params: { id } });
+  } catch (error) {
+    // What was refused has ended it already; why is what the agent is told.
+    if (!(error instanceof EngineError)) throw error;
+  }
+}
+
+/** Refuses the call for these places. */
+export function invalidCall(errors: readonly ProblemDetail[]): EngineError {
+  const [first] = errors;
+  return new EngineError('ValidationException', `${first?.path ?? ''}: ${first?.message ?? ''}`, {
+    errors: [...errors],
+  });
+}
