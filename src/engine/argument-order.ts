@@ -14,11 +14,16 @@ export function compareArguments(left: string | null, right: string | null): num
   return compareNumbersFirst(left, right) || compareText(left, right);
 }
 
-/** For each value the number of different values that come before it. */
-export async function argumentRanks(values: readonly (string | null)[], pacer: Pacer): Promise<Float64Array> {
+/** For each of `count` values the number of different values that come before it. */
+export async function argumentRanks(
+  count: number,
+  valueAt: (at: number) => string | null,
+  pacer: Pacer,
+): Promise<Float64Array> {
   const placeOf = new Map<string | null, number>();
-  const places = new Int32Array(values.length);
-  for (const [at, value] of values.entries()) {
+  const places = new Int32Array(count);
+  for (let at = 0; at < count; at++) {
+    const value = valueAt(at);
     let place = placeOf.get(value);
     if (place === undefined) placeOf.set(value, (place = placeOf.size));
     places[at] = place;
