@@ -92,9 +92,10 @@ export const contradictionSchema = z.object({
 });
 export type Contradiction = z.output<typeof contradictionSchema>;
 
-export const goalStatuses = ['proved', 'premises', 'does_not_fit', 'no_answer', 'limit'] as const;
+const goalStatuses = ['proved', 'premises', 'does_not_fit', 'no_answer', 'limit'] as const;
+export type GoalStatus = (typeof goalStatuses)[number];
 
-export const windowGoalSchema = z.object({
+const windowGoalSchema = z.object({
   goal: z.string().describe('Rendered'),
   status: z
     .enum(goalStatuses)

@@ -33,7 +33,8 @@ function largeAnswer(count: number): Answer {
     results.push(`p(${index})`);
   }
   const bindings = results.map((_, index) => ({ x: String(index) }));
-  return { results, bindings, count, truncated: false, generation: 1, elapsedMs: 1, proof: { roots, steps } };
+  const page = { results, bindings, count, truncated: false, total: count };
+  return { ...page, generation: 1, elapsedMs: 1, proof: { roots, steps } };
 }
 
 describe('an answer within its size', () => {

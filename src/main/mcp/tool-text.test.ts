@@ -13,6 +13,7 @@ function answer(results: string[], rest: Partial<Answer> = {}): Answer {
     bindings: results.map(() => ({})),
     count: results.length,
     truncated: false,
+    total: results.length,
     generation: 1,
     elapsedMs: 1,
     ...rest,
