@@ -127,6 +127,8 @@ export type Answer = {
   bindings: Record<string, string>[];
   count: number;
   truncated: boolean;
+  /** Of all pages. */
+  total: number;
   generation: number;
   elapsedMs: number;
   proof?: Proof | undefined;
@@ -347,12 +349,42 @@ export type ContextSummary = {
 export type ContextWindow = {
   windowId: string;
   entries: ContextEntry[];
+  /** What became of each goal, in the order given. */
+  goals: {
+    /** Rendered. */
+    goal: string;
+    /** proved: the window has a whole proof of an answer; premises: of an answer only the stored facts that its proof rests on; does_not_fit: no answer fits the budget, the caps or the filter; no_answer: there is none; limit: it met a limit, which today ends the window with 422 that names the goal. */
+    status: 'proved' | 'premises' | 'does_not_fit' | 'no_answer' | 'limit';
+    answers: {
+      found: number;
+      /** With a whole proof in the window. */
+      whole: number;
+      /** Of the others those whose stored premises are all in the window. */
+      premises: number;
+      /** The rest. */
+      omitted: number;
+    };
+    /** The answers in the order in which they are put in, the first 20. */
+    atoms: string[];
+    /** What a whole proof of the first answer takes, the shortest one; null without an answer. */
+    needs: {
+      /** Entries: the answer, its premises and what is concluded between. */
+      facts: number;
+      /** Of their rendered atoms together. */
+      chars: number;
+      /** Not counted yet: null. */
+      tokens: number | null;
+    } | null;
+    /** Why the first answer is left out; null where an answer is proved, or where there is none. */
+    reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
+  }[];
   /** Rendered, the rule created first first. */
   relevantRules: string[];
-  /** After deduplication. */
+  /** After deduplication, of the predicates that are wanted. */
   totalFactsAvailable: number;
   totalFactsIncluded: number;
   deduplicationSavings: number;
+  /** Of the predicates that are wanted. */
   contradictionsFound: number;
   contradictionsResolved: number;
   contradictions: Contradiction[];
