@@ -46,12 +46,7 @@ export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>
     if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
     const args = goal.args.map((term) => (isNamed(term) ? term : wildcard));
     const atom = renderAtom({ ...goal, args });
-    throw new EngineError(
-      error.code,
-      `goal ${atom}: ${error.message}`,
-      { ...error.members, goal: atom },
-      { cause: error },
-    );
+    throw new EngineError(error.code, `goal ${atom}: ${error.message}`, error.members, { cause: error });
   }
 }
 
