@@ -5,14 +5,13 @@ import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import type { Concluded, Listing, RelationName } from './kept-listings.ts';
 import { shownConclusions } from './listed-conclusions.ts';
-import type { SortValue } from './listing-order.ts';
+import type { Listed, SortValue } from './listing-order.ts';
 import {
   comparePlaces,
   compareRelations,
   conclusionAt,
   type ConclusionName,
   factAt,
-  type Listed,
   listingOf,
   type Place,
   placeAt,

@@ -1,11 +1,19 @@
 import { argumentRanks } from './argument-order.ts';
-import { sortedPosition } from './contract/facts.ts';
+import type { BrowseContext } from './browse.ts';
+import { type ListFactsQuery, sortedPosition } from './contract/facts.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from './kept-listings.ts';
-import type { Listed } from './listing.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { sortedOrder } from './solve/sorted.ts';
+
+/** What is listed, for whom. */
+export interface Listed {
+  readonly context: BrowseContext;
+  readonly query: ListFactsQuery;
+  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
+  readonly time: number;
+}
 
 /** What an entry is sorted by: a number, or the text of an argument, null where it has no such argument. */
 export type SortValue = number | string | null;

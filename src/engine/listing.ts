@@ -8,7 +8,7 @@ import type { FactRow } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import type { Concluded, Listing, ListingState, RelationName } from './kept-listings.ts';
 import { answerAt, conclusionsOf, type Support, supportsOf } from './listed-conclusions.ts';
-import { inOrder, numberOf, type SortValue, type StoredRows, valueOf } from './listing-order.ts';
+import { inOrder, type Listed, numberOf, type SortValue, type StoredRows, valueOf } from './listing-order.ts';
 import { relationKey } from './logic/terms.ts';
 
 /**
@@ -18,12 +18,6 @@ import { relationKey } from './logic/terms.ts';
  * all stored facts of the same value, by their relations and their arguments. They are proved here only where the order
  * is by what their proofs say.
  */
-export interface Listed {
-  readonly context: BrowseContext;
-  readonly query: ListFactsQuery;
-  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
-  readonly time: number;
-}
 
 /** Where an entry stands in the order: compared from the first field to the last. */
 export interface Place {

@@ -96,39 +96,23 @@ const goalStatuses = ['proved', 'premises', 'does_not_fit', 'no_answer', 'limit'
 export type GoalStatus = (typeof goalStatuses)[number];
 
 const windowGoalSchema = z.object({
-  goal: z.string().describe('Rendered'),
+  goal: z.string(),
   status: z
     .enum(goalStatuses)
-    .describe(
-      'proved: the window has a whole proof of an answer; premises: of an answer only the stored facts that its proof rests ' +
-        'on; does_not_fit: no answer fits the budget, the caps or the filter; no_answer: there is none; limit: it met a limit, ' +
-        'which today ends the window with 422 that names the goal',
-    ),
-  answers: z.object({
-    found: z.int(),
-    whole: z.int().describe('With a whole proof in the window'),
-    premises: z.int().describe('Of the others those whose stored premises are all in the window'),
-    omitted: z.int().describe('The rest'),
-  }),
-  atoms: z.array(z.string()).describe('The answers in the order in which they are put in, the first 20'),
+    .describe('premises: only what the proof of an answer rests on is in the window'),
+  answers: z.object({ found: z.int(), whole: z.int(), premises: z.int(), omitted: z.int() }),
+  atoms: z.array(z.string()).describe('The first 20 answers'),
   needs: z
-    .object({
-      facts: z.int().describe('Entries: the answer, its premises and what is concluded between'),
-      chars: z.int().describe('Of their rendered atoms together'),
-      tokens: z.int().nullable().describe('Not counted yet: null'),
-    })
+    .object({ facts: z.int(), chars: z.int(), tokens: z.int().nullable().describe('Not counted') })
     .nullable()
-    .describe('What a whole proof of the first answer takes, the shortest one; null without an answer'),
-  reason: z
-    .enum(omissionReasons)
-    .nullable()
-    .describe('Why the first answer is left out; null where an answer is proved, or where there is none'),
+    .describe('Of a whole proof of the first answer'),
+  reason: z.enum(omissionReasons).nullable().describe('Why the first answer is left out'),
 });
 
 export const contextWindowSchema = z.object({
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
-  goals: z.array(windowGoalSchema).describe('What became of each goal, in the order given'),
+  goals: z.array(windowGoalSchema).describe('In the order given'),
   relevantRules: z.array(z.string()).describe('Rendered, the rule created first first'),
   totalFactsAvailable: z.int().describe('After deduplication, of the predicates that are wanted'),
   totalFactsIncluded: z.int(),

@@ -143,7 +143,9 @@ const prose: Readonly<Record<OperationName, string>> = {
   optimizeContext:
     'With goals, answers come with every premise of their proofs, each proof whole or not at all; then what is related, then the ' +
     'rest by salience. `goals` says of each goal whether the window has a whole proof of an answer, and what one takes: give that ' +
-    'much room to a goal that does not fit. A goal that meets a limit ends the call with 422, which names it: a window that left ' +
+    'much room to a goal that does not fit. Its status is `proved` where an answer has a whole proof in the window, `premises` where ' +
+    'only the stored facts that a proof rests on are there, `does_not_fit`, or `no_answer`; `limit` is not given today, and ' +
+    '`needs.tokens` is null, since tokens are not counted. A goal that meets a limit ends the call with 422, which names it: a window that left ' +
     'it out would depend on how busy the machine is. A window is no use of its facts and changes nothing.',
   diffContext:
     'Makes the window of the session again, with the parameters that it was made with but for those given here, and tells what came ' +
