@@ -349,33 +349,27 @@ export type ContextSummary = {
 export type ContextWindow = {
   windowId: string;
   entries: ContextEntry[];
-  /** What became of each goal, in the order given. */
+  /** In the order given. */
   goals: {
-    /** Rendered. */
     goal: string;
-    /** proved: the window has a whole proof of an answer; premises: of an answer only the stored facts that its proof rests on; does_not_fit: no answer fits the budget, the caps or the filter; no_answer: there is none; limit: it met a limit, which today ends the window with 422 that names the goal. */
+    /** premises: only what the proof of an answer rests on is in the window. */
     status: 'proved' | 'premises' | 'does_not_fit' | 'no_answer' | 'limit';
     answers: {
       found: number;
-      /** With a whole proof in the window. */
       whole: number;
-      /** Of the others those whose stored premises are all in the window. */
       premises: number;
-      /** The rest. */
       omitted: number;
     };
-    /** The answers in the order in which they are put in, the first 20. */
+    /** The first 20 answers. */
     atoms: string[];
-    /** What a whole proof of the first answer takes, the shortest one; null without an answer. */
+    /** Of a whole proof of the first answer. */
     needs: {
-      /** Entries: the answer, its premises and what is concluded between. */
       facts: number;
-      /** Of their rendered atoms together. */
       chars: number;
-      /** Not counted yet: null. */
+      /** Not counted. */
       tokens: number | null;
     } | null;
-    /** Why the first answer is left out; null where an answer is proved, or where there is none. */
+    /** Why the first answer is left out. */
     reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
   }[];
   /** Rendered, the rule created first first. */
