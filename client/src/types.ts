@@ -127,6 +127,8 @@ export type Answer = {
   bindings: Record<string, string>[];
   count: number;
   truncated: boolean;
+  /** Of all pages. */
+  total: number;
   generation: number;
   elapsedMs: number;
   proof?: Proof | undefined;
@@ -353,12 +355,36 @@ export type ContextSummary = {
 export type ContextWindow = {
   windowId: string;
   entries: ContextEntry[];
+  /** In the order given. */
+  goals: {
+    goal: string;
+    /** premises: only what the proof of an answer rests on is in the window. */
+    status: 'proved' | 'premises' | 'does_not_fit' | 'no_answer' | 'limit';
+    answers: {
+      found: number;
+      whole: number;
+      premises: number;
+      omitted: number;
+    };
+    /** The first 20 answers. */
+    atoms: string[];
+    /** Of a whole proof of the first answer. */
+    needs: {
+      facts: number;
+      chars: number;
+      /** Not counted. */
+      tokens: number | null;
+    } | null;
+    /** Why the first answer is left out. */
+    reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
+  }[];
   /** Rendered, the rule created first first. */
   relevantRules: string[];
-  /** After deduplication. */
+  /** After deduplication, of the predicates that are wanted. */
   totalFactsAvailable: number;
   totalFactsIncluded: number;
   deduplicationSavings: number;
+  /** Of the predicates that are wanted. */
   contradictionsFound: number;
   contradictionsResolved: number;
   contradictions: Contradiction[];
@@ -898,8 +924,8 @@ export type ListFactsQuery = {
   truthVal?: 'true' | 'false' | null | undefined;
   /** true: the derivable conclusions of predicate too. Default: false. */
   derived?: 'true' | 'false' | null | undefined;
-  /** Default: "predicate". */
-  sort?: 'predicate' | 'createdAt' | 'updatedAt' | 'salience' | 'validUntil' | null | undefined;
+  /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. Default: "predicate". */
+  sort?: 'predicate' | 'createdAt' | 'updatedAt' | 'salience' | 'validUntil' | string | null | undefined;
   /** Default: "asc". */
   order?: 'asc' | 'desc' | null | undefined;
   /** Default: 100. */
@@ -1927,8 +1953,8 @@ export interface Operations {
       truthVal?: boolean | null | undefined;
       /** true: the derivable conclusions of predicate too. Default: false. */
       derived?: boolean | null | undefined;
-      /** Default: "predicate". */
-      sort?: 'predicate' | 'createdAt' | 'updatedAt' | 'salience' | 'validUntil' | null | undefined;
+      /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. Default: "predicate". */
+      sort?: 'predicate' | 'createdAt' | 'updatedAt' | 'salience' | 'validUntil' | string | null | undefined;
       /** Default: "asc". */
       order?: 'asc' | 'desc' | null | undefined;
       /** Default: 100. */

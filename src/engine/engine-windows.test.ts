@@ -85,7 +85,7 @@ test('includeInferred adds the derivable conclusions of the predicates concerned
   expect(categoriesOf(all)).toMatchObject({ 'ancestor(alice, dan)': 'inferred', 'liked(tea)': 'inferred' });
   const some = await windowOf(session, { includeInferred: true, predicates: ['liked', 'likes'] });
   expect(atomsOf(some)).toEqual(['liked(tea)', 'likes(zoe, tea)']);
-  expect(some.totalFactsAvailable).toBe(4 + 1);
+  expect(some.totalFactsAvailable).toBe(1 + 1);
 });
 
 test('with goals, backward chaining finds every answer and every premise of its proof', async () => {
@@ -562,4 +562,101 @@ test('windows of one tenant hold nothing of another', async () => {
   await other.tell('parent(eve, mallory)');
   const window = await windowOf(other, { goals: [goal('ancestor', '?x', '?y')] });
   expect(atomsOf(window)).toEqual(['parent(eve, mallory)', 'ancestor(eve, mallory)']);
+});
+
+test('a window says of every goal what became of it, and what a proof of it takes', async () => {
+  const session = await openFamily();
+  const goals = [
+    goal('ancestor', 'alice', '?who'),
+    goal('ancestor', 'alice', 'dan'),
+    goal('ancestor', 'dan', '?who'),
+    goal('likes', 'zoe', '?what'),
+  ];
+  const window = await windowOf(session, { goals, maxFacts: 3 });
+  expect(atomsOf(window)).toHaveLength(3);
+  expect(window.goals).toEqual([
+    {
+      goal: 'ancestor(alice, ?who)',
+      status: 'proved',
+      answers: { found: 3, whole: 1, premises: 0, omitted: 2 },
+      atoms: ['ancestor(alice, bob)', 'ancestor(alice, carol)', 'ancestor(alice, dan)'],
+      needs: { facts: 2, chars: 'parent(alice, bob)ancestor(alice, bob)'.length, tokens: null },
+      reason: null,
+    },
+    {
+      goal: 'ancestor(alice, dan)',
+      status: 'does_not_fit',
+      answers: { found: 1, whole: 0, premises: 0, omitted: 1 },
+      atoms: ['ancestor(alice, dan)'],
+      needs: { facts: 6, chars: 3 * 18 + 20 + 20 + 18, tokens: null },
+      reason: 'budget',
+    },
+    {
+      goal: 'ancestor(dan, ?who)',
+      status: 'no_answer',
+      answers: { found: 0, whole: 0, premises: 0, omitted: 0 },
+      atoms: [],
+      needs: null,
+      reason: null,
+    },
+    {
+      goal: 'likes(zoe, ?what)',
+      status: 'proved',
+      answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
+      atoms: ['likes(zoe, tea)'],
+      needs: { facts: 1, chars: 15, tokens: null },
+      reason: null,
+    },
+  ]);
+  expect((await windowOf(session)).goals).toEqual([]);
+});
+
+test('a goal whose stored premises alone are all in the window has the status premises', async () => {
+  const session = await openFamily();
+  const [of] = (await windowOf(session, { goals: [goal('ancestor', 'alice', 'dan')], maxFacts: 4 })).goals;
+  expect(of).toMatchObject({ status: 'premises', answers: { whole: 0, premises: 1, omitted: 0 } });
+  const filtered = await windowOf(session, { goals: [goal('ancestor', '?x', '?z')], predicates: ['likes'] });
+  expect(filtered.goals).toMatchObject([{ status: 'does_not_fit', reason: 'filtered' }]);
+});
+
+test('contradictions and totals are those of the predicates that are wanted', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', '-p(a)', 'q(a)', '-q(a)', 'q(b)']);
+  await session.tell('q(b)', { scope: 's' });
+  const all = await windowOf(session);
+  expect(all).toMatchObject({ totalFactsAvailable: 5, deduplicationSavings: 1, contradictionsFound: 2 });
+  const some = await windowOf(session, { predicates: ['p'], explainOmitted: true });
+  expect(some).toMatchObject({
+    totalFactsAvailable: 2,
+    deduplicationSavings: 0,
+    contradictionsFound: 1,
+    contradictionsResolved: 1,
+    contradictions: [{ predicate: 'p', args: ['a'] }],
+  });
+  expect(reasonsOf(some)).toMatchObject({ 'q(a)': 'filtered', 'q(b)': 'duplicate' });
+  expect(some.omittedComplete).toBeUndefined();
+  const none = await windowOf(session, { predicates: ['r'] });
+  expect(none).toMatchObject({ totalFactsAvailable: 0, contradictionsFound: 0, contradictionsResolved: 0 });
+});
+
+test('what a conclusion rests on is resolved, whether or not its predicate is wanted', async () => {
+  const session = await openSession();
+  await session.teach('p(?x) :- q(?x)');
+  await session.tell('q(a)');
+  session.clock.advance(day);
+  await session.tell('-q(a)');
+  const window = await windowOf(session, { predicates: ['p'], includeInferred: true });
+  expect(atomsOf(window)).toEqual([]);
+  expect(window.contradictionsFound).toBe(0);
+});
+
+test('a goal that meets a limit is named by the refusal', async () => {
+  const session = await openSession();
+  await session.tell('n(1)');
+  await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
+  const goals = [goal('m', '?_'), goal('n', '?_')];
+  const refused = await refusal(windowOf(session, { goals, timeoutMs: 50 }));
+  expect(refused.code).toBe('InferenceLimitExceeded');
+  expect(refused.message).toMatch(/^goal n\(\?_\): /);
+  expect(refused.members).toMatchObject({ limit: 'timeoutMs' });
 });

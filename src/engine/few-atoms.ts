@@ -12,10 +12,11 @@ export interface StoredAtom {
   readonly facts: readonly FactRow[];
 }
 
-/** A page of them; `isTruncated`: others come after it. */
+/** A page of them; `isTruncated`: others come after it; `total`: of all pages. */
 export interface FewAtoms {
   readonly atoms: readonly StoredAtom[];
   readonly isTruncated: boolean;
+  readonly total: number;
 }
 
 /** So many facts are put in order by going over those before each. */
@@ -45,7 +46,7 @@ export function fewAtoms(
     if (count < offset || count >= end) continue;
     atoms.push({ args: argsOf(reader, first, pattern), negated: first.relation.negated, facts: same });
   }
-  return { atoms, isTruncated: count > end };
+  return { atoms, isTruncated: count > end, total: count };
 }
 
 function argsOf({ facts }: Reader, { relation, row }: FactRow, { args: asked }: FactPattern): string[] {

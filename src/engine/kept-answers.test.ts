@@ -18,7 +18,7 @@ function reasonerOfNothing(): Reasoner {
 
 function answerOf(rows: number): WrittenAnswer {
   const results = Array.from({ length: rows }, (_, row) => `p(${row})`);
-  return { results, bindings: results.map(() => ({})), count: rows, truncated: false };
+  return { results, bindings: results.map(() => ({})), count: rows, truncated: false, total: rows };
 }
 
 const unused = new Set<never>();

@@ -1,6 +1,6 @@
-import type { StoredFact } from './contract/facts.ts';
 import type { FactStore } from './facts/fact-store.ts';
 import type { Program } from './solve/program.ts';
+import type { Matches } from './solve/question.ts';
 
 /**
  * Listings that were made, kept so that the next page need not make them again.
@@ -12,23 +12,28 @@ import type { Program } from './solve/program.ts';
 export interface Listing {
   /** The relations that the query can list, in the order of `sort=predicate`. */
   readonly relations: readonly RelationName[];
-  /** In ascending order: of a stored fact the place of its relation, of a conclusion -1. */
+  /** In ascending order: of a stored fact the place of its relation; of a conclusion -1 - the place in `conclusions`. */
   readonly places: Int32Array;
-  /** Beside it: the row in the relation, or the place among the conclusions. */
+  /** Beside it: the row in the relation, or among those conclusions. */
   readonly rows: Int32Array;
-  readonly conclusions: readonly ListedConclusion[];
+  /** Relation by relation, in the order of `relations`. */
+  readonly conclusions: readonly Concluded[];
+}
+
+/** The conclusions of a relation that are listed. */
+export interface Concluded {
+  /** The place of the relation. */
+  readonly place: number;
+  /** Ordered by their arguments. */
+  readonly matches: Matches;
+  /** What each of them is sorted by where only its proof says that; else null. */
+  readonly values: Float64Array | null;
 }
 
 export interface RelationName {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;
-}
-
-export interface ListedConclusion {
-  readonly sort: number;
-  readonly atom: string;
-  readonly fact: StoredFact;
 }
 
 /** What a listing depends on, at the time it is made and at the time it is wanted. */
@@ -127,13 +132,17 @@ function holds(made: Kept['state'], wanted: ListingState): boolean {
   );
 }
 
-/** About what the listing takes: two bytes a character and some hundred for the objects of a conclusion. */
+/** About what the listing takes: two bytes a character, its columns, and the constants that conclusions made. */
 function bytesOf(key: string, { places, rows, conclusions, relations }: Listing): number {
   let characters = key.length;
   for (const { predicate } of relations) characters += predicate.length + 50;
-  for (const { atom, fact } of conclusions) {
-    characters += 300 + 2 * atom.length + (fact.provenance?.rule.length ?? 0);
-    for (const premise of fact.provenance?.premises ?? []) characters += premise.length + 20;
+  let bytes = places.byteLength + rows.byteLength + 2 * characters;
+  const made = new Set<Matches['constants']>();
+  for (const { matches, values } of conclusions) {
+    for (const column of matches.columns) bytes += column.byteLength;
+    bytes += values?.byteLength ?? 0;
+    made.add(matches.constants);
   }
-  return places.byteLength + rows.byteLength + 2 * characters;
+  for (const constants of made) bytes += constants.bytes;
+  return bytes;
 }

@@ -1,14 +1,17 @@
 import { invalid } from './base/errors.ts';
 import { type BrowseContext, storedFact } from './browse.ts';
-import type { FactList, ListFactsQuery, StoredFact } from './contract/facts.ts';
+import { type FactList, type ListFactsQuery, sortedPosition, type StoredFact } from './contract/facts.ts';
 import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
-import type { ListedConclusion, Listing, RelationName } from './kept-listings.ts';
+import type { Concluded, Listing, RelationName } from './kept-listings.ts';
+import { shownConclusions } from './listed-conclusions.ts';
+import type { Listed, SortValue } from './listing-order.ts';
 import {
   comparePlaces,
   compareRelations,
+  conclusionAt,
+  type ConclusionName,
   factAt,
-  type Listed,
   listingOf,
   type Place,
   placeAt,
@@ -36,10 +39,10 @@ export async function listFacts(context: BrowseContext, query: ListFactsQuery): 
     : isAscending
       ? offset
       : total - 1 - offset;
-  const facts: StoredFact[] = [];
+  const page: number[] = [];
   let at = first;
-  for (; facts.length < query.limit && at >= 0 && at < total; at += step)
-    facts.push(entryAt(listed, listing, at));
+  for (; page.length < query.limit && at >= 0 && at < total; at += step) page.push(at);
+  const facts = await shown(listed, listing, page);
   const hasMore = facts.length > 0 && at >= 0 && at < total;
   return {
     facts,
@@ -63,33 +66,60 @@ function firstAfter(listed: Listed, listing: Listing, place: Place): number {
   return isAscending ? start : start - 1;
 }
 
-function entryAt({ context, time }: Listed, listing: Listing, at: number): StoredFact {
-  const fact = factAt(context, listing, at);
-  if (fact !== null) return storedFact(context, fact, time);
-  return (listing.conclusions[listing.rows[at] as number] as ListedConclusion).fact;
+/** The entries at these places; the conclusions of a relation among them are proved together. */
+async function shown(
+  { context, time }: Listed,
+  listing: Listing,
+  page: readonly number[],
+): Promise<StoredFact[]> {
+  const facts: StoredFact[] = [];
+  const concluded = new Map<number, { readonly rows: number[]; readonly places: number[] }>();
+  for (const [place, at] of page.entries()) {
+    const fact = factAt(context, listing, at);
+    if (fact !== null) {
+      facts[place] = storedFact(context, fact, time);
+      continue;
+    }
+    const { relation, row } = conclusionAt(listing, at);
+    const of = concluded.get(relation) ?? { rows: [], places: [] };
+    concluded.set(relation, of);
+    of.rows.push(row);
+    of.places.push(place);
+  }
+  for (const [relation, { rows, places }] of concluded) {
+    const { matches } = listing.conclusions[relation] as Concluded;
+    const conclusions = await shownConclusions(context, matches, rows, time);
+    for (const [at, conclusion] of conclusions.entries()) facts[places[at] as number] = conclusion;
+  }
+  return facts;
 }
 
 /** A place as a cursor names it: by the relation's name where its place can move. */
 interface Cursor {
   readonly sort: ListFactsQuery['sort'];
-  readonly value: number | RelationName;
-  readonly tie: number;
-  readonly atom: string;
+  readonly value: SortValue | RelationName;
+  readonly number: number | null;
+  readonly conclusion: ConclusionName | null;
   readonly time: number;
 }
 
-function writeCursor({ sort, tie, atom }: Place, { query, time }: Listed, { relations }: Listing): string {
-  const relation = query.sort === 'predicate' ? relations[sort] : undefined;
+function writeCursor(
+  { sort, number, conclusion }: Place,
+  { query, time }: Listed,
+  { relations }: Listing,
+): string {
+  const relation = query.sort === 'predicate' ? relations[sort as number] : undefined;
   const value = relation === undefined ? sort : [relation.predicate, relation.arity, relation.negated];
-  return JSON.stringify([query.sort, value, tie, atom, time]);
+  const name = conclusion === null ? null : [conclusion.negated, conclusion.args];
+  return JSON.stringify([query.sort, value, number, name, time]);
 }
 
-function placeOf({ value, tie, atom }: Cursor, relations: readonly RelationName[]): Place {
-  if (typeof value === 'number') return { sort: value, tie, atom };
+function placeOf({ value, number, conclusion }: Cursor, relations: readonly RelationName[]): Place {
+  if (value === null || typeof value !== 'object') return { sort: value, number, conclusion };
   const at = relations.findIndex((relation) => compareRelations(relation, value) >= 0);
-  if (at < 0) return { sort: relations.length, tie, atom };
+  if (at < 0) return { sort: relations.length, number, conclusion };
   const isThere = compareRelations(relations[at] as RelationName, value) === 0;
-  return { sort: isThere ? at : at - 0.5, tie, atom };
+  return { sort: isThere ? at : at - 0.5, number, conclusion };
 }
 
 function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
@@ -104,12 +134,28 @@ function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
     throw refused;
   }
   if (!Array.isArray(parts)) throw refused;
-  const [sort, place, tie, atom, time] = parts as unknown[];
-  const value = sort === 'predicate' ? relationNamed(place) : place;
-  if (sort !== wanted || typeof tie !== 'number' || typeof atom !== 'string' || typeof time !== 'number')
+  const [sort, place, number, name, time] = parts as unknown[];
+  if (sort !== wanted || (number !== null && typeof number !== 'number') || typeof time !== 'number')
     throw refused;
-  if (value === null || (typeof value !== 'number' && typeof value !== 'object')) throw refused;
-  return { sort: wanted, value: value as number | RelationName, tie, atom, time };
+  const value = valueNamed(place, wanted);
+  const conclusion = conclusionNamed(name);
+  // Of a stored fact its number, of a conclusion its name.
+  if (value === undefined || (number === null) !== (conclusion !== null)) throw refused;
+  return { sort: wanted, value, number, conclusion, time };
+}
+
+function conclusionNamed(name: unknown): ConclusionName | null {
+  if (!Array.isArray(name)) return null;
+  const [negated, args] = name as unknown[];
+  if (typeof negated !== 'boolean' || !Array.isArray(args)) return null;
+  return args.every((arg) => typeof arg === 'string') ? { negated, args } : null;
+}
+
+/** What a cursor of this sort names as the value of its entry; undefined where it is no such value. */
+function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value'] | undefined {
+  if (sort === 'predicate') return relationNamed(value) ?? undefined;
+  if (sortedPosition(sort) === null) return typeof value === 'number' ? value : undefined;
+  return value === null || typeof value === 'string' ? value : undefined;
 }
 
 function relationNamed(place: unknown): RelationName | null {

@@ -3,38 +3,116 @@ import { present } from './base/assert.ts';
 import type { AtomLiteral } from './contract/language.ts';
 import type { StoredFact } from './contract/facts.ts';
 import type { ScopeChoice } from './facts/fact-store.ts';
+import { renderAtom } from './logic/print.ts';
 import { ProofBuilder } from './solve/proof.ts';
 import { type Matches, question } from './solve/question.ts';
 import type { RelationShape } from './solve/program.ts';
+import { sees } from './solve/reader.ts';
+import { rowsByText } from './solve/sorted.ts';
 
 /**
- * The derivable conclusions of a relation that are not stored, as they are shown among facts: with the rule and the
- * premises of their canonical proof, and what they take from the stored facts that it rests on.
+ * The derivable conclusions that are not stored, as they are shown among facts.
+ *
+ * Which there are takes no proof; `conclusionsOf` finds them. What one is shown with (rule, premises, times, validity,
+ * salience) is of its canonical proof: so only what is shown is proved, all of a page together, and everything only
+ * where an order needs it.
  */
-export async function listedConclusions(
+
+/**
+ * The conclusions of the relation that are derivable in the view and not stored there, ordered by their arguments by code
+ * point. `part`: only those that have it in their rendered atom, in lower case.
+ */
+export async function conclusionsOf(
   context: BrowseContext,
   view: ScopeChoice,
   relation: RelationShape,
+  part: string | null = null,
+): Promise<Matches> {
+  const { pacer } = context;
+  const matches = await everyAtom(context, view, relation);
+  const isStored = storedAmong(context, view, relation, matches);
+  let kept = new Int32Array(matches.count);
+  let count = 0;
+  for (let row = 0; row < matches.count; row++) {
+    if ((row & 0xff) === 0xff) await pacer.breathe();
+    if (isStored(row)) continue;
+    if (part === null || renderAtom(answerAt(matches, row)).toLowerCase().includes(part)) kept[count++] = row;
+  }
+  kept = kept.subarray(0, count);
+  const columns = matches.columns.map((column) => kept.map((row) => column[row] as number));
+  const order = await rowsByText(columns, count, matches.constants, pacer, count);
+  const inOrder = columns.map((column) => order.map((row) => column[row] as number));
+  return { ...matches, columns: inOrder, count };
+}
+
+/** Tells of which rows the view has a stored fact that the reader sees. */
+function storedAmong(
+  { tenant, reader }: BrowseContext,
+  view: ScopeChoice,
+  { predicate, arity, negated }: RelationShape,
+  { question: asked, columns, constants }: Matches,
+): (row: number) => boolean {
+  const { facts } = tenant;
+  const relation = facts.relation(predicate, arity, negated);
+  if (relation === null) return () => false;
+  const identity = new Int32Array(arity);
+  const atom = asked.body[0] as AtomLiteral;
+  const columnOf = atom.args.map((term) => columns[asked.variables.indexOf(term)] as Int32Array);
+  return (row) => {
+    for (const [position, column] of columnOf.entries()) {
+      const id = constants.known(column[row] as number);
+      if (id < 0) return false;
+      identity[position] = id;
+    }
+    return facts.rowsOf(relation, identity, view).some((newest) => {
+      const version = relation.versionAt(newest, reader.generation);
+      return version >= 0 && sees(reader, relation, version);
+    });
+  };
+}
+
+/** The rows of conclusions as they are shown, in the order in which they are given: proved together. */
+export async function shownConclusions(
+  context: BrowseContext,
+  matches: Matches,
+  rows: readonly number[],
   time: number,
 ): Promise<StoredFact[]> {
-  const { reasoner, reader, pacer } = context;
-  const matches = await everyAtom(context, view, relation);
-  return reasoner.evaluate(reader, true, pacer, async (set) => {
-    const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);
-    const rows: number[] = [];
-    for (let row = 0; row < matches.count; row++) {
-      if ((row & 0xff) === 0xff) await pacer.breathe();
-      if (builder.storedFact(view, answerAt(matches, row)) === null) rows.push(row);
-    }
+  return proving(context, time, async (builder, conclusions) => {
     const { roots } = await builder.prove(matches, rows);
-    const conclusions = new Conclusions(context, builder, time);
     await conclusions.takeIn();
-    const listed: StoredFact[] = [];
-    for (const root of roots) {
-      if ((listed.length & 0xff) === 0xff) await pacer.breathe();
-      listed.push(conclusions.at(root));
+    return roots.map((root) => conclusions.at(root));
+  });
+}
+
+/** What each of the conclusions takes from the stored premises of its proof, relation by relation. All are proved. */
+export async function supportsOf(
+  context: BrowseContext,
+  relations: readonly Matches[],
+  time: number,
+): Promise<Support[][]> {
+  if (relations.every(({ count }) => count === 0)) return relations.map(() => []);
+  return proving(context, time, async (builder, conclusions) => {
+    const found: Support[][] = [];
+    for (const matches of relations) {
+      const rows = Array.from({ length: matches.count }, (_, row) => row);
+      const { roots } = await builder.prove(matches, rows);
+      await conclusions.takeIn();
+      found.push(roots.map((root) => conclusions.supportOf(root)));
     }
-    return listed;
+    return found;
+  });
+}
+
+async function proving<Result>(
+  context: BrowseContext,
+  time: number,
+  work: (builder: ProofBuilder, conclusions: Conclusions) => Promise<Result>,
+): Promise<Result> {
+  const { reasoner, reader, pacer } = context;
+  return reasoner.evaluate(reader, true, pacer, (set) => {
+    const builder = new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY);
+    return work(builder, new Conclusions(context, builder, time));
   });
 }
 
@@ -61,7 +139,7 @@ export function answerAt({ question: asked, columns, constants }: Matches, row: 
 }
 
 /** What a conclusion takes from the stored premises of its proof; of no premises the neutral values. */
-interface Support {
+export interface Support {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly from: number;
@@ -113,14 +191,14 @@ export class Conclusions {
   async takeIn(): Promise<void> {
     const { steps } = this.#builder;
     while (this.#support.length < steps.length) {
-      this.#supportOf(Math.min(steps.length, this.#support.length + stepsBetweenBreaths) - 1);
+      this.supportOf(Math.min(steps.length, this.#support.length + stepsBetweenBreaths) - 1);
       await this.#context.pacer.breathe();
     }
   }
 
   /** The least salience among the stored premises of the step's proof; 1 without any. */
   salienceOf(step: number): number {
-    return this.#supportOf(step).salience;
+    return this.supportOf(step).salience;
   }
 
   /** The conclusion of a step by a rule, as it is shown among facts. */
@@ -129,7 +207,7 @@ export class Conclusions {
     const { rule, scope, premises } = present(steps[step], 'the step is there');
     const { predicate, args, negated } = present(proved[step], 'it proves an atom').premise
       .literal as AtomLiteral;
-    const support = this.#supportOf(step);
+    const support = this.supportOf(step);
     return {
       id: null,
       predicate,
@@ -148,7 +226,8 @@ export class Conclusions {
     };
   }
 
-  #supportOf(step: number): Support {
+  /** What the step's proof takes from its stored premises. */
+  supportOf(step: number): Support {
     const { steps, facts } = this.#builder;
     for (let next = this.#support.length; next <= step; next++) {
       const { kind, premises } = present(steps[next], 'the step is there');

@@ -1,43 +1,60 @@
 import { AtomPart } from './atom-part.ts';
+import { compareArguments } from './argument-order.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
-import { compareText } from './base/text-order.ts';
-import type { ListFactsQuery, StoredFact } from './contract/facts.ts';
+import { EngineError } from './base/errors.ts';
+import { compareText, compareTexts } from './base/text-order.ts';
+import { type ListFactsQuery, sortedPosition } from './contract/facts.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
-import type { ListedConclusion, Listing, ListingState, RelationName } from './kept-listings.ts';
-import { listedConclusions } from './listed-conclusions.ts';
-import { renderAtom } from './logic/print.ts';
+import type { Concluded, Listing, ListingState, RelationName } from './kept-listings.ts';
+import { answerAt, conclusionsOf, type Support, supportsOf } from './listed-conclusions.ts';
+import { inOrder, type Listed, numberOf, type SortValue, type StoredRows, valueOf } from './listing-order.ts';
 import { relationKey } from './logic/terms.ts';
-import type { Pacer } from './solve/evaluation.ts';
-import { sortedOrder } from './solve/sorted.ts';
 
 /**
  * A listing: everything that a query of GET /facts lists, in ascending order.
  *
  * Facts that are stored but not valid yet are listed too: they can be changed and retracted. Conclusions come after
- * all stored facts of the same value.
+ * all stored facts of the same value, by their relations and their arguments. They are proved here only where the order
+ * is by what their proofs say.
  */
-export interface Listed {
-  readonly context: BrowseContext;
-  readonly query: ListFactsQuery;
-  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
-  readonly time: number;
-}
 
 /** Where an entry stands in the order: compared from the first field to the last. */
 export interface Place {
-  readonly sort: number;
-  /** Number of a stored fact; conclusions come after all of those. */
-  readonly tie: number;
-  /** The atom of a conclusion, '' of a stored fact. */
-  readonly atom: string;
+  readonly sort: SortValue;
+  /** Number of a stored fact; null: a conclusion, which comes after all of those. */
+  readonly number: number | null;
+  readonly conclusion: ConclusionName | null;
 }
 
-/** After the number of every stored fact. */
-const tieOfConclusions = 2 ** 32;
+/** A conclusion of the query's predicate. */
+export interface ConclusionName {
+  readonly negated: boolean;
+  readonly args: readonly string[];
+}
 
 export function comparePlaces(left: Place, right: Place): number {
-  return left.sort - right.sort || left.tie - right.tie || compareText(left.atom, right.atom);
+  return (
+    compareSorts(left.sort, right.sort) ||
+    (left.number ?? Number.POSITIVE_INFINITY) - (right.number ?? Number.POSITIVE_INFINITY) ||
+    (left.conclusion === null || right.conclusion === null
+      ? 0
+      : compareConclusions(left.conclusion, right.conclusion))
+  );
+}
+
+function compareSorts(left: SortValue, right: SortValue): number {
+  return typeof left === 'number' && typeof right === 'number'
+    ? left - right
+    : compareArguments(left as string | null, right as string | null);
+}
+
+function compareConclusions(left: ConclusionName, right: ConclusionName): number {
+  return (
+    left.args.length - right.args.length ||
+    Number(left.negated) - Number(right.negated) ||
+    compareTexts(left.args, right.args)
+  );
 }
 
 export function compareRelations(left: RelationName, right: RelationName): number {
@@ -57,7 +74,7 @@ export async function listingOf(listed: Listed): Promise<Listing> {
   const relations = listedRelations(listed);
   const stored = await storedRows(listed, relations);
   const conclusions = await concluded(listed, relations);
-  const listing = await inOrder(listed, relations, stored, conclusions);
+  const listing = { relations, conclusions, ...(await inOrder(listed, relations, stored, conclusions)) };
   const now = stateOf(listed);
   if (now.version === state.version && now.usesVersion === state.usesVersion)
     context.listings.keep(state, listing);
@@ -67,12 +84,12 @@ export async function listingOf(listed: Listed): Promise<Listing> {
 function stateOf({ context, query, time }: Listed): ListingState {
   const { tenant, reader } = context;
   const { predicate, scope, unscoped, q, truthVal, derived, sort } = query;
-  const hasSaliences = sort === 'salience' || derived;
+  const bySalience = sort === 'salience';
   return {
-    key: JSON.stringify([predicate, scope, unscoped, q, truthVal, derived, sort, hasSaliences ? time : null]),
+    key: JSON.stringify([predicate, scope, unscoped, q, truthVal, derived, sort, bySalience ? time : null]),
     facts: tenant.facts,
     version: tenant.facts.version,
-    usesVersion: hasSaliences ? tenant.uses.version : null,
+    usesVersion: bySalience ? tenant.uses.version : null,
     program: derived ? reader.program : null,
     time: reader.time,
     until: tenant.facts.boundaries.next,
@@ -83,11 +100,16 @@ function stateOf({ context, query, time }: Listed): ListingState {
 export function placeAt(listed: Listed, listing: Listing, at: number): Place {
   const fact = factAt(listed.context, listing, at);
   if (fact !== null) {
-    const sort = sortValue(listed, fact, listing.places[at] as number);
-    return { sort, tie: numberOf(fact), atom: '' };
+    const sort = valueOf(listed, fact, listing.places[at] as number);
+    return { sort, number: numberOf(fact), conclusion: null };
   }
-  const { sort, atom } = listing.conclusions[listing.rows[at] as number] as ListedConclusion;
-  return { sort, tie: tieOfConclusions, atom };
+  const { relation, row } = conclusionAt(listing, at);
+  const { matches, values } = listing.conclusions[relation] as Concluded;
+  const { args, negated } = answerAt(matches, row);
+  const position = sortedPosition(listed.query.sort);
+  const value = values?.[row] ?? listing.conclusions[relation]?.place ?? 0;
+  const sort = position === null ? value : (args[position] ?? null);
+  return { sort, number: null, conclusion: { negated, args } };
 }
 
 /** The stored fact at this place of the listing, or null where a conclusion stands there. */
@@ -97,6 +119,11 @@ export function factAt({ tenant }: BrowseContext, listing: Listing, at: number):
   const { predicate, arity, negated } = listing.relations[place] as RelationName;
   const relation = tenant.facts.relation(predicate, arity, negated);
   return relation === null ? null : { relation, row: listing.rows[at] as number };
+}
+
+/** The conclusion at this place of the listing: by its place among `conclusions`, and its row there. */
+export function conclusionAt({ places, rows }: Listing, at: number): { relation: number; row: number } {
+  return { relation: -1 - (places[at] as number), row: rows[at] as number };
 }
 
 /** The relations that the query can list, stored and concluded, in order, each once. */
@@ -110,12 +137,6 @@ function listedRelations({ context: { tenant, reader }, query }: Listed): Relati
     )
       named.set(relationKey(predicate, arity, negated), { predicate, arity, negated });
   return [...named.values()].sort(compareRelations);
-}
-
-/** Stored rows that the query takes, each with the place of its relation, relation by relation. */
-interface StoredRows {
-  readonly places: Int32Array;
-  readonly rows: Int32Array;
 }
 
 const rowsBetweenBreaths = 4096;
@@ -236,117 +257,48 @@ function enlarged(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
 }
 
 /** The derivable conclusions of the query's predicate that are not stored, of every arity and truth value. */
-async function concluded(listed: Listed, relations: readonly RelationName[]): Promise<ListedConclusion[]> {
-  const { context, query, time } = listed;
-  const { predicate, sort } = query;
+async function concluded(listed: Listed, relations: readonly RelationName[]): Promise<Concluded[]> {
+  const { context, query } = listed;
+  const { predicate } = query;
   if (!query.derived || predicate === null) return [];
   const part = query.q?.toLowerCase() ?? null;
-  const entries: ListedConclusion[] = [];
-  for (const relation of context.reader.program.conclusionsOf(predicate)) {
-    const place = relations.findIndex((each) => compareRelations(each, relation) === 0);
-    if (place < 0) continue;
-    for (const fact of await listedConclusions(context, scopeChoice(query), relation, time)) {
-      const atom = atomOf(fact);
-      if (part !== null && !atom.toLowerCase().includes(part)) continue;
-      entries.push({ sort: sort === 'predicate' ? place : (fact[sort] ?? Number.MAX_VALUE), atom, fact });
-    }
+  const view = scopeChoice(query);
+  const shapes = context.reader.program.conclusionsOf(predicate);
+  const found: Concluded[] = [];
+  for (const [place, name] of relations.entries()) {
+    const shape = shapes.find((each) => compareRelations(each, name) === 0);
+    if (shape === undefined) continue;
+    const matches = await conclusionsOf(context, view, shape, part);
+    found.push({ place, matches, values: null });
   }
-  return entries;
-}
-
-function atomOf(fact: StoredFact): string {
-  return renderAtom({ predicate: fact.predicate, args: fact.args, negated: !fact.truthVal });
-}
-
-async function inOrder(
-  listed: Listed,
-  relations: readonly RelationName[],
-  stored: StoredRows,
-  conclusions: readonly ListedConclusion[],
-): Promise<Listing> {
-  const { pacer, tenant } = listed.context;
-  const ofPlace = relations.map(({ predicate, arity, negated }) =>
-    tenant.facts.relation(predicate, arity, negated),
-  );
-  if (listed.query.sort === 'predicate' && conclusions.length === 0)
-    return { relations, conclusions, ...(await byNumbers(stored, ofPlace, pacer)) };
-  const storedCount = stored.rows.length;
-  const count = storedCount + conclusions.length;
-  const sorts = new Float64Array(count);
-  const numbers = new Int32Array(storedCount);
-  for (let at = 0; at < storedCount; at++) {
-    const place = stored.places[at] as number;
-    const fact = { relation: ofPlace[place] as StoredRelation, row: stored.rows[at] as number };
-    sorts[at] = sortValue(listed, fact, place);
-    numbers[at] = numberOf(fact);
-    if ((at & 0xfff) === 0xfff) await pacer.breathe();
-  }
-  for (const [at, { sort }] of conclusions.entries()) sorts[storedCount + at] = sort;
-  const atomAt = (entry: number): string => (conclusions[entry - storedCount] as ListedConclusion).atom;
-  const compare = (left: number, right: number): number => {
-    const difference = (sorts[left] as number) - (sorts[right] as number);
-    if (difference !== 0) return difference;
-    if (left >= storedCount && right >= storedCount) return compareText(atomAt(left), atomAt(right));
-    if (left >= storedCount || right >= storedCount) return left - right;
-    return (numbers[left] as number) - (numbers[right] as number);
-  };
-  const order = await sortedOrder(count, compare, pacer);
-  const places = new Int32Array(count);
-  const rows = new Int32Array(count);
-  for (let at = 0; at < count; at++) {
-    const entry = order[at] as number;
-    const isStored = entry < storedCount;
-    places[at] = isStored ? (stored.places[entry] as number) : -1;
-    rows[at] = isStored ? (stored.rows[entry] as number) : entry - storedCount;
-  }
-  return { relations, places, rows, conclusions };
-}
-
-/**
- * Rows by relation, which they are, and there by number. Rows are born in that order, but versions of facts that were
- * changed come later: where there are none, nothing has to be moved.
- */
-async function byNumbers(
-  { places, rows }: StoredRows,
-  ofPlace: readonly (StoredRelation | null)[],
-  pacer: Pacer,
-): Promise<StoredRows> {
-  for (let start = 0; start < rows.length; ) {
-    const place = places[start] as number;
-    const { number } = ofPlace[place] as StoredRelation;
-    let end = start;
-    let isInOrder = true;
-    for (; end < rows.length && places[end] === place; end++) {
-      if (end > start)
-        isInOrder &&= (number[rows[end - 1] as number] as number) < (number[rows[end] as number] as number);
-      if ((end & 0x3fff) === 0x3fff) await pacer.breathe();
-    }
-    if (!isInOrder) {
-      const part = rows.slice(start, end);
-      const order = await sortedOrder(
-        part.length,
-        (left, right) => (number[part[left] as number] as number) - (number[part[right] as number] as number),
-        pacer,
-      );
-      for (let at = 0; at < part.length; at++) rows[start + at] = part[order[at] as number] as number;
-    }
-    start = end;
-  }
-  return { places, rows };
-}
-
-/** What the entry is sorted by; `place` is that of its relation. */
-function sortValue({ context, query, time }: Listed, fact: FactRow, place: number): number {
-  const { database, tenant } = context;
   const { sort } = query;
-  if (sort === 'predicate') return place;
-  if (sort === 'validUntil')
-    return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
-  const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
-  if (sort === 'createdAt') return createdAt;
-  return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, time).salience;
+  return sort === 'predicate' || sortedPosition(sort) !== null ? found : valued(listed, found);
 }
 
-function numberOf(fact: FactRow): number {
-  return fact.relation.number[fact.row] as number;
+/** The conclusions with what they are sorted by, which is what their proofs say. */
+async function valued({ context, query, time }: Listed, all: readonly Concluded[]): Promise<Concluded[]> {
+  try {
+    const relations = all.map(({ matches }) => matches);
+    const supports = await supportsOf(context, relations, time);
+    return all.map((each, at) => ({
+      ...each,
+      values: Float64Array.from(supports[at] ?? [], (support) => valueOfSupport(support, query.sort)),
+    }));
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
+    const count = all.reduce((sum, each) => sum + each.matches.count, 0);
+    throw new EngineError(
+      error.code,
+      `sort=${query.sort} needs the proof of each of ${count} conclusions of ${query.predicate}, which is over a limit ` +
+        `(${String(error.members['limit'])}); sort=predicate and sort=argN prove only the page that they show, and ` +
+        'scope, truthVal or q leave less to prove',
+      error.members,
+      { cause: error },
+    );
+  }
+}
+
+function valueOfSupport(support: Support, sort: ListFactsQuery['sort']): number {
+  if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return support[sort];
+  return Math.min(Number.MAX_VALUE, support.until);
 }

@@ -10,10 +10,11 @@ import { entryOf, entryOfStored } from './context-entry.ts';
 import type { StoredFact } from './contract/facts.ts';
 import type { ContextEntry, Recalled, RecallInput } from './contract/memory.ts';
 import type { FactRow } from './facts/fact-store.ts';
-import { listedConclusions } from './listed-conclusions.ts';
+import { answerAt, conclusionsOf, shownConclusions, supportsOf } from './listed-conclusions.ts';
 import { renderAtom } from './logic/print.ts';
 import { type SalientFact, salientFacts } from './salient-facts.ts';
-import { sortedOrder } from './solve/sorted.ts';
+import type { Matches } from './solve/question.ts';
+import { leastRows } from './solve/sorted.ts';
 import { countVisible } from './visible-rows.ts';
 
 /**
@@ -78,39 +79,62 @@ interface Conclusions {
   readonly best: readonly StoredFact[];
 }
 
-/** The derivable conclusions, that are not stored, of the predicates that are asked for; of all where none are. */
+/** A conclusion that may be recalled: a row of its relation's conclusions. */
+interface Candidate {
+  readonly matches: Matches;
+  readonly row: number;
+  readonly salience: number;
+}
+
+/**
+ * The derivable conclusions, that are not stored, of the predicates that are asked for; of all where none are. Their
+ * saliences take the proof of each, but only those that are recalled are shown with it.
+ */
 async function conclusions(context: BrowseContext, input: RecallInput): Promise<Conclusions> {
-  const { reader, pacer } = context;
+  const { reader } = context;
   const view = scopeChoice(input);
   const predicates = input.predicates === null ? null : new Set(input.predicates);
+  const relations: Matches[] = [];
+  for (const relation of reader.program.conclusions())
+    if (predicates?.has(relation.predicate) ?? true)
+      relations.push(await conclusionsOf(context, view, relation));
+  const supports = await supportsOf(context, relations, reader.time);
   let count = 0;
-  let best: StoredFact[] = [];
-  for (const relation of reader.program.conclusions()) {
-    if (predicates !== null && !predicates.has(relation.predicate)) continue;
-    const found = await listedConclusions(context, view, relation, reader.time);
-    count += found.length;
-    const candidates = found.filter(({ salience }) => salience >= input.minSalience);
-    best = await mostSalient([...best, ...candidates], input.maxFacts, pacer);
+  const candidates: Candidate[] = [];
+  for (const [at, matches] of relations.entries()) {
+    count += matches.count;
+    for (const [row, { salience }] of (supports[at] ?? []).entries())
+      if (salience >= input.minSalience) candidates.push({ matches, row, salience });
+  }
+  const wanted = await mostSalient(candidates, input.maxFacts, context.pacer);
+  const best: StoredFact[] = [];
+  for (const matches of new Set(wanted.map((each) => each.matches))) {
+    const places = [...wanted.keys()].filter((place) => wanted[place]?.matches === matches);
+    const rows = places.map((place) => (wanted[place] as Candidate).row);
+    const shown = await shownConclusions(context, matches, rows, reader.time);
+    for (const [at, place] of places.entries()) best[place] = shown[at] as StoredFact;
   }
   return { count, best };
 }
 
+/** The most salient, in the order in which they are recalled: ties by rendered atom. */
 async function mostSalient(
-  facts: readonly StoredFact[],
+  candidates: readonly Candidate[],
   most: number,
   pacer: BrowseContext['pacer'],
-): Promise<StoredFact[]> {
+): Promise<Candidate[]> {
   const atoms: string[] = [];
-  for (const fact of facts) {
-    atoms.push(atomOf(fact));
+  for (const { matches, row } of candidates) {
+    atoms.push(renderAtom(answerAt(matches, row)));
     if ((atoms.length & 0x3ff) === 0) await pacer.breathe();
   }
-  const salience = (at: number): number => (facts[at] as StoredFact).salience;
-  const order = await sortedOrder(
-    facts.length,
+  const salience = (at: number): number => (candidates[at] as Candidate).salience;
+  const order = await leastRows(
+    candidates.length,
+    Math.min(most, candidates.length),
     (left, right) =>
       salience(right) - salience(left) || compareText(atoms[left] as string, atoms[right] as string),
     pacer,
   );
-  return Array.from(order.subarray(0, most), (at) => facts[at] as StoredFact);
+  return Array.from(order, (at) => candidates[at] as Candidate);
 }

@@ -1,17 +1,18 @@
 import { present } from './base/assert.ts';
+import { EngineError } from './base/errors.ts';
 import { compareText } from './base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type Trial } from './context/proof-search.ts';
 import type { Sized } from './context/window-budget.ts';
 import type { OmissionReason } from './contract/context.ts';
-import type { AtomLiteral } from './contract/language.ts';
+import type { Atom, AtomLiteral } from './contract/language.ts';
 import type { ScopeChoice } from './facts/fact-store.ts';
 import { answerAt } from './listed-conclusions.ts';
 import { renderAtom } from './logic/print.ts';
-import { isAbsence, isAggregate, isBuiltin } from './logic/terms.ts';
+import { isAbsence, isAggregate, isBuiltin, wildcard } from './logic/terms.ts';
 import type { Premise } from './solve/explainer.ts';
 import { type ProofBuilder, type Way } from './solve/proof.ts';
 import { sortedOrder } from './solve/sorted.ts';
-import type { Matches } from './solve/question.ts';
+import { isNamed, type Matches } from './solve/question.ts';
 import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
 import type { SeenFacts } from './window-knowledge.ts';
 
@@ -37,6 +38,18 @@ export interface GoalAnswer {
   readonly step: number | null;
 }
 
+/** Does what a goal needs; where that meets a limit, the error names the goal. */
+export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
+    const args = goal.args.map((term) => (isNamed(term) ? term : wildcard));
+    const atom = renderAtom({ ...goal, args });
+    throw new EngineError(error.code, `goal ${atom}: ${error.message}`, error.members, { cause: error });
+  }
+}
+
 /** Proves the answers to the goals; each list in the order in which they are put in. Finds conclusions for `seen`. */
 export async function proveGoals(
   seen: SeenFacts,
@@ -56,7 +69,8 @@ export async function proveGoals(
       else found.push({ literal, step: null });
     }
     if (builder !== null) {
-      const { roots } = await builder.prove(matches, rows);
+      const goal = matches.question.body[0] as AtomLiteral;
+      const { roots } = await namingGoal(goal, () => builder.prove(matches, rows));
       for (const [at, row] of rows.entries())
         found.push({ literal: answerAt(matches, row), step: present(roots[at], 'an answer has a root') });
       const stored = found.filter(({ step }) => step === null).map(({ literal }) => literal);
@@ -127,6 +141,8 @@ interface Refused {
 export class GoalProofs {
   /** In the order in which they were tried. */
   readonly refused: Refused[] = [];
+  /** The answers of which a proof was put in, whole. */
+  readonly taken = new Set<string>();
   readonly #window: OpenWindow;
   readonly #builder: ProofBuilder | null;
   readonly #graph: WayGraph | null;
@@ -143,7 +159,8 @@ export class GoalProofs {
     for (const answer of answers) {
       await context.pacer.breathe();
       const refused = await this.#take(answer);
-      if (refused !== null && !leftOut.has(answer.atom)) leftOut.set(answer.atom, refused);
+      if (refused === null) this.taken.add(answer.atom);
+      else if (!leftOut.has(answer.atom)) leftOut.set(answer.atom, refused);
     }
   }
 

@@ -79,11 +79,14 @@ export class SeenFacts {
     return this.concluded.has(renderAtom(atom)) || this.stored(atom) !== null;
   }
 
-  /** Stored facts of the view that the reader sees, and how many atoms they are. */
-  async count(): Promise<{ readonly facts: number; readonly atoms: number }> {
+  /** Stored facts of the view that the reader sees, and how many atoms they are; of the predicates that are wanted. */
+  async count(
+    isWanted: (predicate: string) => boolean,
+  ): Promise<{ readonly facts: number; readonly atoms: number }> {
     let facts = 0;
     let atoms = 0;
     for (const relation of this.context.tenant.facts.relations.values()) {
+      if (!isWanted(relation.predicate)) continue;
       const counted = await this.#countIn(relation);
       facts += counted.facts;
       atoms += counted.atoms;

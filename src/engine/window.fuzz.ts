@@ -168,9 +168,16 @@ function comparable(window: ContextWindow): ModelWindow {
       negativeSalience,
     }),
   );
-  const { relevantRules, totalFactsAvailable, deduplicationSavings, bucketStats, omitted = [] } = window;
+  const {
+    goals,
+    relevantRules,
+    totalFactsAvailable,
+    deduplicationSavings,
+    bucketStats,
+    omitted = [],
+  } = window;
   const counts = { totalFactsAvailable, deduplicationSavings, bucketStats };
-  return inOrder({ entries, relevantRules, ...counts, contradictions, omitted });
+  return inOrder({ entries, goals, relevantRules, ...counts, contradictions, omitted });
 }
 
 /** Whatever stands in the window for a goal follows from what is in the window, and from the rules beside it, alone. */

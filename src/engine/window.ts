@@ -8,7 +8,8 @@ import { ProofBuilder } from './solve/proof.ts';
 import type { RelationShape } from './solve/program.ts';
 import { type Matches, question } from './solve/question.ts';
 import { fillBuckets, fillRelated, fillRest, inPrecedence } from './window-candidates.ts';
-import { GoalProofs, proveGoals } from './window-goals.ts';
+import { reportGoals } from './window-goal-report.ts';
+import { GoalProofs, namingGoal, proveGoals } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
 import { SeenFacts } from './window-knowledge.ts';
 import { omittedFrom, reasonsOfRefused } from './window-omitted.ts';
@@ -43,7 +44,7 @@ async function answersTo(
   { predicate, args, negated }: Goal,
 ): Promise<Matches> {
   const asked = question(view, [{ predicate, args, negated, naf: false }]);
-  return reasoner.answers(asked, reader, pacer);
+  return namingGoal({ predicate, args, negated }, () => reasoner.answers(asked, reader, pacer));
 }
 
 /** A request with the answers to what it asks for. */
@@ -89,19 +90,20 @@ async function filled(
   await fillBuckets(window, others.candidates);
   await fillRest(window, others.candidates);
 
-  const stored = await seen.count();
-  const savings = stored.facts - stored.atoms + alsoConcluded.size;
-  const available = stored.atoms + seen.concluded.size;
+  const isWanted = wantedBy(input);
+  const { available, savings } = await totals(seen, alsoConcluded, isWanted);
+  const shown = contradicted.flatMap((each) => (isWanted(each.shown.predicate) ? [each.shown] : []));
   const answer: ContextWindow = {
     windowId: asked.windowId,
     entries: [...window.entries.values()],
+    goals: await reportGoals(window, builder, proofs, input.goals ?? [], answers),
     relevantRules: relevantRules(window, input),
     totalFactsAvailable: available,
     totalFactsIncluded: window.entries.size,
     deduplicationSavings: savings,
-    contradictionsFound: contradicted.length,
-    contradictionsResolved: resolves ? contradicted.length : 0,
-    contradictions: contradicted.map(({ shown }) => shown),
+    contradictionsFound: shown.length,
+    contradictionsResolved: resolves ? shown.length : 0,
+    contradictions: shown,
     bucketStats: bucketStats(window, input),
     totalCharCount: Array.from(window.entries.values()).reduce((sum, { charCount }) => sum + charCount, 0),
     goalDriven: isGoalDriven(input),
@@ -114,8 +116,39 @@ async function filled(
     for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
       if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
   const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions });
-  const isComplete = omitted.length === available - window.entries.size + savings;
+  // What the filter keeps out is listed too.
+  const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
+  const isComplete = omitted.length === all.available - window.entries.size + all.savings;
   return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
+}
+
+/** True for the predicates that the window may hold. */
+function wantedBy({ predicates }: OptimizeInput): (predicate: string) => boolean {
+  const wanted = predicates === null ? null : new Set(predicates);
+  return (predicate) => wanted?.has(predicate) ?? true;
+}
+
+/** How many atoms a window could hold, and how many copies of them count once; of the predicates that are wanted. */
+async function totals(
+  seen: SeenFacts,
+  alsoConcluded: ReadonlySet<string>,
+  isWanted: (predicate: string) => boolean = () => true,
+): Promise<{ readonly available: number; readonly savings: number }> {
+  const { facts, atoms } = await seen.count(isWanted);
+  const counted = (rendered: Iterable<string>): number => {
+    let count = 0;
+    for (const atom of rendered) if (isWanted(predicateOf(atom))) count++;
+    return count;
+  };
+  return {
+    available: atoms + counted(seen.concluded.keys()),
+    savings: facts - atoms + counted(alsoConcluded),
+  };
+}
+
+/** The predicate of a rendered atom. */
+function predicateOf(atom: string): string {
+  return atom.slice(atom.startsWith('-') ? 1 : 0, atom.indexOf('('));
 }
 
 function isGoalDriven({ goals }: OptimizeInput): boolean {

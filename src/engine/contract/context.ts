@@ -92,14 +92,32 @@ export const contradictionSchema = z.object({
 });
 export type Contradiction = z.output<typeof contradictionSchema>;
 
+const goalStatuses = ['proved', 'premises', 'does_not_fit', 'no_answer', 'limit'] as const;
+export type GoalStatus = (typeof goalStatuses)[number];
+
+const windowGoalSchema = z.object({
+  goal: z.string(),
+  status: z
+    .enum(goalStatuses)
+    .describe('premises: only what the proof of an answer rests on is in the window'),
+  answers: z.object({ found: z.int(), whole: z.int(), premises: z.int(), omitted: z.int() }),
+  atoms: z.array(z.string()).describe('The first 20 answers'),
+  needs: z
+    .object({ facts: z.int(), chars: z.int(), tokens: z.int().nullable().describe('Not counted') })
+    .nullable()
+    .describe('Of a whole proof of the first answer'),
+  reason: z.enum(omissionReasons).nullable().describe('Why the first answer is left out'),
+});
+
 export const contextWindowSchema = z.object({
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
+  goals: z.array(windowGoalSchema).describe('In the order given'),
   relevantRules: z.array(z.string()).describe('Rendered, the rule created first first'),
-  totalFactsAvailable: z.int().describe('After deduplication'),
+  totalFactsAvailable: z.int().describe('After deduplication, of the predicates that are wanted'),
   totalFactsIncluded: z.int(),
   deduplicationSavings: z.int(),
-  contradictionsFound: z.int(),
+  contradictionsFound: z.int().describe('Of the predicates that are wanted'),
   contradictionsResolved: z.int(),
   contradictions: z.array(contradictionSchema),
   bucketStats: z.record(

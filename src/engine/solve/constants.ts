@@ -73,6 +73,11 @@ export class Constants {
     return id < firstOwn ? id : this.dictionary.intern(this.text(id));
   }
 
+  /** The id that the dictionary has for the constant; -1 where it has none. */
+  known(id: number): number {
+    return id < firstOwn ? id : this.dictionary.find(this.text(id));
+  }
+
   /**
    * The id that is used here for a constant of the dictionary: its own where it made one for the same text. An id of its
    * own is that already.

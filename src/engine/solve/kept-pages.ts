@@ -17,6 +17,8 @@ export interface OrderedPage {
   /** Numbers of the rows on the page, in order. */
   readonly page: readonly number[];
   readonly isTruncated: boolean;
+  /** How many answers there are on all pages. */
+  readonly total: number;
 }
 
 /** The part of all answers that is asked for. */
@@ -45,7 +47,7 @@ export class KeptPages {
     return found;
   }
 
-  keep({ matches, page, isTruncated }: OrderedPage, reader: PinnedReader, part: Part): void {
+  keep({ matches, page, isTruncated, total }: OrderedPage, reader: PinnedReader, part: Part): void {
     const { question: asked, constants, columns } = matches;
     if (reader.overlay !== null || reader.version < 0 || reader.version < this.#version) return;
     if (page.length > mostRows || (constants.ownCount > 0 && constants.bytes > mostOwnBytes)) return;
@@ -59,6 +61,7 @@ export class KeptPages {
       matches: { question: asked, constants, columns: own, count: page.length },
       page: page.map((_, at) => at),
       isTruncated,
+      total,
     });
     if (this.#pages.size <= mostPages) return;
     for (const oldest of this.#pages.keys()) {

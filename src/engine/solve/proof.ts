@@ -53,6 +53,8 @@ export interface Proved {
 type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
 
 const mostAlternatives = 100;
+/** Of so many times their number few answers are proved: a page of a long list. */
+const timesFew = 16;
 /** The facts of one atom are compared by their scopes: up to so many in one turn. */
 const fewScopes = 32;
 
@@ -132,8 +134,9 @@ export class ProofBuilder {
 
   /**
    * Derives what the proofs can need. A pattern is demanded as it was asked, since its answers share most of their
-   * proofs; unless its recursion was factored: then that would derive what factoring avoids, and each answer is
-   * demanded by itself. Any other body is derived again as a whole.
+   * proofs; unless few of many answers are to be proved, or its recursion was factored: then that would derive what is
+   * not needed, or what factoring avoids, and each answer is demanded by itself. Any other body is derived again as a
+   * whole.
    */
   async #ready(
     matches: Matches,
@@ -155,7 +158,8 @@ export class ProofBuilder {
     if (atom === null) body = this.#demandBody(asked, compiler, extra);
     else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
       const place = present(tableFor(atom, asked.view, set), 'what has answers has a table');
-      if (set.factored(place.table) === null) demand(set, place.table, place.key);
+      const isFew = rows.length * timesFew <= matches.count;
+      if (set.factored(place.table) === null && !isFew) demand(set, place.table, place.key);
       else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
     }
     await settle(set, this.#reader, this.#pacer);

@@ -381,7 +381,7 @@ export class Reasoner implements Keeper {
     const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
     const order = await rowsByText(matches.columns, matches.count, matches.constants, pacer, end);
     const rows = Array.from(order.subarray(Math.min(page.offset, end)));
-    const ordered = { matches, page: rows, isTruncated: end < matches.count };
+    const ordered = { matches, page: rows, isTruncated: end < matches.count, total: matches.count };
     this.#pages.keep(ordered, reader, page);
     return ordered;
   }

@@ -6,7 +6,7 @@
  * trying all sets of atoms, so that cases where these are too many are given up.
  */
 import { compareText, compareTexts } from '../base/text-order.ts';
-import type { Bucket, OmissionReason, OptimizeInput } from '../contract/context.ts';
+import type { Bucket, ContextWindow, OmissionReason, OptimizeInput } from '../contract/context.ts';
 import type { Atom } from '../contract/language.ts';
 import { renderAtom, renderRule } from '../logic/print.ts';
 import { parseAtom } from '../logic/parse.ts';
@@ -43,6 +43,7 @@ export interface ModelEntry {
 
 export interface ModelWindow {
   readonly entries: ModelEntry[];
+  readonly goals: ContextWindow['goals'];
   readonly relevantRules: string[];
   readonly totalFactsAvailable: number;
   readonly deduplicationSavings: number;
@@ -159,12 +160,16 @@ class Maker {
     const candidates = [...stored.values()].filter(({ atom }) => !this.#weaker.has(atom));
     candidates.push(...this.#usable(found));
     this.#fill(candidates.sort(byPrecedence));
+    const wanted = (atom: string): boolean => input.predicates?.includes(parseAtom(atom).predicate) ?? true;
+    const available = [...stored.keys(), ...this.#concluded.keys()];
+    const copies = [...this.#copies.map(({ atom }) => atom), ...also];
     return {
       entries: [...this.#window.values()],
+      goals: (input.goals ?? []).map((goal, at) => this.#goal(renderAtom(goal), answers[at] ?? [])),
       relevantRules: this.#relevantRules(),
-      totalFactsAvailable: stored.size + this.#concluded.size,
-      deduplicationSavings: this.#copies.length + also.size,
-      contradictions,
+      totalFactsAvailable: available.filter(wanted).length,
+      deduplicationSavings: copies.filter(wanted).length,
+      contradictions: contradictions.filter(({ atom }) => wanted(atom)),
       bucketStats: this.#bucketStats(),
       omitted: this.#omitted(also),
     };
@@ -389,15 +394,52 @@ class Maker {
       const isStored = this.#stored.has(atom);
       const proof = isStored ? [{ goal, way: null }] : this.#canonical(goal);
       const refused = this.#takeProof(proof);
-      if (refused === null) continue;
+      if (refused === null) {
+        this.#taken.add(atom);
+        continue;
+      }
       if (!isStored)
         for (const step of proof)
           if (!this.#reasons.has(step.goal.atom)) this.#reasons.set(step.goal.atom, refused);
       const other = isStored ? null : this.#smallest(goal);
-      if (other !== null && this.#takeProof(other) === null) continue;
+      if (other !== null && this.#takeProof(other) === null) {
+        this.#taken.add(atom);
+        continue;
+      }
       if (!this.#leftOut.has(atom)) this.#leftOut.set(atom, refused);
     }
   }
+
+  /** What the window says of a goal. */
+  #goal(goal: string, found: readonly string[]): ContextWindow['goals'][number] {
+    const shown = found.map((atom) => (this.#stored.get(atom) ?? this.#concluded.get(atom)) as Shown);
+    const atoms = shown.sort(byPrecedence).map(({ atom }) => atom);
+    const proofOf = (atom: string): Step[] => {
+      const root = { view: this.#view, atom };
+      return this.#stored.has(atom) ? [{ goal: root, way: null }] : this.#canonical(root);
+    };
+    const isIn = (step: Step): boolean => this.#window.has(step.goal.atom);
+    const isWhole = (atom: string): boolean => this.#taken.has(atom) || proofOf(atom).every(isIn);
+    const hasPremises = (atom: string): boolean =>
+      !this.#stored.has(atom) && proofOf(atom).every((step) => step.way !== null || isIn(step));
+    const whole = atoms.filter(isWhole).length;
+    const premises = atoms.filter((atom) => !isWhole(atom) && hasPremises(atom)).length;
+    const [first] = atoms;
+    const needed = [...new Set((first === undefined ? [] : proofOf(first)).map((step) => step.goal.atom))];
+    return {
+      goal,
+      status:
+        first === undefined ? 'no_answer' : whole > 0 ? 'proved' : premises > 0 ? 'premises' : 'does_not_fit',
+      answers: { found: atoms.length, whole, premises, omitted: atoms.length - whole - premises },
+      atoms: atoms.slice(0, 20),
+      needs:
+        first === undefined ? null : { facts: needed.length, chars: needed.join('').length, tokens: null },
+      reason: first === undefined || whole > 0 ? null : (this.#leftOut.get(first) ?? null),
+    };
+  }
+
+  /** Answers of which a proof was put in. */
+  readonly #taken = new Set<string>();
 
   #takeProof(steps: readonly Step[]): OmissionReason | null {
     const fresh = [...new Set(steps.map(({ goal }) => goal.atom))].filter((atom) => !this.#window.has(atom));

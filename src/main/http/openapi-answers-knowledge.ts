@@ -211,6 +211,7 @@ export const knowledgeAnswers = {
     bindings: [{ who: 'carol' }],
     count: 1,
     truncated: true,
+    total: 2,
     generation: 3,
     elapsedMs: 11.5,
     proof: {

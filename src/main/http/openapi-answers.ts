@@ -171,6 +171,16 @@ export const answerExamples: AnswerExamples = {
         metadata: {},
       },
     ],
+    goals: [
+      {
+        goal: 'grandparent(alice, carol)',
+        status: 'proved',
+        answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
+        atoms: ['grandparent(alice, carol)'],
+        needs: { facts: 3, chars: 61, tokens: null },
+        reason: null,
+      },
+    ],
     relevantRules: ['grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)'],
     totalFactsAvailable: 4,
     totalFactsIncluded: 3,
@@ -263,6 +273,16 @@ export const answerExamples: AnswerExamples = {
           validFrom: null,
           validUntil: null,
           metadata: { source: 'statements' },
+        },
+      ],
+      goals: [
+        {
+          goal: 'parent(?who, emil)',
+          status: 'proved',
+          answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
+          atoms: ['parent(carol, emil)'],
+          needs: { facts: 1, chars: 19, tokens: null },
+          reason: null,
         },
       ],
       relevantRules: [],

@@ -79,7 +79,9 @@ const prose: Readonly<Record<OperationName, string>> = {
   listFacts:
     'Stored facts with all that is kept of them; with `derived=true`, which needs `predicate`, the conclusions too. `nextCursor` ' +
     'names a place in the order, so that facts that come and go between two pages neither repeat nor hide others. `offset` ' +
-    'goes to any place of the list at once, by number.',
+    'goes to any place of the list at once, by number. Of conclusions only those on the page are proved, however many there are. ' +
+    'But `createdAt`, `updatedAt`, `salience` and `validUntil` of a conclusion come from its proof, so these orders take the proof ' +
+    'of each: where that takes more than 10 seconds, the answer is 422. `sort=predicate` and `sort=argN` work for any number.',
   getFact: 'With the known conclusions that rest on it, how its salience comes about, and its history.',
   deleteFact: 'As `/retract`, for the one fact with this id.',
   listPredicates: 'Look here first, to tell and ask in words that are already there.',
@@ -140,7 +142,11 @@ const prose: Readonly<Record<OperationName, string>> = {
     'What has ended goes, and what is of a salience below the threshold and not pinned. It cannot be undone.',
   optimizeContext:
     'With goals, answers come with every premise of their proofs, each proof whole or not at all; then what is related, then the ' +
-    'rest by salience. A window is no use of its facts and changes nothing.',
+    'rest by salience. `goals` says of each goal whether the window has a whole proof of an answer, and what one takes: give that ' +
+    'much room to a goal that does not fit. Its status is `proved` where an answer has a whole proof in the window, `premises` where ' +
+    'only the stored facts that a proof rests on are there, `does_not_fit`, or `no_answer`; `limit` is not given today, and ' +
+    '`needs.tokens` is null, since tokens are not counted. A goal that meets a limit ends the call with 422, which names it: a window that left ' +
+    'it out would depend on how busy the machine is. A window is no use of its facts and changes nothing.',
   diffContext:
     'Makes the window of the session again, with the parameters that it was made with but for those given here, and tells what came ' +
     'and what went. The new window takes the place of the old.',

@@ -22,7 +22,8 @@ function answerOf(steps: ProofStep[], roots: number[]): Answer {
   const results = roots.map((id) => atoms.get(id) ?? `lost(${id})`);
   const count = results.length;
   const bindings = results.map(() => ({}));
-  return { results, bindings, count, truncated: false, generation: 1, elapsedMs: 1, proof: { roots, steps } };
+  const page = { results, bindings, count, truncated: false, total: count };
+  return { ...page, generation: 1, elapsedMs: 1, proof: { roots, steps } };
 }
 
 /** d stands on b and c, which both stand on a; e stands on d. */

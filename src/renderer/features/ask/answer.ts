@@ -18,6 +18,8 @@ export interface ShownAnswer {
   readonly results: readonly string[];
   readonly bindings: readonly Readonly<Record<string, string>>[];
   readonly truncated: boolean;
+  /** How many answers there are; null where only some stored facts are known. */
+  readonly total: number | null;
   /** null for stored facts, whose answer does not carry it. */
   readonly generation: number | null;
   /** Milliseconds: the service's own for inference, there and back for stored facts. */
@@ -95,45 +97,58 @@ async function askStored(
     ),
     bindings: shown.map((fact) => bindingsOf(atom, fact.args)),
     truncated: facts.length > limit,
+    total: facts.length > limit ? null : shown.length,
     generation: null,
     elapsedMs: performance.now() - since,
     hints: [],
   };
 }
 
+/** With `known`, which is shown already, only the answers after those are asked for, unless the knowledge changed. */
 async function askInferred(
   session: Session,
   question: Question,
   allowance: Allowance,
+  known: ShownAnswer | null,
   signal: AbortSignal,
 ): Promise<ShownAnswer> {
   const { call, space } = session;
-  const body = { text: question.text, ...scopeFieldsOf(space.scope), ...allowance };
+  const offset = known === null ? 0 : known.results.length;
+  const page = { ...allowance, offset, limit: allowance.limit - offset };
+  const body = { text: question.text, ...scopeFieldsOf(space.scope), ...page };
   const found = await call('ask', { body }, { signal });
-  const { results, bindings, truncated, generation, elapsedMs, hints = [] } = found;
+  const { results, bindings, truncated, total, generation, elapsedMs, hints = [] } = found;
   noteGeneration(generation);
-  const answer = {
+  if (known !== null && (known.generation !== generation || known.total !== total))
+    return askInferred(session, question, allowance, null, signal);
+  return {
+    ...aboutRun(session),
     question,
     isStoredOnly: false,
-    results,
-    bindings,
+    results: [...(known?.results ?? []), ...results],
+    bindings: [...(known?.bindings ?? []), ...bindings],
     truncated,
+    total,
     generation,
     elapsedMs,
     hints,
   };
-  return { ...aboutRun(session), ...answer };
 }
 
-/** Asks. Rejects with the failure to show, where the text is no question too, and when the signal is aborted. */
+/**
+ * Asks. Rejects with the failure to show, where the text is no question too, and when the signal is aborted. `known` is
+ * the answer to the same question with a lesser limit, where there is one.
+ */
 export async function askOnce(
   session: Session,
   text: string,
   isStoredOnly: boolean,
   allowance: Allowance,
+  known: ShownAnswer | null,
   signal: AbortSignal,
 ): Promise<ShownAnswer> {
   const read = readQuestion(text);
   if (!read.ok) throw refusedQuestion('The question cannot be read', read.message);
-  return (isStoredOnly ? askStored : askInferred)(session, read.question, allowance, signal);
+  if (isStoredOnly) return askStored(session, read.question, allowance, signal);
+  return askInferred(session, read.question, allowance, known, signal);
 }

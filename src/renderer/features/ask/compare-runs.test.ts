@@ -54,6 +54,7 @@ function answered(id: string, part: Partial<ShownAnswer> = {}): ShownAnswer {
     scope: 'All scopes',
     ...run('a'),
     truncated: false,
+    total: 1,
     generation: 1,
     elapsedMs: 1,
     hints: [],

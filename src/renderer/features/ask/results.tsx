@@ -170,13 +170,17 @@ function NoAnswer({ answer, onWhyNot }: NoAnswerProps) {
 }
 
 function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean }) {
-  const { results, truncated, elapsedMs, generation, isStoredOnly } = answer;
+  const { results, truncated, total, elapsedMs, generation, isStoredOnly } = answer;
+  const shown =
+    truncated && total !== null
+      ? `${formatCount(results.length)} of ${formatAmount(total, 'answer')}`
+      : formatAmount(results.length, 'answer');
   const isYes = answer.question.variables.length === 0 && results.length > 0;
   return (
     <span className={styles.summary} role="status">
       {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
-      <strong>{isYes ? 'Yes, it holds' : formatAmount(results.length, 'answer')}</strong>
-      {truncated && <span>, and there are more</span>}
+      <strong>{isYes ? 'Yes, it holds' : shown}</strong>
+      {truncated && total === null && <span>, and there are more</span>}
       <span className="dim number"> · {formatDuration(elapsedMs)}</span>
       {generation !== null && !isNarrow && (
         <span className="dim number"> · generation {formatCount(generation)}</span>

@@ -9,7 +9,7 @@ import { useLive } from '../../api/live.ts';
 import { noteAsked } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
-import { type Allowance, askOnce, raised, usualAllowance } from './answer.ts';
+import { type Allowance, askOnce, raised, type ShownAnswer, usualAllowance } from './answer.ts';
 import type { AskTab } from './ask-tabs.ts';
 import { cancelRun, startRun, type TabRuns, useTabRuns } from './runs-store.ts';
 
@@ -54,10 +54,10 @@ export function useAnswer(tab: AskTab, isLive: boolean): Asking {
   const wanted = JSON.stringify([question, isStoredOnly, scopeKey(space.scope)]);
 
   const ask = useCallback(
-    (allowance: Allowance, isNoted: boolean) => {
+    (allowance: Allowance, isNoted: boolean, known: ShownAnswer | null = null) => {
       if (question === undefined) return;
       startRun(endpoint, tab.id, wanted, allowance, async (signal) => {
-        const answer = await askOnce(session, question, isStoredOnly, allowance, signal);
+        const answer = await askOnce(session, question, isStoredOnly, allowance, known, signal);
         if (isNoted && !signal.aborted) noteAsked(space, answer.question.text, answer.results.length);
         return answer;
       });
@@ -77,7 +77,8 @@ export function useAnswer(tab: AskTab, isLive: boolean): Asking {
     again: () => ask(runs.allowance, true),
     raise(part) {
       const more = raised(runs.allowance, part);
-      return more === null ? null : () => ask(more, true);
+      const known = part === 'limit' && runs.asked === wanted ? runs.state.result : null;
+      return more === null ? null : () => ask(more, true, known);
     },
     cancel: () => cancelRun(tab.id),
   };

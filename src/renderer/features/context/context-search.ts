@@ -24,7 +24,7 @@ export interface WindowFields {
   session?: string | undefined;
 }
 
-export const windowParts = ['facts', 'contradictions', 'rules', 'kept', 'session'] as const;
+export const windowParts = ['facts', 'goals', 'contradictions', 'rules', 'kept', 'session'] as const;
 export type WindowPart = (typeof windowParts)[number];
 
 /** Which rows of the list of facts are shown. */

@@ -42,6 +42,7 @@ function windowOf(entries: ContextEntry[], more: Partial<ContextWindow> = {}): C
   return contextWindowSchema.parse({
     windowId: 'w1',
     entries,
+    goals: [],
     relevantRules: [],
     totalFactsAvailable: 10,
     totalFactsIncluded: entries.length,

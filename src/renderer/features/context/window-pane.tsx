@@ -12,6 +12,8 @@ import { type ContextSearch, type WindowPart, windowParts } from './context-sear
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { FactList } from './fact-list.tsx';
+import { GoalList } from './goal-list.tsx';
+import { goalsTitle } from './goals.ts';
 import { KeptComparison } from './kept-comparison.tsx';
 import { keepWindow, useKeptWindow } from './kept-window.ts';
 import { RuleList } from './rule-list.tsx';
@@ -105,6 +107,7 @@ function Parts(props: WindowPaneProps) {
         />
       ),
     },
+    goals: { title: goalsTitle(window.goals), content: <GoalList chosen={chosen} /> },
     contradictions: {
       title: `Contradictions (${formatCount(window.contradictions.length)})`,
       content: <ContradictionList {...props} fact={search.fact} onFact={(fact) => onLook({ fact })} />,

@@ -1,5 +1,5 @@
 /** What categories and reasons are called, and what they mean. */
-import type { OmissionReason } from '../../../engine/contract/context.ts';
+import type { GoalStatus, OmissionReason } from '../../../engine/contract/context.ts';
 import type { Category } from '../../../engine/contract/memory.ts';
 import type { Tone } from '../../ui/tags.tsx';
 
@@ -50,4 +50,17 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
     meaning: 'The same atom is also known with the other truth value, with more salience.',
   },
   filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among those that are wanted.' },
+};
+
+/** What is said of a goal. */
+export const goalWords: Readonly<Record<GoalStatus, Word>> = {
+  proved: { word: 'proved', tone: 'good', meaning: 'A whole proof of an answer is in the window.' },
+  premises: {
+    word: 'premises only',
+    tone: 'warn',
+    meaning: 'The stored facts that an answer rests on are in the window, but not what follows from them.',
+  },
+  does_not_fit: { word: 'does not fit', tone: 'warn', meaning: 'No proof of an answer fits the window.' },
+  no_answer: { word: 'no answer', tone: 'plain', meaning: 'Nothing matches the goal.' },
+  limit: { word: 'limit', tone: 'bad', meaning: 'Looking for answers met a limit.' },
 };
