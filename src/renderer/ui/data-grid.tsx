@@ -49,6 +49,8 @@ export interface Column<Row> {
   readonly width: number;
   readonly grow?: number;
   readonly align?: 'end';
+  /** Buttons and switches, which stand side by side; else a line of text, which is cut off where it is too long. */
+  readonly holds?: 'controls';
   /** Present where the column can be sorted by. */
   readonly sort?: { readonly direction: 'asc' | 'desc' | null; readonly toggle: () => void };
   readonly cell: (row: Row) => ReactNode;
@@ -147,7 +149,11 @@ function CellContent<Row>({
   editing: BodyRowProps<Row>['editing'];
 }) {
   if (editing?.column === column.id) return editing.editor;
-  return <span className={styles.cellText}>{column.cell(row)}</span>;
+  return (
+    <span className={column.holds === 'controls' ? styles.controls : styles.cellText}>
+      {column.cell(row)}
+    </span>
+  );
 }
 
 /** The cells of a row. The active one alone has an id: nothing else asks for them, and to write them takes its time. */

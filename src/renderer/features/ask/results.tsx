@@ -84,6 +84,7 @@ function columnsOf(
     id: 'why',
     title: 'Proof',
     width: 74,
+    holds: 'controls',
     cell: (row) => (
       <Button
         size="compact-xs"

@@ -124,12 +124,14 @@ function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
       id: 'role',
       title: 'Compare',
       width: 178,
+      holds: 'controls',
       cell: (row) => <RoleButtons row={row} search={search} onRole={onRole} />,
     },
     {
       id: 'actions',
       title: 'Actions',
       width: 84,
+      holds: 'controls',
       cell: ({ side, stored }) => (
         <>
           <Permitted operation="forkScope">

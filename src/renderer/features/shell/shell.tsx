@@ -37,12 +37,12 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
       <div className={styles.start}>
         <span className={styles.brand}>
           <img src={icon} alt="" width={20} height={20} />
-          Corollary
+          <span className={styles.brandName}>Corollary</span>
         </span>
         <SpaceSwitchers goTo={goTo} />
       </div>
       <Tooltip label="Search everything">
-        <UnstyledButton className={styles.search} onClick={onSearch}>
+        <UnstyledButton className={styles.search} aria-label="Search" onClick={onSearch}>
           <IconSearch size={14} aria-hidden />
           <span>Search</span>
           <Keys keys="Mod+K" />
