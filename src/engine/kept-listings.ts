@@ -25,8 +25,11 @@ export interface RelationName {
   readonly negated: boolean;
 }
 
+/** What an entry is sorted by: a number, or the text of an argument, null where it has no such argument. */
+export type SortValue = number | string | null;
+
 export interface ListedConclusion {
-  readonly sort: number;
+  readonly sort: SortValue;
   readonly atom: string;
   readonly fact: StoredFact;
 }

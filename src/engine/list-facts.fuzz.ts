@@ -31,6 +31,7 @@ function randomQuery(prng: Prng, { relations, scopes }: Vocabulary): Query {
   if (prng.chance(0.6)) {
     query['predicate'] = prng.pick(relations).predicate;
     if (prng.chance(0.4)) query['derived'] = 'true';
+    if (prng.chance(0.3)) query['sort'] = prng.pick(['arg0', 'arg1', 'arg2']);
   }
   if (prng.chance(0.3)) query['scope'] = prng.pick([...scopes, 'none']);
   else if (prng.chance(0.2)) query['unscoped'] = 'true';

@@ -78,6 +78,53 @@ test('any page is reached by its number, in the order that is wanted', async () 
   expect((await page({ cursor: nextCursor ?? '' })).rows).toEqual([15, 16, 17, 18, 19, 20, 21, 22, 23, 24]);
 });
 
+const counted = ['n(10, x)', 'n(9, y)', 'n(b)', 'n(1.0)', 'n(a, 2)', 'n(1)', 'n(-2, 7)', 'n(1e400)', 'n()'];
+/** Above what a double holds exactly. */
+const large = ['n(9007199254740993)', 'n(9007199254740992)'];
+
+test('by an argument numbers come first, as numbers, then text, then facts without it', async () => {
+  const session = await openSession();
+  await session.tellAll([...counted, ...large]);
+  const query = { predicate: 'n', sort: 'arg0' };
+  const ordered = [
+    ...['n(-2, 7)', 'n(1)', 'n(1.0)', 'n(9, y)', 'n(10, x)'],
+    ...['n(9007199254740992)', 'n(9007199254740993)', 'n(1e400)', 'n(a, 2)', 'n(b)', 'n()'],
+  ];
+  expect(await atoms(session, query)).toEqual(ordered);
+  expect(await atoms(session, { ...query, order: 'desc' })).toEqual(ordered.toReversed());
+  const second = await atoms(session, { predicate: 'n', sort: 'arg1' });
+  expect(second.slice(0, 4)).toEqual(['n(a, 2)', 'n(-2, 7)', 'n(10, x)', 'n(9, y)']);
+});
+
+test('by an argument conclusions take their places among the stored facts', async () => {
+  const session = await openSession();
+  await session.teach('n(?y) :- m(?x), ?y = ?x * 10');
+  await session.tellAll(['m(1)', 'm(100)', 'n(20)', 'n(3)']);
+  const query = { predicate: 'n', derived: 'true', sort: 'arg0' };
+  expect(await atoms(session, query)).toEqual(['n(3)', 'n(10)', 'n(20)', 'n(1000)']);
+});
+
+test('pages by an argument go on where the last one ended, whatever comes and goes', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(2)', 'p(10)', 'p(a)', 'p(b)', 'p()']);
+  const query = { predicate: 'p', sort: 'arg0', limit: '2' };
+  const page = async (cursor: string | null) => {
+    const { facts, nextCursor } = await session.list({ ...query, ...(cursor === null ? {} : { cursor }) });
+    return { values: facts.map(({ args }) => args[0] ?? null), nextCursor };
+  };
+  const first = await page(null);
+  expect(first.values).toEqual(['2', '10']);
+  await session.forget('p(10)');
+  await session.tellAll(['p(1)', 'p(10.5)']);
+  const second = await page(first.nextCursor);
+  expect(second.values).toEqual(['10.5', 'a']);
+  const third = await page(second.nextCursor);
+  expect(third).toEqual({ values: ['b', null], nextCursor: null });
+  await expect(session.list({ ...query, sort: 'arg1', cursor: first.nextCursor ?? '' })).rejects.toThrow(
+    'cursor',
+  );
+});
+
 test('with a cursor a page by number is of the list that its page was of', async () => {
   const session = await openSession();
   await session.tellAll(['p(a)', 'p(b)', 'p(c)', 'p(d)']);

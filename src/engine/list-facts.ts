@@ -1,7 +1,7 @@
 import { invalid } from './base/errors.ts';
 import { type BrowseContext, storedFact } from './browse.ts';
-import type { FactList, ListFactsQuery, StoredFact } from './contract/facts.ts';
-import type { ListedConclusion, Listing, RelationName } from './kept-listings.ts';
+import { type FactList, type ListFactsQuery, sortedPosition, type StoredFact } from './contract/facts.ts';
+import type { ListedConclusion, Listing, RelationName, SortValue } from './kept-listings.ts';
 import {
   comparePlaces,
   compareRelations,
@@ -69,20 +69,20 @@ function entryAt({ context, time }: Listed, listing: Listing, at: number): Store
 /** A place as a cursor names it: by the relation's name where its place can move. */
 interface Cursor {
   readonly sort: ListFactsQuery['sort'];
-  readonly value: number | RelationName;
+  readonly value: SortValue | RelationName;
   readonly tie: number;
   readonly atom: string;
   readonly time: number;
 }
 
 function writeCursor({ sort, tie, atom }: Place, { query, time }: Listed, { relations }: Listing): string {
-  const relation = query.sort === 'predicate' ? relations[sort] : undefined;
+  const relation = query.sort === 'predicate' ? relations[sort as number] : undefined;
   const value = relation === undefined ? sort : [relation.predicate, relation.arity, relation.negated];
   return JSON.stringify([query.sort, value, tie, atom, time]);
 }
 
 function placeOf({ value, tie, atom }: Cursor, relations: readonly RelationName[]): Place {
-  if (typeof value === 'number') return { sort: value, tie, atom };
+  if (value === null || typeof value !== 'object') return { sort: value, tie, atom };
   const at = relations.findIndex((relation) => compareRelations(relation, value) >= 0);
   if (at < 0) return { sort: relations.length, tie, atom };
   const isThere = compareRelations(relations[at] as RelationName, value) === 0;
@@ -102,11 +102,18 @@ function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
   }
   if (!Array.isArray(parts)) throw refused;
   const [sort, place, tie, atom, time] = parts as unknown[];
-  const value = sort === 'predicate' ? relationNamed(place) : place;
   if (sort !== wanted || typeof tie !== 'number' || typeof atom !== 'string' || typeof time !== 'number')
     throw refused;
-  if (value === null || (typeof value !== 'number' && typeof value !== 'object')) throw refused;
-  return { sort: wanted, value: value as number | RelationName, tie, atom, time };
+  const value = valueNamed(place, wanted);
+  if (value === undefined) throw refused;
+  return { sort: wanted, value, tie, atom, time };
+}
+
+/** What a cursor of this sort names as the value of its entry; undefined where it is no such value. */
+function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value'] | undefined {
+  if (sort === 'predicate') return relationNamed(value) ?? undefined;
+  if (sortedPosition(sort) === null) return typeof value === 'number' ? value : undefined;
+  return value === null || typeof value === 'string' ? value : undefined;
 }
 
 function relationNamed(place: unknown): RelationName | null {

@@ -1,11 +1,13 @@
 import { AtomPart } from './atom-part.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
+import { present } from './base/assert.ts';
 import { compareText } from './base/text-order.ts';
-import type { ListFactsQuery, StoredFact } from './contract/facts.ts';
-import type { FactRow } from './facts/fact-store.ts';
+import { type ListFactsQuery, sortedPosition, type StoredFact } from './contract/facts.ts';
+import type { FactRow, FactStore } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
-import type { ListedConclusion, Listing, ListingState, RelationName } from './kept-listings.ts';
+import type { ListedConclusion, Listing, ListingState, RelationName, SortValue } from './kept-listings.ts';
 import { listedConclusions } from './listed-conclusions.ts';
+import { argumentRanks, compareArguments } from './argument-order.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import type { Pacer } from './solve/evaluation.ts';
@@ -26,7 +28,7 @@ export interface Listed {
 
 /** Where an entry stands in the order: compared from the first field to the last. */
 export interface Place {
-  readonly sort: number;
+  readonly sort: SortValue;
   /** Number of a stored fact; conclusions come after all of those. */
   readonly tie: number;
   /** The atom of a conclusion, '' of a stored fact. */
@@ -37,7 +39,13 @@ export interface Place {
 const tieOfConclusions = 2 ** 32;
 
 export function comparePlaces(left: Place, right: Place): number {
-  return left.sort - right.sort || left.tie - right.tie || compareText(left.atom, right.atom);
+  return compareSorts(left.sort, right.sort) || left.tie - right.tie || compareText(left.atom, right.atom);
+}
+
+function compareSorts(left: SortValue, right: SortValue): number {
+  return typeof left === 'number' && typeof right === 'number'
+    ? left - right
+    : compareArguments(left as string | null, right as string | null);
 }
 
 export function compareRelations(left: RelationName, right: RelationName): number {
@@ -248,10 +256,17 @@ async function concluded(listed: Listed, relations: readonly RelationName[]): Pr
     for (const fact of await listedConclusions(context, scopeChoice(query), relation, time)) {
       const atom = atomOf(fact);
       if (part !== null && !atom.toLowerCase().includes(part)) continue;
-      entries.push({ sort: sort === 'predicate' ? place : (fact[sort] ?? Number.MAX_VALUE), atom, fact });
+      entries.push({ sort: sortOfConclusion(fact, sort, place), atom, fact });
     }
   }
   return entries;
+}
+
+function sortOfConclusion(fact: StoredFact, sort: ListFactsQuery['sort'], place: number): SortValue {
+  if (sort === 'predicate') return place;
+  if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return fact[sort];
+  if (sort === 'validUntil') return fact.validUntil ?? Number.MAX_VALUE;
+  return fact.args[present(sortedPosition(sort), 'all else is an argument')] ?? null;
 }
 
 function atomOf(fact: StoredFact): string {
@@ -272,16 +287,20 @@ async function inOrder(
     return { relations, conclusions, ...(await byNumbers(stored, ofPlace, pacer)) };
   const storedCount = stored.rows.length;
   const count = storedCount + conclusions.length;
-  const sorts = new Float64Array(count);
   const numbers = new Int32Array(storedCount);
+  const values: SortValue[] = [];
   for (let at = 0; at < storedCount; at++) {
     const place = stored.places[at] as number;
     const fact = { relation: ofPlace[place] as StoredRelation, row: stored.rows[at] as number };
-    sorts[at] = sortValue(listed, fact, place);
+    values.push(sortValue(listed, fact, place));
     numbers[at] = numberOf(fact);
     if ((at & 0xfff) === 0xfff) await pacer.breathe();
   }
-  for (const [at, { sort }] of conclusions.entries()) sorts[storedCount + at] = sort;
+  for (const { sort } of conclusions) values.push(sort);
+  const sorts =
+    sortedPosition(listed.query.sort) === null
+      ? Float64Array.from(values as number[])
+      : await argumentRanks(values as (string | null)[], pacer);
   const atomAt = (entry: number): string => (conclusions[entry - storedCount] as ListedConclusion).atom;
   const compare = (left: number, right: number): number => {
     const difference = (sorts[left] as number) - (sorts[right] as number);
@@ -336,15 +355,23 @@ async function byNumbers(
 }
 
 /** What the entry is sorted by; `place` is that of its relation. */
-function sortValue({ context, query, time }: Listed, fact: FactRow, place: number): number {
+function sortValue({ context, query, time }: Listed, fact: FactRow, place: number): SortValue {
   const { database, tenant } = context;
   const { sort } = query;
   if (sort === 'predicate') return place;
+  const position = sortedPosition(sort);
+  if (position !== null) return argumentAt(tenant.facts, fact, position);
   if (sort === 'validUntil')
     return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
   const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
   if (sort === 'createdAt') return createdAt;
   return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, time).salience;
+}
+
+function argumentAt({ dictionary }: FactStore, { relation, row }: FactRow, position: number): string | null {
+  return position < relation.arity
+    ? dictionary.text((relation.columns[position] as Int32Array)[row] as number)
+    : null;
 }
 
 function numberOf(fact: FactRow): number {

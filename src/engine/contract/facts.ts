@@ -270,6 +270,20 @@ export const storedFactSchema = z.object({
 export type StoredFact = z.output<typeof storedFactSchema>;
 
 export const factSortKeys = ['predicate', 'createdAt', 'updatedAt', 'salience', 'validUntil'] as const;
+const argumentSort = /^arg(\d|[1-5]\d|6[0-3])$/;
+
+/** What a listing of facts is sorted by; `argN`: by the argument at position N, from 0. */
+export type FactSort = (typeof factSortKeys)[number] | `arg${number}`;
+
+const factSortSchema = z.union([z.enum(factSortKeys), z.string().regex(argumentSort)], {
+  error: `a listing is sorted by ${factSortKeys.join(', ')} or argN, where N is the position of an argument, 0 to 63`,
+});
+
+/** The position of the argument that a listing is sorted by; null where it is sorted by something else. */
+export function sortedPosition(sort: FactSort): number | null {
+  const [, position] = argumentSort.exec(sort) ?? [];
+  return position === undefined ? null : Number(position);
+}
 
 /** The query string of GET /facts. */
 export const listFactsQuerySchema = z
@@ -279,7 +293,13 @@ export const listFactsQuerySchema = z
     q: optional(z.string()).describe('A part of the rendered atom, case-insensitive'),
     truthVal: optional(queryFlag),
     derived: defaulted(queryFlag, false).describe('true: the derivable conclusions of predicate too'),
-    sort: defaulted(z.enum(factSortKeys), 'predicate'),
+    sort: defaulted(
+      factSortSchema.transform((sort) => sort as FactSort),
+      'predicate',
+    ).describe(
+      'argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that ' +
+        'have no such argument. It needs predicate',
+    ),
     order: defaulted(z.enum(['asc', 'desc']), 'asc'),
     limit: defaulted(queryInteger(1, 1000), 100),
     cursor: optional(z.string()).describe('nextCursor of the page before, for the same query'),
@@ -292,6 +312,12 @@ export const listFactsQuerySchema = z
   .superRefine((query, context) => {
     if (query.derived && query.predicate === null)
       context.addIssue({ code: 'custom', path: ['predicate'], message: 'derived=true needs predicate' });
+    if (sortedPosition(query.sort) !== null && query.predicate === null)
+      context.addIssue({
+        code: 'custom',
+        path: ['predicate'],
+        message: `sort=${query.sort} needs predicate`,
+      });
   });
 export type ListFactsQuery = z.output<typeof listFactsQuerySchema>;
 

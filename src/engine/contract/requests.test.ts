@@ -111,12 +111,17 @@ test('the query string of a listing is read as text, with its defaults', () => {
     offset: null,
   });
   expect(paths(listFactsQuerySchema, { derived: 'true' })).toEqual(['predicate']);
+  expect(paths(listFactsQuerySchema, { sort: 'arg0' })).toEqual(['predicate']);
+  expect(listFactsQuerySchema.parse({ predicate: 'p', sort: 'arg63' }).sort).toBe('arg63');
   for (const [field, value] of [
     ['limit', '0'],
     ['limit', '1001'],
     ['limit', '1e2'],
     ['truthVal', '1'],
     ['sort', 'age'],
+    ['sort', 'arg64'],
+    ['sort', 'arg-1'],
+    ['sort', 'arg01'],
     ['order', 'up'],
     ['page', '2'],
   ] as const)

@@ -76,6 +76,12 @@ export function compareConstants(left: string, right: string): number {
   return isNumber(left) && isNumber(right) ? compareNumbers(left, right) : compareText(left, right);
 }
 
+/** An order of all constants: numbers before text, numerically; text by code point. `1` and `1.0` are equal. */
+export function compareNumbersFirst(left: string, right: string): number {
+  const isLeft = isNumber(left);
+  return isLeft === isNumber(right) ? compareConstants(left, right) : isLeft ? -1 : 1;
+}
+
 /** What `=` means: the same number, or the same text. */
 export function equalConstants(left: string, right: string): boolean {
   return left === right || (isNumber(left) && isNumber(right) && compareNumbers(left, right) === 0);

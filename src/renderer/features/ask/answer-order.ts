@@ -4,7 +4,7 @@
  * Numbers stand before texts, each by the order of the language's comparisons; answers that are equal in the column stay
  * in the order in which they came. Pure.
  */
-import { compareConstants, isNumber } from '../../../engine/logic/numbers.ts';
+import { compareNumbersFirst } from '../../../engine/logic/numbers.ts';
 
 export interface AnswerSort {
   /** A variable without its question mark; null: the whole answer. */
@@ -38,11 +38,6 @@ export function nextSort(current: AnswerSort | null, column: string | null): Ans
   return current.direction === 'asc' ? { column, direction: 'desc' } : null;
 }
 
-function compareValues(left: string, right: string): number {
-  const isLeft = isNumber(left);
-  return isLeft === isNumber(right) ? compareConstants(left, right) : isLeft ? -1 : 1;
-}
-
 /** The answers in that order; the same object where there is none. */
 export function inOrder<Of extends Answers>(answers: Of, sort: AnswerSort | null): Of {
   if (sort === null) return answers;
@@ -51,7 +46,7 @@ export function inOrder<Of extends Answers>(answers: Of, sort: AnswerSort | null
   const keys = column === null ? results : bindings.map((row) => row[column] ?? '');
   const sign = sort.direction === 'asc' ? 1 : -1;
   const places = Array.from(results, (_, index) => index).sort(
-    (left, right) => sign * compareValues(keys[left] ?? '', keys[right] ?? '') || left - right,
+    (left, right) => sign * compareNumbersFirst(keys[left] ?? '', keys[right] ?? '') || left - right,
   );
   return {
     ...answers,
