@@ -3,18 +3,19 @@
  * stored at once, or staged beside the other edits.
  */
 import { Button, Group, Modal, Tabs } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
+import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
-import { formatAmount } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { formatAmount, formatTime } from '../../ui/format.ts';
+import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
 import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
 import { FactFormFields } from './fact-form-fields.tsx';
@@ -27,12 +28,66 @@ interface PartProps {
   onDone: () => void;
 }
 
-function StatementsForm({ onStage, onDone }: PartProps) {
+interface DraftLineProps {
+  /** Epoch ms; null: not known. */
+  at: number | null;
+  onClear: () => void;
+}
+
+/** Says that what stands in the editor was written before, with the way to be rid of it. */
+function DraftLine({ at, onClear }: DraftLineProps) {
+  return (
+    <p className={styles.draftLine}>
+      <span className="dim">{at === null ? 'A draft that was kept.' : `Draft from ${formatTime(at)}.`}</span>
+      <Button variant="subtle" size="compact-xs" onClick={onClear}>
+        Clear
+      </Button>
+    </p>
+  );
+}
+
+interface TableOfferProps {
+  table: PastedTable;
+  onTable: () => void;
+}
+
+function TableOffer({ table, onTable }: TableOfferProps) {
+  const size = `${formatAmount(table.rows, 'row')} and ${formatAmount(table.columns, 'column')}`;
+  return (
+    <Banner action={<Button onClick={onTable}>Read as a table…</Button>}>
+      This looks like a table of {size}. Read as a table, its columns become the arguments of a predicate.
+    </Banner>
+  );
+}
+
+function Problems({ problems }: { problems: readonly string[] }) {
+  return (
+    <div role="status">
+      <ul className={styles.problems}>
+        {problems.slice(0, 5).map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsDialogProps, 'onTable'>) {
   const { space } = useSession();
-  const [text, setText] = useDraft(`facts.${space.database}.${space.tenant}`);
+  const draft = `facts.${space.database}.${space.tenant}`;
+  const [text, setText] = useDraft(draft);
+  const [found, setFound] = useState(() => (text === '' ? null : { at: draftTime(draft) }));
   const write = useWrite('assertFacts');
   const { facts, problems } = factsOfStatements(text);
   const isReady = facts.length > 0 && problems.length === 0;
+  const table = useMemo(() => (problems.length === 0 ? null : pastedTable(text)), [problems.length, text]);
+
+  /** Gone from the browser too, so that it does not come again. */
+  function clear(): void {
+    setText('');
+    dropDraft(draft);
+    setFound(null);
+  }
 
   function onAssert(written: string): void {
     const stated = factsOfStatements(written);
@@ -64,6 +119,7 @@ function StatementsForm({ onStage, onDone }: PartProps) {
 
   return (
     <>
+      {found !== null && text !== '' && <DraftLine at={found.at} onClear={clear} />}
       <div className={styles.statements}>
         <LazyCodeEditor
           label="Facts as statements"
@@ -71,6 +127,7 @@ function StatementsForm({ onStage, onDone }: PartProps) {
           value={text}
           onChange={setText}
           onSubmit={onAssert}
+          onEscape={onDone}
           lines={[6, 16]}
           autoFocus
         />
@@ -79,14 +136,16 @@ function StatementsForm({ onStage, onDone }: PartProps) {
         One fact a full stop; a minus in front says that it is explicitly not so.
         {space.scope.kind === 'named' && ` They go into scope ${space.scope.name}.`}
       </p>
-      {text.trim() !== '' && problems.length > 0 && (
-        <div role="status">
-          <ul className={styles.problems}>
-            {problems.slice(0, 5).map((problem) => (
-              <li key={problem}>{problem}</li>
-            ))}
-          </ul>
-        </div>
+      {table !== null ? (
+        <TableOffer
+          table={table}
+          onTable={() => {
+            clear();
+            onTable(table);
+          }}
+        />
+      ) : (
+        text.trim() !== '' && problems.length > 0 && <Problems problems={problems} />
       )}
       {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
       <Group justify="flex-end" mt="md">
@@ -160,10 +219,12 @@ interface AddFactsDialogProps {
   /** Filled in where a predicate is chosen. */
   predicate: string | undefined;
   onStage: (facts: readonly FactContent[]) => void;
+  /** What was pasted is a table, to be read as one. */
+  onTable: (table: PastedTable) => void;
   onClose: () => void;
 }
 
-export function AddFactsDialog({ predicate, onStage, onClose }: AddFactsDialogProps) {
+export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFactsDialogProps) {
   return (
     <Modal opened onClose={onClose} title="Add facts" size="lg">
       <Tabs defaultValue="statements">
@@ -172,7 +233,7 @@ export function AddFactsDialog({ predicate, onStage, onClose }: AddFactsDialogPr
           <Tabs.Tab value="form">Form</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="statements">
-          <StatementsForm onStage={onStage} onDone={onClose} />
+          <StatementsForm onStage={onStage} onTable={onTable} onDone={onClose} />
         </Tabs.Panel>
         <Tabs.Panel value="form">
           <OneFactForm predicate={predicate} onStage={onStage} onDone={onClose} />

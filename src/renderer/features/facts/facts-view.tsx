@@ -6,6 +6,7 @@
  */
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { pastedName, type PastedTable } from '../../api/delimited.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { FactDetail, type ShownFact } from './fact-detail.tsx';
@@ -27,6 +28,8 @@ const AddFactsDialog = lazy(async () => ({
 interface FactsViewProps {
   search: FactsSearch;
   onSearch: (search: FactsSearch) => void;
+  /** Opens the import of a file. */
+  onImport: (file: File) => void;
 }
 
 /** What is open beside the grid has no address: a conclusion, or a row that is not stored yet. */
@@ -47,7 +50,7 @@ interface ShownRow {
 }
 
 /** What is open beside the grid. */
-function useShownRow({ search, onSearch }: FactsViewProps): ShownRow {
+function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSearch'>): ShownRow {
   const [unaddressed, setUnaddressed] = useState<Unaddressed | null>(null);
   const [form, setForm] = useState<FormField | null>(null);
 
@@ -113,6 +116,13 @@ export function FactsView(props: FactsViewProps) {
     staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
   }
 
+  function onTable({ text, kind }: PastedTable): void {
+    // Its name proposes that of the predicate.
+    const name = `${search.predicate ?? pastedName}.${kind}`;
+    setIsAdding(false);
+    props.onImport(new File([text], name));
+  }
+
   useStagingKeys({
     onApply: () => void onApply(),
     onUndo: () => void staging.undo(),
@@ -158,10 +168,15 @@ export function FactsView(props: FactsViewProps) {
           }}
         />
       )}
-      <PasteRows predicate={search.predicate} onStage={onStage} />
+      <PasteRows predicate={search.predicate} onStage={onStage} onTable={onTable} />
       {isAdding && (
         <Suspense fallback={null}>
-          <AddFactsDialog predicate={search.predicate} onStage={onStage} onClose={() => setIsAdding(false)} />
+          <AddFactsDialog
+            predicate={search.predicate}
+            onStage={onStage}
+            onTable={onTable}
+            onClose={() => setIsAdding(false)}
+          />
         </Suspense>
       )}
     </>
