@@ -87,7 +87,9 @@ test('a spreadsheet pasted into the dialog becomes facts by its columns, and is 
   await expect(rows).toContainText('the row has 2 columns, the header 3');
   await importing.getByRole('button', { name: 'Import', exact: true }).click();
   await expect(importing).toContainText('1 row that failed');
-  const told = await page.request.get(`${service.url}/facts?predicate=payment`);
+  const headers = { 'X-Tenant-ID': 'default' };
+  const listed = () => page.request.get(`${service.url}/facts?predicate=payment`, { headers });
+  const told = await listed();
   const { facts } = (await told.json()) as { facts: { args: string[] }[] };
   expect(facts.map(({ args }) => args).sort()).toEqual([
     ['1,5', 'ann', 'two\nlines'],
@@ -96,9 +98,7 @@ test('a spreadsheet pasted into the dialog becomes facts by its columns, and is 
   ]);
   await importing.getByRole('button', { name: /^Undo the import/ }).click();
   await expect
-    .poll(
-      async () => (await (await page.request.get(`${service.url}/facts?predicate=payment`)).json()) as object,
-    )
+    .poll(async () => (await (await listed()).json()) as object)
     .toMatchObject({ total: 0 });
   await page.keyboard.press('Escape');
   await openDialog(page);

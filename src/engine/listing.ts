@@ -2,7 +2,7 @@ import { AtomPart } from './atom-part.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import { present } from './base/assert.ts';
 import { compareText } from './base/text-order.ts';
-import { type ListFactsQuery, sortedPosition, type StoredFact } from './contract/facts.ts';
+import { isTextSort, type ListFactsQuery, sortedPosition, type StoredFact } from './contract/facts.ts';
 import type { FactRow, FactStore } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import type { ListedConclusion, Listing, ListingState, RelationName, SortValue } from './kept-listings.ts';
@@ -266,6 +266,8 @@ function sortOfConclusion(fact: StoredFact, sort: ListFactsQuery['sort'], place:
   if (sort === 'predicate') return place;
   if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return fact[sort];
   if (sort === 'validUntil') return fact.validUntil ?? Number.MAX_VALUE;
+  if (sort === 'scope') return fact.scope;
+  if (sort === 'truthVal' || sort === 'derived') return Number(fact[sort]);
   return fact.args[present(sortedPosition(sort), 'all else is an argument')] ?? null;
 }
 
@@ -298,9 +300,9 @@ async function inOrder(
   }
   for (const { sort } of conclusions) values.push(sort);
   const sorts =
-    sortedPosition(listed.query.sort) === null
-      ? Float64Array.from(values as number[])
-      : await argumentRanks(values as (string | null)[], pacer);
+    isTextSort(listed.query.sort)
+      ? await argumentRanks(values as (string | null)[], pacer)
+      : Float64Array.from(values as number[]);
   const atomAt = (entry: number): string => (conclusions[entry - storedCount] as ListedConclusion).atom;
   const compare = (left: number, right: number): number => {
     const difference = (sorts[left] as number) - (sorts[right] as number);
@@ -363,6 +365,9 @@ function sortValue({ context, query, time }: Listed, fact: FactRow, place: numbe
   if (position !== null) return argumentAt(tenant.facts, fact, position);
   if (sort === 'validUntil')
     return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
+  if (sort === 'scope') return tenant.facts.scopeOf(fact);
+  if (sort === 'truthVal') return Number(!fact.relation.negated);
+  if (sort === 'derived') return 0;
   const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
   if (sort === 'createdAt') return createdAt;
   return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, time).salience;
