@@ -140,6 +140,7 @@ export function FactsView(props: FactsViewProps) {
         row.setForm('validFrom');
       }}
       onAdd={() => setIsAdding(true)}
+      onRetract={setRetracting}
       footer={<StagedBar staging={staging} onApply={() => void onApply()} onShow={row.showFact} />}
     />
   );

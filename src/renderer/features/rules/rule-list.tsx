@@ -17,6 +17,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { ListOrGraph } from './list-or-graph.tsx';
 import { ruleColumns } from './rule-columns.tsx';
+import { ruleMenu } from './rule-menu.tsx';
 import { type RuleSort, ruleSortOf, rulesInOrder } from './rule-order.ts';
 import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
@@ -138,6 +139,10 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
         if (rule !== undefined) onEdit(rule);
       }}
       onKey={onKey}
+      menu={(index) => {
+        const rule = rules[index];
+        return rule === undefined ? [] : ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining });
+      }}
     />
   );
 }
