@@ -19,7 +19,9 @@ const menu = (page: Page) => page.getByRole('menu', { name: 'Facts: the row' });
 
 async function firstColumn(page: Page): Promise<string> {
   const cells = await rowsOf(page, 'Facts').getByRole('gridcell').first().allTextContents();
-  return cells.length === 0 ? '' : (await rowsOf(page, 'Facts').allTextContents()).map((text) => text[0]).join('');
+  return cells.length === 0
+    ? ''
+    : (await rowsOf(page, 'Facts').allTextContents()).map((text) => text[0]).join('');
 }
 
 test('a double click edits the cell that it is on, also where the first click opens a pane', async ({
@@ -38,7 +40,10 @@ test('a double click edits the cell that it is on, also where the first click op
   await expect(editor).toBeFocused();
 });
 
-test('every column sorts up, down and not at all, by its header and by the keyboard', async ({ page, service }) => {
+test('every column sorts up, down and not at all, by its header and by the keyboard', async ({
+  page,
+  service,
+}) => {
   await prepare(page, service);
   await open(page, service, '/facts?predicate=road');
   const grid = page.getByRole('grid', { name: 'Facts' });
@@ -66,7 +71,10 @@ test('every column sorts up, down and not at all, by its header and by the keybo
   await expect.poll(async () => (await firstColumn(page))[0]).toBe('b');
 });
 
-test('a row has a menu by the pointer and by the keyboard, which does what it says', async ({ page, service }) => {
+test('a row has a menu by the pointer and by the keyboard, which does what it says', async ({
+  page,
+  service,
+}) => {
   await prepare(page, service);
   await open(page, service, '/facts?predicate=road&sort=arg0');
   const grid = page.getByRole('grid', { name: 'Facts' });
@@ -76,7 +84,14 @@ test('a row has a menu by the pointer and by the keyboard, which does what it sa
     await row.getByRole('gridcell').nth(1).click({ button: 'right' });
     await expect(menu(page)).toBeVisible();
     await expect(row).toHaveAttribute('aria-selected', 'true');
-    for (const item of ['Why', 'Copy as TSV', 'Copy as JSON', 'Copy as statements', 'Filter by 10', 'Ask about 10'])
+    for (const item of [
+      'Why',
+      'Copy as TSV',
+      'Copy as JSON',
+      'Copy as statements',
+      'Filter by 10',
+      'Ask about 10',
+    ])
       await expect(menu(page).getByRole('menuitem', { name: item, exact: false }).first()).toBeVisible();
     await page.keyboard.press('Escape');
     await expect(menu(page)).toBeHidden();
@@ -94,20 +109,26 @@ test('a row has a menu by the pointer and by the keyboard, which does what it sa
 
   await test.step('a cell is edited out of it', async () => {
     await row.getByRole('gridcell').nth(1).click({ button: 'right' });
-    await menu(page).getByRole('menuitem', { name: /^Edit the cell/ }).click();
+    await menu(page)
+      .getByRole('menuitem', { name: /^Edit the cell/ })
+      .click();
     await expect(grid.getByRole('textbox')).toHaveValue('10');
     await page.keyboard.press('Escape');
   });
 
   await test.step('a row is marked removed', async () => {
     await row.getByRole('gridcell').nth(1).click({ button: 'right' });
-    await menu(page).getByRole('menuitem', { name: /^Mark removed/ }).click();
+    await menu(page)
+      .getByRole('menuitem', { name: /^Mark removed/ })
+      .click();
     await expect(row).toContainText('removed');
   });
 
   await test.step('a question about a constant is opened', async () => {
     await row.getByRole('gridcell').nth(1).click({ button: 'right' });
-    await menu(page).getByRole('menuitem', { name: /^Ask about/ }).click();
+    await menu(page)
+      .getByRole('menuitem', { name: /^Ask about/ })
+      .click();
     await expect(page.getByRole('grid', { name: 'Answers' })).toContainText('10');
   });
 });

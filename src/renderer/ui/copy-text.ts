@@ -5,7 +5,9 @@ import { notifyHint } from './notify.tsx';
 export async function copyText(text: string): Promise<boolean> {
   // Browsers have it on secure pages alone.
   if (!('clipboard' in navigator)) {
-    notifyHint('This browser lets no page copy here. Mark the text and copy it by the browser, or save it to a file.');
+    notifyHint(
+      'This browser lets no page copy here. Mark the text and copy it by the browser, or save it to a file.',
+    );
     return false;
   }
   await navigator.clipboard.writeText(text);

@@ -450,7 +450,12 @@ function useRowMenu<Row>(
       open === null || !hasItems
         ? null
         : createPortal(
-            <RowMenu label={`${label}: the row`} at={open.at} groups={groups} onClose={() => setOpen(null)} />,
+            <RowMenu
+              label={`${label}: the row`}
+              at={open.at}
+              groups={groups}
+              onClose={() => setOpen(null)}
+            />,
             document.body,
           ),
     onKeyDown(event) {

@@ -33,11 +33,6 @@ interface RowMenuProps {
   onClose: () => void;
 }
 
-/** The first item has the focus, once the menu stands where it belongs. */
-function focused(item: HTMLButtonElement | null): void {
-  if (item !== null) requestAnimationFrame(() => item.focus({ preventScroll: true }));
-}
-
 function Item({ item, isFirst }: { item: RowMenuItem; isFirst: boolean }) {
   const { label, icon, keys, isDangerous, reason = null, onClick } = item;
   return (
@@ -45,7 +40,7 @@ function Item({ item, isFirst }: { item: RowMenuItem; isFirst: boolean }) {
       leftSection={icon ?? <span style={{ width: 15 }} />}
       rightSection={keys === undefined ? undefined : <span className="dim">{keysLabel(keys)}</span>}
       {...(isDangerous === undefined ? {} : { color: 'red' })}
-      {...(isFirst ? { ref: focused } : {})}
+      {...(isFirst ? { 'data-autofocus': true } : {})}
       {...(reason === null ? { onClick } : { disabled: true, title: reason })}
     >
       {label}
@@ -66,7 +61,8 @@ export function RowMenu({ label, at, groups, onClose }: RowMenuProps) {
       width={280}
       // The key that opened it is still on its way when the menu is there.
       clickOutsideEvents={['mousedown', 'touchstart']}
-      trapFocus={false}
+      // The first item has the focus, not what stands before it.
+      withInitialFocusPlaceholder={false}
       returnFocus
       withinPortal
     >

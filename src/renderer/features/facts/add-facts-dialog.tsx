@@ -7,6 +7,8 @@ import { useMemo, useState } from 'react';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { type PastedTable, pastedTable } from '../../api/delimited.ts';
+import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
+import { recordStuck } from '../../api/history.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
@@ -20,6 +22,9 @@ import { contentOfInput } from './edit-form.ts';
 import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
 import { FactFormFields } from './fact-form-fields.tsx';
 import type { FactContent } from './staged-edits.ts';
+import { mergedContent, storedContent } from './look-up.ts';
+import { recordChanges } from './staging-actions.ts';
+import { nameOfFacts } from './stage-row.ts';
 import { factsOfStatements } from './statements.ts';
 import styles from './facts.module.css';
 
@@ -73,7 +78,8 @@ function Problems({ problems }: { problems: readonly string[] }) {
 }
 
 function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsDialogProps, 'onTable'>) {
-  const { space } = useSession();
+  const session = useSession();
+  const { space } = session;
   const draft = `facts.${space.database}.${space.tenant}`;
   const [text, setText] = useDraft(draft);
   const [found, setFound] = useState(() => (text === '' ? null : { at: draftTime(draft) }));
@@ -89,15 +95,20 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
     setFound(null);
   }
 
-  function onAssert(written: string): void {
+  async function onAssert(written: string): Promise<void> {
     const stated = factsOfStatements(written);
     if (stated.facts.length === 0 || stated.problems.length > 0 || write.isPending) return;
     const scope = scopeFieldsOf(space.scope);
+    const wanted = stated.facts.map((fact) => ({ ...fact, ...scope }));
+    // What was known before is not taken back by an undo. That it cannot be looked up is said by the write itself.
+    const looked = unknownFacts(session, wanted).catch(() => null);
+    const unknown = await looked;
     write.mutate(
-      { body: { facts: stated.facts.map((fact) => ({ ...fact, ...scope })) } },
+      { body: { facts: wanted } },
       {
-        onSuccess: ({ asserted, updated, unchanged }) => {
+        onSuccess: ({ asserted, updated, unchanged, generation }) => {
           const known = updated + unchanged;
+          recordAsserted(session, `asserted ${nameOfFacts(wanted)}`, unknown, generation);
           notifyDone(
             known === 0
               ? `${formatAmount(asserted, 'fact')} asserted`
@@ -126,7 +137,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
           placeholder={'parent(alice, bob).\n-likes(bob, coffee).'}
           value={text}
           onChange={setText}
-          onSubmit={onAssert}
+          onSubmit={(written) => void onAssert(written)}
           onEscape={onDone}
           lines={[6, 16]}
           autoFocus
@@ -152,7 +163,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
         <Button variant="default" disabled={!isReady} onClick={onStageAll}>
           {facts.length > 1 ? `Stage ${formatAmount(facts.length, 'fact')}` : 'Stage'}
         </Button>
-        <Button disabled={!isReady} loading={write.isPending} onClick={() => onAssert(text)}>
+        <Button disabled={!isReady} loading={write.isPending} onClick={() => void onAssert(text)}>
           {facts.length > 1 ? `Assert ${formatAmount(facts.length, 'fact')}` : 'Assert'}
         </Button>
       </Group>
@@ -161,7 +172,8 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
 }
 
 function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: string | undefined }) {
-  const { space } = useSession();
+  const session = useSession();
+  const { space, call } = session;
   const [form, setForm] = useState<FactForm>({
     ...emptyForm,
     predicate: predicate ?? '',
@@ -171,15 +183,23 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
   const write = useWrite('assertFact');
   const { body, problems } = factOfForm(form);
 
-  function onAssert(): void {
+  async function onAssert(): Promise<void> {
     setWasTried(true);
-    if (Object.keys(problems).length > 0) return;
+    const outcome = validate(factInputSchema, body);
+    if (Object.keys(problems).length > 0 || !outcome.ok || write.isPending) return;
+    const after = contentOfInput(outcome.value);
+    // That it cannot be looked up is said by the write itself.
+    const before = await storedContent(call, after).catch(() => undefined);
     // The form validated the body against the very schema of the request.
     write.mutate(
       { body: body as Parameters<typeof write.mutate>[0]['body'] },
       {
-        onSuccess: ({ status, atom }) => {
+        onSuccess: ({ status, atom, generation }) => {
           notifyDone(`${atom}: ${status}`);
+          const label = `asserted ${atom}`;
+          if (before === undefined) recordStuck(space, label, 'what was there before is not known');
+          else if (status !== 'unchanged')
+            recordChanges(session, label, [{ before, after: mergedContent(before, after) }], generation);
           onDone();
         },
       },
@@ -198,7 +218,7 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onAssert();
+        void onAssert();
       }}
     >
       <FactFormFields form={form} onForm={setForm} problems={wasTried ? problems : {}} />

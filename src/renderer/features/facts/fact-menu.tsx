@@ -70,7 +70,8 @@ function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string)
       onClick: () => void navigate({ to: '/ask', search: { question: questionAbout(fact, index) } }),
     };
     if (cell.kind === 'fact') return [ask];
-    const filter = cell.kind === 'truth' ? { truth: fact.truthVal ? 'true' : 'false' } as const : { q: text };
+    const filter =
+      cell.kind === 'truth' ? ({ truth: fact.truthVal ? 'true' : 'false' } as const) : { q: text };
     return [
       { label: 'Copy the value', icon: <IconCopy {...icon} />, onClick: () => void copy(text, 'the value') },
       ...(cell.kind === 'scope'

@@ -19,7 +19,7 @@ import { StagedBar } from './staged-bar.tsx';
 import { type FactContent, stageAdded } from './staged-edits.ts';
 import type { FactRow } from './staged-rows.ts';
 import { useStaging } from './use-staging.ts';
-import { useStagingKeys } from './use-staging-keys.ts';
+import { useApplyKey } from './use-apply-key.ts';
 
 const AddFactsDialog = lazy(async () => ({
   default: (await import('./add-facts-dialog.tsx')).AddFactsDialog,
@@ -123,11 +123,7 @@ export function FactsView(props: FactsViewProps) {
     props.onImport(new File([text], name));
   }
 
-  useStagingKeys({
-    onApply: () => void onApply(),
-    onUndo: () => void staging.undo(),
-    onRedo: () => void staging.redo(),
-  });
+  useApplyKey(() => void onApply());
 
   const grid = (
     <FactGrid

@@ -7,6 +7,7 @@ import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderAtom } from '../../../engine/logic/print.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
 import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DataGrid } from '../../ui/data-grid.tsx';
@@ -18,6 +19,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import { ListOrGraph } from './list-or-graph.tsx';
 import { ruleColumns } from './rule-columns.tsx';
 import { ruleMenu } from './rule-menu.tsx';
+import { recordChanged, recordDeleted } from './rule-steps.ts';
 import { type RuleSort, ruleSortOf, rulesInOrder } from './rule-order.ts';
 import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
@@ -33,6 +35,7 @@ interface DeleteDialogProps {
 
 /** Deletes the rule that it shows, and no other that it has become meanwhile. */
 function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
+  const session = useSession();
   const remove = useWrite('deleteRule');
   const [seen, setSeen] = useState(rule);
   const isChanged = now !== undefined && now.etag !== seen.etag;
@@ -41,6 +44,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
       { params: { id: seen.id }, ifMatch: seen.etag },
       {
         onSuccess: ({ dependentsCount }) => {
+          recordDeleted(session, seen);
           notifyDone(`Deleted; ${formatAmount(dependentsCount, 'known conclusion')} withdrawn`);
           onClose();
         },
@@ -102,6 +106,7 @@ interface RuleRowsProps {
 }
 
 function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps) {
+  const session = useSession();
   const update = useWrite('updateRule');
   const explaining = useExplaining();
   const reason = useReason('updateRule');
@@ -112,7 +117,18 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   function onToggle(rule: StoredRule): void {
     update.mutate(
       { params: { id: rule.id }, body: { enabled: !rule.enabled } },
-      { onError: (failed) => notifyFailure(failureOf(failed)) },
+      {
+        onSuccess: ({ id, etag }) => {
+          const enabled = !rule.enabled;
+          recordChanged(session, enabled ? 'switched on' : 'switched off', rule, {
+            ...rule,
+            enabled,
+            id,
+            etag,
+          });
+        },
+        onError: (failed) => notifyFailure(failureOf(failed)),
+      },
     );
   }
 
@@ -141,7 +157,9 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
       onKey={onKey}
       menu={(index) => {
         const rule = rules[index];
-        return rule === undefined ? [] : ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining });
+        return rule === undefined
+          ? []
+          : ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining });
       }}
     />
   );
