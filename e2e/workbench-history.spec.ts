@@ -96,6 +96,7 @@ test('what was asserted, switched off and deleted comes back step by step, from 
 test('a step that somebody else stands against says why, and the one before it can still be undone', async ({
   page,
   service,
+  watched,
 }) => {
   await open(page, service, '/facts');
   await assert(page, 'p(a).');
@@ -112,4 +113,6 @@ test('a step that somebody else stands against says why, and the one before it c
   await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => count(page, service, 'p')).toBe(1);
   await expect(steps.first()).toContainText('asserted p(a)');
+  // The refused step is the one complaint of the browser.
+  expect(watched.complaints.splice(0)).toHaveLength(1);
 });

@@ -39,7 +39,7 @@ export interface History extends Steps {
   readonly running: Way | null;
   /** Why the last step could not be taken. */
   readonly failure: Failure | null;
-  /** What was done last, in words. */
+  /** What was staged last, in words; of what is stored there is a notice. */
   readonly said: string;
 }
 
@@ -99,7 +99,8 @@ export function record(
   kind: Step['kind'] = 'stored',
 ): Step {
   const step: Step = { kind, label, act, stuck: null };
-  historyOf(space).setState((history) => ({ ...withStep(history, step), failure: null, said: label }));
+  const said = kind === 'staged' ? label : '';
+  historyOf(space).setState((history) => ({ ...withStep(history, step), failure: null, said }));
   return step;
 }
 
@@ -125,7 +126,7 @@ export async function move(
   store.setState({ running: way, failure: null });
   try {
     const act = await step.act();
-    const said = `${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}`;
+    const said = step.kind === 'staged' ? `${way === 'undo' ? 'Undone' : 'Done again'}: ${step.label}` : '';
     store.setState((history) => ({ ...withMoved(history, way, step, act), said }));
     return step;
   } catch (error) {

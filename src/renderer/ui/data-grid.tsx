@@ -431,12 +431,19 @@ function useRowMenu<Row>(
   { columns, count, menu, label, rowAt }: DataGridProps<Row>,
   active: Place,
   take: (place: Place) => void,
+  gridRef: RefObject<HTMLElement | null>,
 ): GridMenu {
   const [open, setOpen] = useState<OpenMenu | null>(null);
 
   function show(place: Place, at: MenuPoint): void {
     take(place);
     setOpen({ place, at });
+  }
+
+  /** The focus goes back; what an item opens takes it after that. */
+  function close(): void {
+    setOpen(null);
+    gridRef.current?.focus();
   }
 
   const column = open === null ? undefined : columns[open.place.column]?.id;
@@ -454,7 +461,7 @@ function useRowMenu<Row>(
               label={`${label}: the row`}
               at={open.at}
               groups={groups}
-              onClose={() => setOpen(null)}
+              onClose={close}
             />,
             document.body,
           ),
@@ -602,10 +609,11 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const goTo = ({ row, column }: Place) => setCursor({ row, column: columns[column]?.id ?? null });
   const { open, ...acts } = useGridActs(props, active, virtual, goTo);
   useDoubleClick(scrollRef, open);
-  const rowMenu = useRowMenu(props, active, (place) => {
+  const takeRow = (place: Place) => {
     goTo(place);
     if (!isInRanges(ranges, place.row)) props.onSelect(place.row);
-  });
+  };
+  const rowMenu = useRowMenu(props, active, takeRow, scrollRef);
   useFocusBack((props.editing ?? null) !== null, scrollRef);
   useRevealed(props.reveal, (row) => {
     setCursor((before) => ({ ...before, row }));

@@ -63,7 +63,6 @@ export function RowMenu({ label, at, groups, onClose }: RowMenuProps) {
       clickOutsideEvents={['mousedown', 'touchstart']}
       // The first item has the focus, not what stands before it.
       withInitialFocusPlaceholder={false}
-      returnFocus
       withinPortal
     >
       <Menu.Target>
