@@ -108,8 +108,19 @@ for (const density of ['normal', 'compact'] as const)
     await prepareKnowledge(page, service);
     await page.addInitScript((value) => localStorage.setItem('corollary.density', value), density);
     const withRows = new Set([
-      ...['memory', 'facts', 'facts-staged', 'rules', 'rules-try', 'ask', 'trace', 'context', 'scopes'],
-      ...['agents-log', 'databases', 'keys', 'palette'],
+      'memory',
+      'facts',
+      'facts-staged',
+      'rules',
+      'rules-try',
+      'ask',
+      'trace',
+      'context',
+      'scopes',
+      'agents-log',
+      'databases',
+      'keys',
+      'palette',
     ]);
     for (const screen of screens.filter(({ name }) => withRows.has(name)))
       await test.step(screen.name, async () => {

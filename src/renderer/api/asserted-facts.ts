@@ -45,11 +45,7 @@ export function recordAsserted(
 ): void {
   const { space } = session;
   if (unknown === null)
-    recordStuck(
-      space,
-      label,
-      `they were more than ${mostLookedAt.toLocaleString('en')}: an import can be undone`,
-    );
+    recordStuck(space, label, 'which of the facts were new is not known; an import can be undone');
   else if (unknown.length > 0) record(space, label, retracting(session, unknown, generation));
 }
 

@@ -109,7 +109,8 @@ const sortWords = { asc: 'ascending', desc: 'descending' } as const;
 
 function HeaderCell<Row>({ column, index }: { column: Column<Row>; index: number }) {
   const { sort } = column;
-  const ariaSort = sort?.direction == null ? undefined : sortWords[sort.direction];
+  const direction = sort?.direction ?? null;
+  const ariaSort = direction === null ? undefined : sortWords[direction];
   return (
     <div
       role="columnheader"
@@ -457,12 +458,7 @@ function useRowMenu<Row>(
       open === null || !hasItems
         ? null
         : createPortal(
-            <RowMenu
-              label={`${label}: the row`}
-              at={open.at}
-              groups={groups}
-              onClose={close}
-            />,
+            <RowMenu label={`${label}: the row`} at={open.at} groups={groups} onClose={close} />,
             document.body,
           ),
     onKeyDown(event) {

@@ -77,48 +77,58 @@ function Problems({ problems }: { problems: readonly string[] }) {
   );
 }
 
-function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsDialogProps, 'onTable'>) {
+/** Asserts statements, as a step of the history. What was known before is not taken back by an undo. */
+function useAsserting(onAsserted: () => void) {
   const session = useSession();
-  const { space } = session;
-  const draft = `facts.${space.database}.${space.tenant}`;
-  const [text, setText] = useDraft(draft);
-  const [found, setFound] = useState(() => (text === '' ? null : { at: draftTime(draft) }));
   const write = useWrite('assertFacts');
-  const { facts, problems } = factsOfStatements(text);
-  const isReady = facts.length > 0 && problems.length === 0;
-  const table = useMemo(() => (problems.length === 0 ? null : pastedTable(text)), [problems.length, text]);
+  const [isLooking, setIsLooking] = useState(false);
 
-  /** Gone from the browser too, so that it does not come again. */
-  function clear(): void {
-    setText('');
-    dropDraft(draft);
-    setFound(null);
-  }
-
-  async function onAssert(written: string): Promise<void> {
-    const stated = factsOfStatements(written);
-    if (stated.facts.length === 0 || stated.problems.length > 0 || write.isPending) return;
-    const scope = scopeFieldsOf(space.scope);
-    const wanted = stated.facts.map((fact) => ({ ...fact, ...scope }));
-    // What was known before is not taken back by an undo. That it cannot be looked up is said by the write itself.
-    const looked = unknownFacts(session, wanted).catch(() => null);
-    const unknown = await looked;
+  async function assert(written: string): Promise<void> {
+    const { facts, problems } = factsOfStatements(written);
+    if (facts.length === 0 || problems.length > 0 || write.isPending || isLooking) return;
+    const scope = scopeFieldsOf(session.space.scope);
+    const wanted = facts.map((fact) => ({ ...fact, ...scope }));
+    setIsLooking(true);
+    // Why it cannot be looked up is said by the write itself, which is refused for the same.
+    const unknown = await unknownFacts(session, wanted).catch(() => null);
+    setIsLooking(false);
     write.mutate(
       { body: { facts: wanted } },
       {
         onSuccess: ({ asserted, updated, unchanged, generation }) => {
           const known = updated + unchanged;
           recordAsserted(session, `asserted ${nameOfFacts(wanted)}`, unknown, generation);
-          notifyDone(
-            known === 0
-              ? `${formatAmount(asserted, 'fact')} asserted`
-              : `${formatAmount(asserted, 'fact')} asserted, ${known} known already`,
-          );
-          setText('');
-          onDone();
+          const what = `${formatAmount(asserted, 'fact')} asserted`;
+          notifyDone(known === 0 ? what : `${what}, ${known} known already`);
+          onAsserted();
         },
       },
     );
+  }
+
+  const failure = write.error === null ? null : failureOf(write.error);
+  return { assert, isAsserting: write.isPending || isLooking, failure };
+}
+
+function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsDialogProps, 'onTable'>) {
+  const { space } = useSession();
+  const draft = `facts.${space.database}.${space.tenant}`;
+  const [text, setText] = useDraft(draft);
+  const [found, setFound] = useState(() => (text === '' ? null : { at: draftTime(draft) }));
+  const { facts, problems } = factsOfStatements(text);
+  const isReady = facts.length > 0 && problems.length === 0;
+  const isStated = problems.length === 0;
+  const table = useMemo(() => (isStated ? null : pastedTable(text)), [isStated, text]);
+  const { assert, isAsserting, failure } = useAsserting(() => {
+    setText('');
+    onDone();
+  });
+
+  /** Gone from the browser too, so that it does not come again. */
+  function clear(): void {
+    setText('');
+    dropDraft(draft);
+    setFound(null);
   }
 
   function onStageAll(): void {
@@ -137,7 +147,7 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
           placeholder={'parent(alice, bob).\n-likes(bob, coffee).'}
           value={text}
           onChange={setText}
-          onSubmit={(written) => void onAssert(written)}
+          onSubmit={(written) => void assert(written)}
           onEscape={onDone}
           lines={[6, 16]}
           autoFocus
@@ -158,12 +168,12 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
       ) : (
         text.trim() !== '' && problems.length > 0 && <Problems problems={problems} />
       )}
-      {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
+      {failure !== null && <ProblemNotice failure={failure} />}
       <Group justify="flex-end" mt="md">
         <Button variant="default" disabled={!isReady} onClick={onStageAll}>
           {facts.length > 1 ? `Stage ${formatAmount(facts.length, 'fact')}` : 'Stage'}
         </Button>
-        <Button disabled={!isReady} loading={write.isPending} onClick={() => void onAssert(text)}>
+        <Button disabled={!isReady} loading={isAsserting} onClick={() => void assert(text)}>
           {facts.length > 1 ? `Assert ${formatAmount(facts.length, 'fact')}` : 'Assert'}
         </Button>
       </Group>

@@ -231,16 +231,18 @@ function useColumns(
   );
 }
 
+/** The rows that are to be added to what is shown. */
+function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactRow[] {
+  const { scope } = useSession().space;
+  return useMemo(() => addedRows(edits, predicate, scope), [edits, predicate, scope]);
+}
+
 /** The grid itself; made anew for every choice of facts, so that it starts at the top. */
 function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
   const { search, staging, onChoose } = props;
   const { predicate } = search;
-  const { space } = useSession();
   const reason = useReason('commitTransaction');
-  const added = useMemo(
-    () => addedRows(staging.edits, predicate, space.scope),
-    [staging.edits, predicate, space.scope],
-  );
+  const added = useAdded(staging, predicate);
   const leading = added.length;
   const [selected, setSelected] = useSelected(leading);
   const columns = useColumns(props, added);
@@ -260,7 +262,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
 
   const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(predicate) });
-  const menuOf = useFactMenu({ ...props, begin, reason });
+  const menuOf = useFactMenu({ ...props, begin, reason, rowAt });
 
   function onSelect(index: number): void {
     choice.drop();
@@ -300,10 +302,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
           onRanges={choice.choose}
           onEdit={begin}
           editing={editing}
-          menu={(index, column) => {
-            const row = rowAt(index);
-            return row === undefined ? [] : menuOf(row, index, column);
-          }}
+          menu={menuOf}
           onKey={onKey}
           onVisible={onVisible}
           leading={leading}

@@ -32,6 +32,7 @@ interface MenuContext {
   readonly onChoose: (row: FactRow) => void;
   readonly onForm: (row: FactRow) => void;
   readonly onRetract: (fact: StoredFact) => void;
+  readonly rowAt: (index: number) => FactRow | undefined;
   /** Opens the editor of a cell. */
   readonly begin: (index: number, column: string) => void;
   /** Why nothing may be edited; null: it may. */
@@ -140,12 +141,12 @@ function editItems(context: MenuContext, row: FactRow, index: number, column: st
 }
 
 /** The menu of a row: what explains it, what its cell is good for, copies, and what changes it. */
-export function useFactMenu(
-  context: MenuContext,
-): (row: FactRow, index: number, column: string) => RowMenuGroups {
+export function useFactMenu(context: MenuContext): (index: number, column: string) => RowMenuGroups {
   const navigate = useNavigate();
   const cellItems = useCellItems(context);
-  return (row, index, column) => {
+  return (index, column) => {
+    const row = context.rowAt(index);
+    if (row === undefined) return [];
     const { fact, stored } = row;
     const statement = renderFact(fact);
     const why: RowMenuItem[] = [

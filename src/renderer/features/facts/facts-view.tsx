@@ -46,6 +46,8 @@ interface ShownRow {
   readonly close: () => void;
   /** Opens a row; one that is open stays as it is. */
   readonly choose: (row: FactRow) => void;
+  /** Opens a row with its form. */
+  readonly chooseForm: (row: FactRow) => void;
   readonly choosePredicate: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
@@ -83,6 +85,10 @@ function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSe
     showFact: (id) => show(id, null),
     close: () => show(undefined, null),
     choose,
+    chooseForm(row) {
+      choose(row);
+      setForm('validFrom');
+    },
     choosePredicate,
   };
 }
@@ -96,16 +102,23 @@ function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pan
   ];
 }
 
+/** Changes parts of what the address says. */
+function usePatch({ search, onSearch }: FactsViewProps): (part: Partial<FactsSearch>) => void {
+  return useCallback((part) => onSearch({ ...search, ...part }), [search, onSearch]);
+}
+
+/** The table as a file, whose name proposes that of the predicate. */
+function fileOf({ text, kind }: PastedTable, predicate: string | undefined): File {
+  return new File([text], `${predicate ?? pastedName}.${kind}`);
+}
+
 export function FactsView(props: FactsViewProps) {
   const { search, onSearch } = props;
   const [retracting, setRetracting] = useState<StoredFact | null>(null);
   const [isAdding, setIsAdding] = useState(false);
   const row = useShownRow(props);
   const staging = useStaging();
-  const patch = useCallback(
-    (part: Partial<FactsSearch>) => onSearch({ ...search, ...part }),
-    [search, onSearch],
-  );
+  const patch = usePatch(props);
 
   async function onApply(): Promise<void> {
     const gone = await staging.apply();
@@ -116,11 +129,9 @@ export function FactsView(props: FactsViewProps) {
     staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
   }
 
-  function onTable({ text, kind }: PastedTable): void {
-    // Its name proposes that of the predicate.
-    const name = `${search.predicate ?? pastedName}.${kind}`;
+  function onTable(table: PastedTable): void {
     setIsAdding(false);
-    props.onImport(new File([text], name));
+    props.onImport(fileOf(table, search.predicate));
   }
 
   useApplyKey(() => void onApply());
@@ -131,10 +142,7 @@ export function FactsView(props: FactsViewProps) {
       staging={staging}
       onSearch={patch}
       onChoose={row.choose}
-      onForm={(chosen) => {
-        row.choose(chosen);
-        row.setForm('validFrom');
-      }}
+      onForm={row.chooseForm}
       onAdd={() => setIsAdding(true)}
       onRetract={setRetracting}
       footer={<StagedBar staging={staging} onApply={() => void onApply()} onShow={row.showFact} />}

@@ -15,6 +15,7 @@ import { historyOf, move, record, recordStuck, type Step } from '../../api/histo
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
+import type { Space } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
 import { type Side, sideLabel } from './scopes-search.ts';
 import { mostUndone, undoOf } from './undo.ts';
@@ -134,6 +135,20 @@ function runUndo(
   });
 }
 
+/** Takes the merge up into the history; null where there is no way back. */
+function recordMerge(
+  space: Space,
+  { source, target, undo }: Pick<MadeMerge, 'source' | 'target' | 'undo'>,
+  takeBack: (writes: readonly TransactionWrite[]) => Promise<string>,
+): Step | null {
+  const label = `merged ${sideLabel(source)} into ${sideLabel(target)}`;
+  if (typeof undo === 'string') {
+    recordStuck(space, label, whyNoUndo[undo]);
+    return null;
+  }
+  return undo.length === 0 ? null : record(space, label, () => takeBack(undo));
+}
+
 export function useMerge(comparison: Comparison) {
   const { call, endpoint, space } = useSession();
   const client = useQueryClient();
@@ -159,19 +174,10 @@ export function useMerge(comparison: Comparison) {
     const undo = wayBack(comparison, merged, before);
     const compared = await refresh();
     // Told once nothing runs any more: an undo that is offered and then passed over as too early would be lost.
-    const step = recordMerge(source, target, undo);
+    const step = recordMerge(space, { source, target, undo }, takeBack);
     useLastMerge.setState({ about, made: { source, target, merged, undo, step } });
     acknowledge(compared);
     return { kind: 'idle' };
-  }
-
-  function recordMerge(source: Side, target: Side, undo: MadeMerge['undo']): Step | null {
-    const label = `merged ${sideLabel(source)} into ${sideLabel(target)}`;
-    if (typeof undo === 'string') {
-      recordStuck(space, label, whyNoUndo[undo]);
-      return null;
-    }
-    return undo.length === 0 ? null : record(space, label, () => takeBack(undo));
   }
 
   /** The act of the history. A merge is not made again without its scopes being looked at again. */
