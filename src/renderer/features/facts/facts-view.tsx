@@ -113,7 +113,7 @@ function fileOf({ text, kind }: PastedTable, predicate: string | undefined): Fil
 }
 
 export function FactsView(props: FactsViewProps) {
-  const { search, onSearch } = props;
+  const { search } = props;
   const [retracting, setRetracting] = useState<StoredFact | null>(null);
   const [isAdding, setIsAdding] = useState(false);
   const row = useShownRow(props);
