@@ -54,6 +54,7 @@ test('what was asserted, switched off and deleted comes back step by step, from 
   await row.getByRole('gridcell').nth(2).click();
   await press(page, 'e');
   await expect.poll(() => rules(page, service)).toEqual(['grand off']);
+  await expect(row.getByRole('switch')).not.toBeChecked();
   await page.getByRole('grid', { name: 'Rules' }).focus();
   await press(page, 'Delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
