@@ -102,6 +102,10 @@ export const commandTable = {
     group: 'Administration',
     menu: 'go',
   },
+  // Their keys are the page's alone: in a field they are the field's.
+  'history.undo': { title: 'Undo', group: 'Workbench', menu: 'knowledge' },
+  'history.redo': { title: 'Redo', group: 'Workbench', menu: 'knowledge' },
+  'history.show': { title: 'History: what was done, step by step…', group: 'Workbench', menu: 'knowledge' },
   'help.shortcuts': { title: 'Show keyboard shortcuts', group: 'Workbench', keys: '?', menu: 'help' },
   palette: { title: 'Search everything', group: 'Workbench', keys: 'Mod+K', menu: 'view' },
 } as const satisfies Readonly<Record<string, CommandEntry>>;

@@ -27,7 +27,7 @@ export interface Concluded {
   /** Ordered by their arguments. */
   readonly matches: Matches;
   /** What each of them is sorted by where only its proof says that; else null. */
-  readonly values: Float64Array | null;
+  readonly values: Float64Array | readonly (string | null)[] | null;
 }
 
 export interface RelationName {
@@ -140,7 +140,7 @@ function bytesOf(key: string, { places, rows, conclusions, relations }: Listing)
   const made = new Set<Matches['constants']>();
   for (const { matches, values } of conclusions) {
     for (const column of matches.columns) bytes += column.byteLength;
-    bytes += values?.byteLength ?? 0;
+    bytes += 8 * (values?.length ?? 0);
     made.add(matches.constants);
   }
   for (const constants of made) bytes += constants.bytes;

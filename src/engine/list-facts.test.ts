@@ -104,6 +104,20 @@ test('by an argument conclusions take their places among the stored facts', asyn
   expect(await atoms(session, query)).toEqual(['n(3)', 'n(10)', 'n(20)', 'n(1000)']);
 });
 
+test('by scope the facts without one come last; by truth false comes first; by origin what is stored', async () => {
+  const session = await openSession();
+  await session.teach('p(?x) :- q(?x)');
+  await session.tellAll(['q(a)', 'p(c)', '-p(d)']);
+  await session.tell('p(b)', { scope: 'zoo' });
+  await session.tell('p(e)', { scope: 'den' });
+  const by = (sort: string, order = 'asc') => atoms(session, { predicate: 'p', derived: 'true', sort, order });
+  expect(await by('scope')).toEqual(['p(e)', 'p(b)', 'p(c)', '-p(d)', 'p(a)']);
+  expect((await by('truthVal'))[0]).toBe('-p(d)');
+  expect((await by('truthVal', 'desc')).at(-1)).toBe('-p(d)');
+  expect((await by('derived')).at(-1)).toBe('p(a)');
+  expect((await by('derived', 'desc'))[0]).toBe('p(a)');
+});
+
 test('pages by an argument go on where the last one ended, whatever comes and goes', async () => {
   const session = await openSession();
   await session.tellAll(['p(2)', 'p(10)', 'p(a)', 'p(b)', 'p()']);

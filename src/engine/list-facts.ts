@@ -1,6 +1,6 @@
 import { invalid } from './base/errors.ts';
 import { type BrowseContext, storedFact } from './browse.ts';
-import { type FactList, type ListFactsQuery, sortedPosition, type StoredFact } from './contract/facts.ts';
+import { type FactList, isTextSort, type ListFactsQuery, type StoredFact } from './contract/facts.ts';
 import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import type { Concluded, Listing, RelationName } from './kept-listings.ts';
@@ -154,7 +154,7 @@ function conclusionNamed(name: unknown): ConclusionName | null {
 /** What a cursor of this sort names as the value of its entry; undefined where it is no such value. */
 function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value'] | undefined {
   if (sort === 'predicate') return relationNamed(value) ?? undefined;
-  if (sortedPosition(sort) === null) return typeof value === 'number' ? value : undefined;
+  if (!isTextSort(sort)) return typeof value === 'number' ? value : undefined;
   return value === null || typeof value === 'string' ? value : undefined;
 }
 

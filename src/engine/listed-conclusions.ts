@@ -90,15 +90,15 @@ export async function supportsOf(
   context: BrowseContext,
   relations: readonly Matches[],
   time: number,
-): Promise<Support[][]> {
+): Promise<Concluding[][]> {
   if (relations.every(({ count }) => count === 0)) return relations.map(() => []);
   return proving(context, time, async (builder, conclusions) => {
-    const found: Support[][] = [];
+    const found: Concluding[][] = [];
     for (const matches of relations) {
       const rows = Array.from({ length: matches.count }, (_, row) => row);
       const { roots } = await builder.prove(matches, rows);
       await conclusions.takeIn();
-      found.push(roots.map((root) => conclusions.supportOf(root)));
+      found.push(roots.map((root) => ({ ...conclusions.supportOf(root), scope: conclusions.scopeOf(root) })));
     }
     return found;
   });
@@ -145,6 +145,11 @@ export interface Support {
   readonly from: number;
   readonly until: number;
   readonly salience: number;
+}
+
+/** With the scope of the rule that concludes it, null of one without scope. */
+export interface Concluding extends Support {
+  readonly scope: string | null;
 }
 
 const noSupport: Support = {
@@ -199,6 +204,11 @@ export class Conclusions {
   /** The least salience among the stored premises of the step's proof; 1 without any. */
   salienceOf(step: number): number {
     return this.supportOf(step).salience;
+  }
+
+  /** The scope of the rule that the step is by; null of one without scope. */
+  scopeOf(step: number): string | null {
+    return present(this.#builder.steps[step], 'the step is there').scope;
   }
 
   /** The conclusion of a step by a rule, as it is shown among facts. */

@@ -1,6 +1,6 @@
 import { argumentRanks } from './argument-order.ts';
 import type { BrowseContext } from './browse.ts';
-import { type ListFactsQuery, sortedPosition } from './contract/facts.ts';
+import { isTextSort, type ListFactsQuery, sortedPosition } from './contract/facts.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from './kept-listings.ts';
@@ -86,9 +86,13 @@ function storedAt({ ofPlace, places, rows }: Entries, entry: number): FactRow {
 async function sortsOf(entries: Entries): Promise<Float64Array> {
   const { listed, conclusions, places, rows } = entries;
   const { pacer } = listed.context;
-  const position = sortedPosition(listed.query.sort);
-  if (position !== null)
-    return argumentRanks(places.length, (entry) => argumentAt(entries, entry, position), pacer);
+  const { sort } = listed.query;
+  const position = sortedPosition(sort);
+  if (isTextSort(sort)) {
+    const textAt = (entry: number): string | null =>
+      position === null ? scopeAt(entries, entry) : argumentAt(entries, entry, position);
+    return argumentRanks(places.length, textAt, pacer);
+  }
   const sorts = new Float64Array(places.length);
   for (let entry = 0; entry < places.length; entry++) {
     const place = places[entry] as number;
@@ -96,10 +100,18 @@ async function sortsOf(entries: Entries): Promise<Float64Array> {
     sorts[entry] =
       of === undefined
         ? (valueOf(listed, storedAt(entries, entry), place) as number)
-        : (of.values?.[rows[entry] as number] ?? of.place);
+        : ((of.values?.[rows[entry] as number] as number | undefined) ?? of.place);
     if ((entry & 0xfff) === 0xfff) await pacer.breathe();
   }
   return sorts;
+}
+
+/** The scope of an entry; null where it has none. */
+function scopeAt(entries: Entries, entry: number): string | null {
+  const { listed, conclusions, places, rows } = entries;
+  const of = conclusions[-1 - (places[entry] as number)];
+  if (of === undefined) return listed.context.tenant.facts.scopeOf(storedAt(entries, entry));
+  return (of.values?.[rows[entry] as number] as string | null | undefined) ?? null;
 }
 
 /** The text of an entry's argument; null where it has none at this position. */
@@ -153,6 +165,9 @@ export function valueOf({ context, query, time }: Listed, fact: FactRow, place: 
     return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
   const position = sortedPosition(sort);
   if (position !== null) return argumentOf({ context }, fact, position);
+  if (sort === 'scope') return tenant.facts.scopeOf(fact);
+  if (sort === 'truthVal') return Number(!fact.relation.negated);
+  if (sort === 'derived') return 0;
   const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
   if (sort === 'createdAt') return createdAt;
   return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, time).salience;

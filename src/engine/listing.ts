@@ -7,7 +7,7 @@ import { type ListFactsQuery, sortedPosition } from './contract/facts.ts';
 import type { FactRow } from './facts/fact-store.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import type { Concluded, Listing, ListingState, RelationName } from './kept-listings.ts';
-import { answerAt, conclusionsOf, type Support, supportsOf } from './listed-conclusions.ts';
+import { answerAt, conclusionsOf, type Concluding, supportsOf } from './listed-conclusions.ts';
 import { inOrder, type Listed, numberOf, type SortValue, type StoredRows, valueOf } from './listing-order.ts';
 import { relationKey } from './logic/terms.ts';
 
@@ -272,7 +272,13 @@ async function concluded(listed: Listed, relations: readonly RelationName[]): Pr
     found.push({ place, matches, values: null });
   }
   const { sort } = query;
-  return sort === 'predicate' || sortedPosition(sort) !== null ? found : valued(listed, found);
+  if (sort === 'predicate' || sortedPosition(sort) !== null) return found;
+  if (sort !== 'truthVal' && sort !== 'derived') return valued(listed, found);
+  // The same of all conclusions of a relation, which no proof has to say.
+  return found.map((each) => {
+    const value = sort === 'derived' ? true : relations[each.place]?.negated === false;
+    return { ...each, values: new Float64Array(each.matches.count).fill(Number(value)) };
+  });
 }
 
 /** The conclusions with what they are sorted by, which is what their proofs say. */
@@ -282,7 +288,7 @@ async function valued({ context, query, time }: Listed, all: readonly Concluded[
     const supports = await supportsOf(context, relations, time);
     return all.map((each, at) => ({
       ...each,
-      values: Float64Array.from(supports[at] ?? [], (support) => valueOfSupport(support, query.sort)),
+      values: valuesOf(supports[at] ?? [], query.sort),
     }));
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
@@ -298,7 +304,12 @@ async function valued({ context, query, time }: Listed, all: readonly Concluded[
   }
 }
 
-function valueOfSupport(support: Support, sort: ListFactsQuery['sort']): number {
+function valuesOf(supports: readonly Concluding[], sort: ListFactsQuery['sort']): Concluded['values'] {
+  if (sort === 'scope') return supports.map(({ scope }) => scope);
+  return Float64Array.from(supports, (support) => valueOfSupport(support, sort));
+}
+
+function valueOfSupport(support: Concluding, sort: ListFactsQuery['sort']): number {
   if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return support[sort];
   return Math.min(Number.MAX_VALUE, support.until);
 }

@@ -242,9 +242,13 @@ const factsRoute = createRoute({
       [navigate],
     );
     const close = () => onSearch({ ...search, transfer: undefined });
+    function onImport(file: File): void {
+      dropFile(file);
+      onSearch({ ...search, transfer: 'import' });
+    }
     return (
       <>
-        <FactsView search={search} onSearch={onSearch} />
+        <FactsView search={search} onSearch={onSearch} onImport={onImport} />
         <Suspense fallback={null}>
           {search.transfer === 'import' && <ImportDialog onClose={close} />}
           {search.transfer === 'export' && (

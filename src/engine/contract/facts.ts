@@ -276,7 +276,16 @@ export const storedFactSchema = z.object({
 });
 export type StoredFact = z.output<typeof storedFactSchema>;
 
-export const factSortKeys = ['predicate', 'createdAt', 'updatedAt', 'salience', 'validUntil'] as const;
+export const factSortKeys = [
+  'predicate',
+  'createdAt',
+  'updatedAt',
+  'salience',
+  'validUntil',
+  'scope',
+  'truthVal',
+  'derived',
+] as const;
 const argumentSort = /^arg(\d|[1-5]\d|6[0-3])$/;
 
 /** What a listing of facts is sorted by; `argN`: by the argument at position N, from 0. */
@@ -292,6 +301,11 @@ export function sortedPosition(sort: FactSort): number | null {
   return position === undefined ? null : Number(position);
 }
 
+/** True where a listing is sorted by what is text, or not there: an argument, or the scope. */
+export function isTextSort(sort: FactSort): boolean {
+  return sort === 'scope' || sortedPosition(sort) !== null;
+}
+
 /** The query string of GET /facts. */
 export const listFactsQuerySchema = z
   .strictObject({
@@ -305,7 +319,8 @@ export const listFactsQuerySchema = z
       'predicate',
     ).describe(
       'argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that ' +
-        'have no such argument. It needs predicate',
+        'have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: ' +
+        'stored facts first',
     ),
     order: defaulted(z.enum(['asc', 'desc']), 'asc'),
     limit: defaulted(queryInteger(1, 1000), 100),

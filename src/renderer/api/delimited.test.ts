@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordsOf, separatorOf, writtenField } from './delimited.ts';
+import { pastedTable, recordsOf, separatorOf, writtenField } from './delimited.ts';
 
 function fieldsOf(text: string, separator = ','): (readonly string[] | string)[] {
   return recordsOf(text, separator).map(({ fields, problem }) => problem ?? fields);
@@ -56,4 +56,41 @@ test('a field is quoted where it has to be, and reads back', () => {
   for (const text of ['plain', '', 'a,b', 'say "so"', 'two\nlines', 'a\rb', ' space ', ';'])
     expect(fieldsOf(`${writtenField(text, ',')},x`)).toEqual([[text, 'x']]);
   expect(writtenField('a,b', '\t')).toBe('a,b');
+});
+
+describe('a pasted table', () => {
+  test('is what has tabs, its cells as the spreadsheet wrote them, every row in its line', () => {
+    const table = pastedTable('name\tnote\r\nann\t"two\nlines"\nbob\t5" pipe\n\ncyd\t"so" they say\ndan\t\n');
+    expect(table).toMatchObject({ kind: 'tsv', rows: 5, columns: 2 });
+    expect(recordsOf(table?.text ?? '', '\t').map(({ line, fields }) => [line, ...fields])).toEqual([
+      [1, 'name', 'note'],
+      [2, 'ann', 'two\nlines'],
+      [4, 'bob', '5" pipe'],
+      [6, 'cyd', '"so" they say'],
+      [7, 'dan', ''],
+    ]);
+  });
+
+  test('is what has as many fields in every line, by commas or semicolons; numbers stay as they are written', () => {
+    expect(pastedTable('ann;1,5\nbob;2,5\n')).toMatchObject({ kind: 'csv', rows: 2, columns: 2 });
+    expect(pastedTable('ann,1.50\nbob,"a, b"')).toMatchObject({ rows: 2, columns: 2 });
+  });
+
+  test('keeps a row that cannot be read, so that it is told of by its line', () => {
+    const table = pastedTable('a\tb\nc\t"never closed');
+    expect(recordsOf(table?.text ?? '', '\t').map(({ line, problem }) => [line, problem === null])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+  });
+
+  test('is neither statements, whole or not, nor prose', () => {
+    for (const text of [
+      'parent(alice, bob).\nparent(bob, ann).',
+      'parent(alice,\n bob',
+      'one, two and three',
+      '',
+    ])
+      expect(pastedTable(text), text).toBeNull();
+  });
 });

@@ -17,9 +17,13 @@ export interface DelimitedRecord {
 
 const longestRecord = 10_000_000;
 
-/** A reader that keeps at most one record. */
+/** What a spreadsheet copies: it puts a field in quotation marks where it has to, and else leaves those in it alone. */
+type Quotes = 'strict' | 'lenient';
+
+/** A reader that keeps at most one record. `lenient`: a quotation mark that RFC 4180 refuses stands for itself. */
 export class RecordReader {
   readonly #separator: string;
+  readonly #quotes: Quotes;
   #line = 0;
   #first = 0;
   #size = 0;
@@ -27,8 +31,9 @@ export class RecordReader {
   /** Parts of a quoted field that goes on in the next line; null: none does. */
   #quoted: string[] | null = null;
 
-  constructor(separator: string) {
+  constructor(separator: string, quotes: Quotes = 'strict') {
     this.#separator = separator;
+    this.#quotes = quotes;
   }
 
   /** The record that the next line completes. `text` is without its LF; null: the line is no text. */
@@ -74,16 +79,23 @@ export class RecordReader {
     }
     for (let at = 0; ; at += 1) {
       if (this.#quoted !== null || text[at] === '"') {
-        const after = this.#readQuoted(text, this.#quoted === null ? at + 1 : at);
+        const begin = this.#quoted === null ? at : null;
+        const after = this.#readQuoted(text, begin === null ? at : begin + 1);
         if (after === null) return 'open';
         at = after;
-        if (at < end && text[at] !== separator)
-          return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
+        if (at < end && text[at] !== separator) {
+          if (begin === null || this.#quotes === 'strict')
+            return 'after a closing quotation mark the field ends; within it a quotation mark is doubled';
+          const next = text.indexOf(separator, at);
+          at = next < 0 || next > end ? end : next;
+          this.#fields.splice(-1, 1, text.slice(begin, at));
+        }
       } else {
         const next = text.indexOf(separator, at);
         const stop = next < 0 || next > end ? end : next;
         const field = text.slice(at, stop);
-        if (field.includes('"')) return 'a field with a quotation mark stands in quotation marks';
+        if (field.includes('"') && this.#quotes === 'strict')
+          return 'a field with a quotation mark stands in quotation marks';
         this.#fields.push(field);
         at = stop;
       }
@@ -116,8 +128,8 @@ export const separators = [',', ';', '\t', '|'] as const;
 export type Separator = (typeof separators)[number];
 
 /** All records of a text. */
-export function recordsOf(text: string, separator: string): DelimitedRecord[] {
-  const reader = new RecordReader(separator);
+export function recordsOf(text: string, separator: string, quotes: Quotes = 'strict'): DelimitedRecord[] {
+  const reader = new RecordReader(separator, quotes);
   const found = text.split('\n').map((line) => reader.take(line));
   return [...found, reader.end()].filter((record) => record !== null);
 }
@@ -143,4 +155,52 @@ export function writtenField(text: string, separator: ',' | '\t'): string {
   return text.includes('"') || text.includes(separator) || text.includes('\n') || text.includes('\r')
     ? `"${text.replaceAll('"', '""')}"`
     : text;
+}
+
+/** Cells that were copied from a spreadsheet, as a file that can be imported. */
+export interface PastedTable {
+  readonly text: string;
+  readonly kind: 'tsv' | 'csv';
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** The name, without its ending, of a file that nobody named. */
+export const pastedName = 'Pasted table';
+
+const looksStated = /^\s*-?[^\s"(,;]+\([^)]*\)?[^\t]*$/;
+
+/**
+ * The table that a text is; null where it looks like none. What is copied has tabs between its cells; a text without
+ * them is a table where every one of several lines has as many fields. Every row keeps its line, and a row that cannot be
+ * read stays as it is, so that it is told of where the file is read.
+ */
+export function pastedTable(text: string): PastedTable | null {
+  const first = text.split('\n').find((line) => line.trim() !== '') ?? '';
+  if (looksStated.test(first)) return null;
+  if (first.trimEnd().includes('\t')) {
+    const records = recordsOf(text, '\t', 'lenient');
+    return { text: writtenTable(text, records), kind: 'tsv', ...sizeOf(records) };
+  }
+  const records = recordsOf(text, separatorOf(text, ','));
+  const size = sizeOf(records);
+  const isEven = records.every(({ problem, fields }) => problem === null && fields.length === size.columns);
+  return isEven && records.length > 1 && size.columns > 1 ? { text, kind: 'csv', ...size } : null;
+}
+
+function sizeOf(records: readonly DelimitedRecord[]): { rows: number; columns: number } {
+  const columns = records.reduce((most, { fields }) => Math.max(most, fields.length), 0);
+  return { rows: records.length, columns };
+}
+
+/** The records as RFC 4180 writes them, each in its line. */
+function writtenTable(text: string, records: readonly DelimitedRecord[]): string {
+  const given = text.split('\n');
+  const lines: string[] = [];
+  for (const { line, lines: count, fields, problem } of records) {
+    while (lines.length < line - 1) lines.push('');
+    const written = fields.map((field) => writtenField(field, '\t')).join('\t');
+    lines.push(...(problem === null ? written.split('\n') : given.slice(line - 1, line - 1 + count)));
+  }
+  return lines.join('\n');
 }

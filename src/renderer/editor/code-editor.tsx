@@ -38,6 +38,8 @@ interface CodeEditorProps {
    * may be a keystroke behind.
    */
   onSubmit?: (text: string) => void;
+  /** Escape, where no widget of the editor is open that it closes. */
+  onEscape?: () => void;
   /** Least and greatest height in lines; fills its container where absent. */
   lines?: readonly [least: number, greatest: number];
   autoFocus?: boolean;
@@ -110,12 +112,27 @@ interface EditorOptions {
   autoFocus: boolean;
   onText: (text: string) => void;
   onSubmit: (text: string) => void;
+  /** null: the key is the editor's alone. */
+  onEscape: (() => void) | null;
 }
+
+/** What of the editor Escape closes first. */
+const openWidgets = [
+  'suggestWidgetVisible',
+  'parameterHintsVisible',
+  'findWidgetVisible',
+  'renameInputVisible',
+  'referenceSearchVisible',
+  'markersNavigationVisible',
+  'codeActionMenuVisible',
+  'inSnippetMode',
+  'editorHasMultipleSelections',
+];
 
 let modelsMade = 0;
 
 function createEditor(host: HTMLElement, options: EditorOptions): Editor {
-  const { text, label, placeholder, mode, lines, autoFocus, onText, onSubmit } = options;
+  const { text, label, placeholder, mode, lines, autoFocus, onText, onSubmit, onEscape } = options;
   modelsMade += 1;
   // What is written is called by the editor's label where places in it are listed beside those in what is stored.
   const uri = monaco.Uri.from({ scheme: 'written', path: `/${modelsMade}/${label}` });
@@ -133,7 +150,7 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
   });
   if (lines !== undefined) growWithText(editor, host, lines);
   for (const input of host.querySelectorAll('textarea, [role="textbox"]')) {
-    // Escape closes the editor's own widgets, never the dialog around it with what was typed.
+    // Escape closes the editor's own widgets first; what it does then is the owner's to say.
     input.setAttribute('data-mantine-stop-propagation', 'true');
     // A dialog moves the focus when it comes, which may be after the editor: here, and not away.
     if (autoFocus) input.setAttribute('data-autofocus', 'true');
@@ -146,6 +163,14 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     run: () => onSubmit(editor.getValue()),
   });
   if (mode === 'question') submitByEnter(editor, onSubmit);
+  if (onEscape !== null)
+    editor.addAction({
+      id: 'corollary.escape',
+      label: 'Close',
+      keybindings: [monaco.KeyCode.Escape],
+      precondition: openWidgets.map((widget) => `!${widget}`).join(' && '),
+      run: onEscape,
+    });
   // Monaco has another key for it on Linux; here it is the same everywhere.
   editor.addAction({
     id: 'corollary.format',
@@ -221,9 +246,11 @@ export function CodeEditor(props: CodeEditorProps) {
     props.onChange(text);
   });
   const onSubmit = useEffectEvent((text: string) => props.onSubmit?.(text));
+  const onEscape = useEffectEvent(() => props.onEscape?.());
   const create = useEffectEvent((element: HTMLElement) => {
+    const escape = props.onEscape === undefined ? null : onEscape;
     const options = { text: value, label, mode, placeholder, lines, autoFocus, onText, onSubmit };
-    const created = createEditor(element, options);
+    const created = createEditor(element, { ...options, onEscape: escape });
     if (autoFocus && !isFocusTaken(element, props.focusedAtFirst)) created.focus();
     return created;
   });

@@ -10,5 +10,9 @@ export interface Command {
   readonly icon?: ReactNode;
   /** As `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
   readonly keys?: string;
+  /** Other keys that do the same. */
+  readonly alsoKeys?: string;
+  /** Its keys are left to text that is written, and to a dialog that is open. */
+  readonly isOfView?: true;
   readonly run: () => void;
 }

@@ -8,7 +8,8 @@
  *
  * Where its owner takes ranges (`onRanges`), Shift with a movement or a click extends one from where the cursor was, Mod
  * with a click or the space bar takes one row in or out (Mod with an arrow goes there and chooses nothing), and Mod+A
- * takes all. A row that stays as it is, by identity, is not rendered again while the grid is scrolled, and where one leaps
+ * takes all. Where its owner gives a row a menu (`menu`), a right click opens it at the pointer, Shift+F10 and the menu key
+ * at the cursor. A row that stays as it is, by identity, is not rendered again while the grid is scrolled, and where one leaps
  * to other rows they take over the elements of those that were there.
  */
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
@@ -27,6 +28,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { createPortal } from 'react-dom';
 import styles from './data-grid.module.css';
 import {
   clamp,
@@ -39,6 +41,7 @@ import {
   withRange,
   withToggled,
 } from './grid-places.ts';
+import { type MenuPoint, RowMenu, type RowMenuGroups } from './row-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
 
@@ -49,6 +52,8 @@ export interface Column<Row> {
   readonly width: number;
   readonly grow?: number;
   readonly align?: 'end';
+  /** Buttons and switches, which stand side by side; else a line of text, which is cut off where it is too long. */
+  readonly holds?: 'controls';
   /** Present where the column can be sorted by. */
   readonly sort?: { readonly direction: 'asc' | 'desc' | null; readonly toggle: () => void };
   readonly cell: (row: Row) => ReactNode;
@@ -77,6 +82,8 @@ interface DataGridProps<Row> {
   rowClass?: (row: Row) => string | undefined;
   /** Rows put before the others: the cursor and what is seen stay on their rows when their number changes. */
   leading?: number;
+  /** What can be done with a row and one of its cells; nothing where the row is not there yet. */
+  menu?: (index: number, column: string) => RowMenuGroups;
   /** Other keys, with the row they are for. */
   onKey?: (event: KeyboardEvent, index: number) => void;
   /** The visible rows, the last exclusive. */
@@ -98,10 +105,12 @@ function layoutOf<Row>(columns: readonly Column<Row>[]): { template: CSSProperti
   return { template: { gridTemplateColumns: tracks.join(' ') }, minWidth };
 }
 
+const sortWords = { asc: 'ascending', desc: 'descending' } as const;
+
 function HeaderCell<Row>({ column, index }: { column: Column<Row>; index: number }) {
   const { sort } = column;
-  const ariaSort =
-    sort?.direction === 'asc' ? 'ascending' : sort?.direction === 'desc' ? 'descending' : undefined;
+  const direction = sort?.direction ?? null;
+  const ariaSort = direction === null ? undefined : sortWords[direction];
   return (
     <div
       role="columnheader"
@@ -147,7 +156,11 @@ function CellContent<Row>({
   editing: BodyRowProps<Row>['editing'];
 }) {
   if (editing?.column === column.id) return editing.editor;
-  return <span className={styles.cellText}>{column.cell(row)}</span>;
+  return (
+    <span className={column.holds === 'controls' ? styles.controls : styles.cellText}>
+      {column.cell(row)}
+    </span>
+  );
 }
 
 /** The cells of a row. The active one alone has an id: nothing else asks for them, and to write them takes its time. */
@@ -361,7 +374,110 @@ interface GridActs {
   readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
   readonly onMouseDown: (event: MouseEvent<HTMLElement>) => void;
   readonly onClick: (event: MouseEvent) => void;
-  readonly onDoubleClick: (event: MouseEvent) => void;
+}
+
+/**
+ * A double click is on the cell of its first click, whatever that has moved under the pointer: a pane that it opened
+ * narrows the grid, or stands where the cell was. So the page is listened to, and the second click does nothing else.
+ */
+function useDoubleClick(gridRef: RefObject<HTMLElement | null>, onOpen: (place: Place) => void): void {
+  const pressed = useRef<Place | null>(null);
+  const onClick = useEffectEvent((event: globalThis.MouseEvent) => {
+    const { target, detail } = event;
+    const isInside = target instanceof Element && gridRef.current?.contains(target) === true;
+    if (detail === 1) pressed.current = isInside ? cellAt(target) : null;
+    const place = pressed.current;
+    if (detail !== 2 || place === null) return;
+    pressed.current = null;
+    const isInCell = isInside && cellAt(target) !== null;
+    if (isInCell && isControl(target)) return;
+    if (!isInCell) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+    // After what the click does by itself, such as choosing the row.
+    setTimeout(() => onOpen(place));
+  });
+  useEffect(() => {
+    const listener = (event: globalThis.MouseEvent) => onClick(event);
+    window.addEventListener('click', listener, { capture: true });
+    return () => window.removeEventListener('click', listener, { capture: true });
+  }, []);
+}
+
+/** What takes clicks for itself. */
+function isControl(target: Element): boolean {
+  return target.closest('button, a, input, select, textarea, [role="switch"]') !== null;
+}
+
+/** The menu that is open: of which cell, and where. */
+interface OpenMenu {
+  readonly place: Place;
+  readonly at: MenuPoint;
+}
+
+interface GridMenu {
+  readonly element: ReactNode;
+  /** True where the key was one that opens the menu. */
+  readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => boolean;
+  readonly onContextMenu: (event: MouseEvent<HTMLElement>) => void;
+}
+
+function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
+  return key === 'ContextMenu' || (key === 'F10' && shiftKey);
+}
+
+/** The menu of the rows. `take` puts the cursor on the cell that it is for, and chooses its row. */
+function useRowMenu<Row>(
+  { columns, count, menu, label, rowAt }: DataGridProps<Row>,
+  active: Place,
+  take: (place: Place) => void,
+  gridRef: RefObject<HTMLElement | null>,
+): GridMenu {
+  const [open, setOpen] = useState<OpenMenu | null>(null);
+
+  function show(place: Place, at: MenuPoint): void {
+    take(place);
+    setOpen({ place, at });
+  }
+
+  /** The focus goes back; what an item opens takes it after that. */
+  function close(): void {
+    setOpen(null);
+    gridRef.current?.focus();
+  }
+
+  const column = open === null ? undefined : columns[open.place.column]?.id;
+  const groups =
+    menu === undefined || open === null || column === undefined || rowAt(open.place.row) === undefined
+      ? []
+      : menu(open.place.row, column);
+  const hasItems = groups.some((group) => group.length > 0);
+  return {
+    element:
+      open === null || !hasItems
+        ? null
+        : createPortal(
+            <RowMenu label={`${label}: the row`} at={open.at} groups={groups} onClose={close} />,
+            document.body,
+          ),
+    onKeyDown(event) {
+      if (menu === undefined || count === 0 || !isMenuKey(event)) return false;
+      event.preventDefault();
+      const id = event.currentTarget.getAttribute('aria-activedescendant');
+      const box = (id === null ? null : document.getElementById(id))?.getBoundingClientRect();
+      const { left, bottom } = box ?? event.currentTarget.getBoundingClientRect();
+      show(active, { x: left, y: bottom });
+      return true;
+    },
+    onContextMenu(event) {
+      const place = cellAt(event.target);
+      if (menu === undefined || place === null) return;
+      event.preventDefault();
+      event.currentTarget.focus();
+      show(place, { x: event.clientX, y: event.clientY });
+    },
+  };
 }
 
 /** What is meant by going to a row: it alone, all from where one was, one more or less; `move`: nothing is chosen. */
@@ -413,7 +529,7 @@ function useGridActs<Row>(
   active: Place,
   virtual: VirtualRows,
   go: (place: Place) => void,
-): GridActs {
+): GridActs & { readonly open: (place: Place) => void } {
   const { columns, count, onRanges, onOpen, onEdit, onKey } = props;
   const choose = useChoosing(props, active);
 
@@ -469,9 +585,9 @@ function useGridActs<Row>(
       go(place);
       choose(place.row, choiceOf(event));
     },
-    onDoubleClick: (event) => {
-      const place = cellAt(event.target);
-      if (place !== null) open(place);
+    open: (place) => {
+      go(place);
+      open(place);
     },
   };
 }
@@ -486,9 +602,14 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   const { template, minWidth } = useMemo(() => layoutOf(columns), [columns]);
   const active = placeOf(cursor, columns, count);
   useSteadyView(props.leading ?? 0, virtual.shiftBy);
-  const acts = useGridActs(props, active, virtual, ({ row, column }) =>
-    setCursor({ row, column: columns[column]?.id ?? null }),
-  );
+  const goTo = ({ row, column }: Place) => setCursor({ row, column: columns[column]?.id ?? null });
+  const { open, ...acts } = useGridActs(props, active, virtual, goTo);
+  useDoubleClick(scrollRef, open);
+  const takeRow = (place: Place) => {
+    goTo(place);
+    if (!isInRanges(ranges, place.row)) props.onSelect(place.row);
+  };
+  const rowMenu = useRowMenu(props, active, takeRow, scrollRef);
   useFocusBack((props.editing ?? null) !== null, scrollRef);
   useRevealed(props.reveal, (row) => {
     setCursor((before) => ({ ...before, row }));
@@ -509,7 +630,12 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
       {...(activeIsRendered ? { 'aria-activedescendant': `${gridId}-${active.row}-${active.column}` } : {})}
       className={`${styles.grid} ${ranges.length === 0 ? '' : styles.ranged}`}
       {...acts}
+      onKeyDown={(event) => {
+        if (!rowMenu.onKeyDown(event)) acts.onKeyDown(event);
+      }}
+      onContextMenu={rowMenu.onContextMenu}
     >
+      {rowMenu.element}
       <div role="rowgroup" className={styles.headerGroup} style={{ minWidth }}>
         <HeaderRow columns={columns} template={template} />
       </div>

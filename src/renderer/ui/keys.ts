@@ -35,3 +35,8 @@ export function isTextField(target: EventTarget | null): boolean {
   const isEditor = target.isContentEditable || target.role === 'textbox';
   return isEditor || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
+
+/** True within a dialog, which has keys of its own. */
+export function isInDialog(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('[role="dialog"]') !== null;
+}

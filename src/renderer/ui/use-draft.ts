@@ -15,6 +15,13 @@ export function keptDraft(name: string): string {
 
 export function dropDraft(name: string): void {
   writeStored(keyOf(name), '');
+  writeStored(`${keyOf(name)}.at`, 0);
+}
+
+/** When what is kept under `name` was written, in epoch ms; null where that is not known. */
+export function draftTime(name: string): number | null {
+  const at = readStored(`${keyOf(name)}.at`, (value) => (typeof value === 'number' ? value : null), 0);
+  return at === 0 ? null : at;
 }
 
 /** The draft under `name`; `initial` where there is none. */
@@ -27,6 +34,7 @@ export function useDraft(name: string, initial = ''): [string, (text: string) =>
     function save(): void {
       if (unsaved.current === null) return;
       writeStored(key, unsaved.current);
+      writeStored(`${key}.at`, Date.now());
       unsaved.current = null;
     }
     const timer = setInterval(save, saveMs);

@@ -65,6 +65,7 @@ export function actionsColumn<Row extends Named>({ enter, nuke, remove }: RowAct
     id: 'actions',
     title: 'Actions',
     width: 108,
+    holds: 'controls',
     cell: (row) => {
       const actions = [
         { act: enter(row), label: `Use ${row.name}`, icon: <IconLogin2 {...size} /> },

@@ -70,6 +70,7 @@ function columnsOf(onCalls: (row: AgentClient) => void): Column<AgentClient>[] {
       id: 'actions',
       title: 'Actions',
       width: 84,
+      holds: 'controls',
       cell: (row) => (
         <RowAction
           label={`Calls of ${nameOf(row)}`}

@@ -71,6 +71,7 @@ function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Col
       id: 'why',
       title: 'Proof',
       width: 84,
+      holds: 'controls',
       cell: ({ change, result }) => {
         const isGone = change === 'removed';
         return (

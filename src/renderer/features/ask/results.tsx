@@ -1,7 +1,7 @@
 /** The answers: as a table with a column a variable, as text, as JSON; from every row to its proof, from none to why not. */
 import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconCircleCheck, IconCircleOff, IconFlask, IconHelpCircle } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -13,6 +13,7 @@ import { HintLines } from '../../ui/hint-lines.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
+import { answerMenu } from './answer-menu.tsx';
 import { type AnswerSort, inOrder, nextSort } from './answer-order.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
@@ -85,6 +86,7 @@ function columnsOf(
     id: 'why',
     title: 'Proof',
     width: 74,
+    holds: 'controls',
     cell: (row) => (
       <Button
         size="compact-xs"
@@ -243,8 +245,10 @@ interface TableProps {
 }
 
 function Table({ answer, sort, onSort, onWhy }: TableProps) {
+  const navigate = useNavigate();
   const [selected, setSelected] = useState<string | null>(null);
   const { results, bindings } = answer;
+  const onAsk = (question: string) => void navigate({ to: '/ask', search: { question } });
   const { variables } = answer.question;
   const columns = useMemo(() => columnsOf(variables, sort, onSort, onWhy), [variables, sort, onSort, onWhy]);
   // By what it says: in another order it stands elsewhere.
@@ -267,6 +271,7 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
         const result = results[index];
         if (result !== undefined) onWhy(result);
       }}
+      menu={(index, column) => answerMenu(answer, index, column, { onWhy, onAsk })}
     />
   );
 }

@@ -3,22 +3,28 @@
  * stored at once, or staged beside the other edits.
  */
 import { Button, Group, Modal, Tabs } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
+import { type PastedTable, pastedTable } from '../../api/delimited.ts';
+import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
+import { recordStuck } from '../../api/history.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { LazyCodeEditor } from '../../editor/lazy-code-editor.tsx';
-import { formatAmount } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { formatAmount, formatTime } from '../../ui/format.ts';
+import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import { contentOfInput } from './edit-form.ts';
 import { emptyForm, factOfForm, type FactForm } from './fact-form.ts';
 import { FactFormFields } from './fact-form-fields.tsx';
 import type { FactContent } from './staged-edits.ts';
+import { mergedContent, storedContent } from './look-up.ts';
+import { recordChanges } from './staging-actions.ts';
+import { nameOfFacts } from './stage-row.ts';
 import { factsOfStatements } from './statements.ts';
 import styles from './facts.module.css';
 
@@ -27,33 +33,103 @@ interface PartProps {
   onDone: () => void;
 }
 
-function StatementsForm({ onStage, onDone }: PartProps) {
-  const { space } = useSession();
-  const [text, setText] = useDraft(`facts.${space.database}.${space.tenant}`);
-  const write = useWrite('assertFacts');
-  const { facts, problems } = factsOfStatements(text);
-  const isReady = facts.length > 0 && problems.length === 0;
+interface DraftLineProps {
+  /** Epoch ms; null: not known. */
+  at: number | null;
+  onClear: () => void;
+}
 
-  function onAssert(written: string): void {
-    const stated = factsOfStatements(written);
-    if (stated.facts.length === 0 || stated.problems.length > 0 || write.isPending) return;
-    const scope = scopeFieldsOf(space.scope);
+/** Says that what stands in the editor was written before, with the way to be rid of it. */
+function DraftLine({ at, onClear }: DraftLineProps) {
+  return (
+    <p className={styles.draftLine}>
+      <span className="dim">{at === null ? 'A draft that was kept.' : `Draft from ${formatTime(at)}.`}</span>
+      <Button variant="subtle" size="compact-xs" onClick={onClear}>
+        Clear
+      </Button>
+    </p>
+  );
+}
+
+interface TableOfferProps {
+  table: PastedTable;
+  onTable: () => void;
+}
+
+function TableOffer({ table, onTable }: TableOfferProps) {
+  const size = `${formatAmount(table.rows, 'row')} and ${formatAmount(table.columns, 'column')}`;
+  return (
+    <Banner action={<Button onClick={onTable}>Read as a table…</Button>}>
+      This looks like a table of {size}. Read as a table, its columns become the arguments of a predicate.
+    </Banner>
+  );
+}
+
+function Problems({ problems }: { problems: readonly string[] }) {
+  return (
+    <div role="status">
+      <ul className={styles.problems}>
+        {problems.slice(0, 5).map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Asserts statements, as a step of the history. What was known before is not taken back by an undo. */
+function useAsserting(onAsserted: () => void) {
+  const session = useSession();
+  const write = useWrite('assertFacts');
+  const [isLooking, setIsLooking] = useState(false);
+
+  async function assert(written: string): Promise<void> {
+    const { facts, problems } = factsOfStatements(written);
+    if (facts.length === 0 || problems.length > 0 || write.isPending || isLooking) return;
+    const scope = scopeFieldsOf(session.space.scope);
+    const wanted = facts.map((fact) => ({ ...fact, ...scope }));
+    setIsLooking(true);
+    // Why it cannot be looked up is said by the write itself, which is refused for the same.
+    const unknown = await unknownFacts(session, wanted).catch(() => null);
+    setIsLooking(false);
     write.mutate(
-      { body: { facts: stated.facts.map((fact) => ({ ...fact, ...scope })) } },
+      { body: { facts: wanted } },
       {
-        onSuccess: ({ asserted, updated, unchanged, hints = [] }) => {
+        onSuccess: ({ asserted, updated, unchanged, generation, hints = [] }) => {
           const known = updated + unchanged;
-          notifyDone(
-            known === 0
-              ? `${formatAmount(asserted, 'fact')} asserted`
-              : `${formatAmount(asserted, 'fact')} asserted, ${known} known already`,
-          );
+          recordAsserted(session, `asserted ${nameOfFacts(wanted)}`, unknown, generation);
+          const what = `${formatAmount(asserted, 'fact')} asserted`;
+          notifyDone(known === 0 ? what : `${what}, ${known} known already`);
           for (const hint of hints) notifyHint(hint);
-          setText('');
-          onDone();
+          onAsserted();
         },
       },
     );
+  }
+
+  const failure = write.error === null ? null : failureOf(write.error);
+  return { assert, isAsserting: write.isPending || isLooking, failure };
+}
+
+function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsDialogProps, 'onTable'>) {
+  const { space } = useSession();
+  const draft = `facts.${space.database}.${space.tenant}`;
+  const [text, setText] = useDraft(draft);
+  const [found, setFound] = useState(() => (text === '' ? null : { at: draftTime(draft) }));
+  const { facts, problems } = factsOfStatements(text);
+  const isReady = facts.length > 0 && problems.length === 0;
+  const isStated = problems.length === 0;
+  const table = useMemo(() => (isStated ? null : pastedTable(text)), [isStated, text]);
+  const { assert, isAsserting, failure } = useAsserting(() => {
+    setText('');
+    onDone();
+  });
+
+  /** Gone from the browser too, so that it does not come again. */
+  function clear(): void {
+    setText('');
+    dropDraft(draft);
+    setFound(null);
   }
 
   function onStageAll(): void {
@@ -65,13 +141,15 @@ function StatementsForm({ onStage, onDone }: PartProps) {
 
   return (
     <>
+      {found !== null && text !== '' && <DraftLine at={found.at} onClear={clear} />}
       <div className={styles.statements}>
         <LazyCodeEditor
           label="Facts as statements"
           placeholder={'parent(alice, bob).\n-likes(bob, coffee).'}
           value={text}
           onChange={setText}
-          onSubmit={onAssert}
+          onSubmit={(written) => void assert(written)}
+          onEscape={onDone}
           lines={[6, 16]}
           autoFocus
         />
@@ -80,21 +158,23 @@ function StatementsForm({ onStage, onDone }: PartProps) {
         One fact a full stop; a minus in front says that it is explicitly not so.
         {space.scope.kind === 'named' && ` They go into scope ${space.scope.name}.`}
       </p>
-      {text.trim() !== '' && problems.length > 0 && (
-        <div role="status">
-          <ul className={styles.problems}>
-            {problems.slice(0, 5).map((problem) => (
-              <li key={problem}>{problem}</li>
-            ))}
-          </ul>
-        </div>
+      {table !== null ? (
+        <TableOffer
+          table={table}
+          onTable={() => {
+            clear();
+            onTable(table);
+          }}
+        />
+      ) : (
+        text.trim() !== '' && problems.length > 0 && <Problems problems={problems} />
       )}
-      {write.error !== null && <ProblemNotice failure={failureOf(write.error)} />}
+      {failure !== null && <ProblemNotice failure={failure} />}
       <Group justify="flex-end" mt="md">
         <Button variant="default" disabled={!isReady} onClick={onStageAll}>
           {facts.length > 1 ? `Stage ${formatAmount(facts.length, 'fact')}` : 'Stage'}
         </Button>
-        <Button disabled={!isReady} loading={write.isPending} onClick={() => onAssert(text)}>
+        <Button disabled={!isReady} loading={isAsserting} onClick={() => void assert(text)}>
           {facts.length > 1 ? `Assert ${formatAmount(facts.length, 'fact')}` : 'Assert'}
         </Button>
       </Group>
@@ -103,7 +183,8 @@ function StatementsForm({ onStage, onDone }: PartProps) {
 }
 
 function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: string | undefined }) {
-  const { space } = useSession();
+  const session = useSession();
+  const { space, call } = session;
   const [form, setForm] = useState<FactForm>({
     ...emptyForm,
     predicate: predicate ?? '',
@@ -113,15 +194,23 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
   const write = useWrite('assertFact');
   const { body, problems } = factOfForm(form);
 
-  function onAssert(): void {
+  async function onAssert(): Promise<void> {
     setWasTried(true);
-    if (Object.keys(problems).length > 0) return;
+    const outcome = validate(factInputSchema, body);
+    if (Object.keys(problems).length > 0 || !outcome.ok || write.isPending) return;
+    const after = contentOfInput(outcome.value);
+    // That it cannot be looked up is said by the write itself.
+    const before = await storedContent(call, after).catch(() => undefined);
     // The form validated the body against the very schema of the request.
     write.mutate(
       { body: body as Parameters<typeof write.mutate>[0]['body'] },
       {
-        onSuccess: ({ status, atom }) => {
+        onSuccess: ({ status, atom, generation }) => {
           notifyDone(`${atom}: ${status}`);
+          const label = `asserted ${atom}`;
+          if (before === undefined) recordStuck(space, label, 'what was there before is not known');
+          else if (status !== 'unchanged')
+            recordChanges(session, label, [{ before, after: mergedContent(before, after) }], generation);
           onDone();
         },
       },
@@ -140,7 +229,7 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onAssert();
+        void onAssert();
       }}
     >
       <FactFormFields form={form} onForm={setForm} problems={wasTried ? problems : {}} />
@@ -161,10 +250,12 @@ interface AddFactsDialogProps {
   /** Filled in where a predicate is chosen. */
   predicate: string | undefined;
   onStage: (facts: readonly FactContent[]) => void;
+  /** What was pasted is a table, to be read as one. */
+  onTable: (table: PastedTable) => void;
   onClose: () => void;
 }
 
-export function AddFactsDialog({ predicate, onStage, onClose }: AddFactsDialogProps) {
+export function AddFactsDialog({ predicate, onStage, onTable, onClose }: AddFactsDialogProps) {
   return (
     <Modal opened onClose={onClose} title="Add facts" size="lg">
       <Tabs defaultValue="statements">
@@ -173,7 +264,7 @@ export function AddFactsDialog({ predicate, onStage, onClose }: AddFactsDialogPr
           <Tabs.Tab value="form">Form</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="statements">
-          <StatementsForm onStage={onStage} onDone={onClose} />
+          <StatementsForm onStage={onStage} onTable={onTable} onDone={onClose} />
         </Tabs.Panel>
         <Tabs.Panel value="form">
           <OneFactForm predicate={predicate} onStage={onStage} onDone={onClose} />

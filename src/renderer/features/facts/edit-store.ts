@@ -1,5 +1,5 @@
 /**
- * The edits of one database and tenant in this browser: staged ones survive a reload, the steps back do not.
+ * The staged edits of one database and tenant in this browser: they survive a reload, the steps that led to them do not.
  *
  * There is one store for each space, for as long as the window is open, whatever view is shown. What was kept is
  * checked when it is read; what another version wrote, or somebody edited, counts as absent.
@@ -7,9 +7,9 @@
 import { create, type StoreApi, type UseBoundStore } from 'zustand';
 import { storedFactSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
+import { type Act, record } from '../../api/history.ts';
 import type { Space } from '../../api/space.ts';
 import { readStored, writeStored } from '../../ui/stored-state.ts';
-import { type EditHistory, emptyHistory, withStaged } from './edit-history.ts';
 import {
   contentOf,
   type FactContent,
@@ -19,11 +19,11 @@ import {
 } from './staged-edits.ts';
 
 export interface EditState {
-  readonly history: EditHistory;
+  readonly edits: StagedEdits;
   /** False: the browser has no room to keep the edits over a reload. */
   readonly isKept: boolean;
-  /** What the service is asked to do at the moment; nothing is staged meanwhile. */
-  readonly running: 'apply' | 'undo' | 'redo' | null;
+  /** The service is asked to apply them at the moment; nothing is staged meanwhile. */
+  readonly isApplying: boolean;
 }
 
 export type EditStore = UseBoundStore<StoreApi<EditState>>;
@@ -36,30 +36,48 @@ export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tena
   const known = stores.get(key);
   if (known !== undefined) return known;
   const edits = readStored(key, readEdits, []);
-  const store = create<EditState>()(() => ({
-    history: { ...emptyHistory, edits },
-    isKept: true,
-    running: null,
-  }));
+  const store = create<EditState>()(() => ({ edits, isKept: true, isApplying: false }));
   store.subscribe((state, before) => {
-    if (state.history.edits === before.history.edits) return;
-    const isKept = keep(key, state.history.edits);
+    if (state.edits === before.edits) return;
+    const isKept = keep(key, state.edits);
     if (isKept !== state.isKept) store.setState({ isKept });
   });
-  followOtherWindows(key, store);
+  followOtherWindows(key, store, { database, tenant });
   stores.set(key, store);
   return store;
 }
 
 /** What another window of this browser stages is staged here too, as a step: they keep one draft. */
-function followOtherWindows(key: string, store: EditStore): void {
+function followOtherWindows(key: string, store: EditStore, space: Pick<Space, 'database' | 'tenant'>): void {
   window.addEventListener('storage', (event) => {
     if (event.key !== key) return;
-    const { history, running } = store.getState();
+    const before = store.getState();
     const edits = readStored(key, readEdits, []);
-    if (running !== null || JSON.stringify(edits) === JSON.stringify(history.edits)) return;
-    store.setState({ history: withStaged(history, 'edited in another window', edits) });
+    if (before.isApplying || JSON.stringify(edits) === JSON.stringify(before.edits)) return;
+    restage(store, space, 'edited in another window', edits);
   });
+}
+
+/** Takes up other edits as a step. The same edits are no step. */
+export function restage(
+  store: EditStore,
+  space: Pick<Space, 'database' | 'tenant'>,
+  label: string,
+  edits: StagedEdits,
+): void {
+  const { edits: before } = store.getState();
+  if (edits === before) return;
+  store.setState({ edits });
+  record(space, label, swapped(store, before), 'staged');
+}
+
+/** Puts edits in the place of those there are. */
+function swapped(store: EditStore, edits: StagedEdits): Act {
+  return () => {
+    const { edits: before } = store.getState();
+    store.setState({ edits });
+    return Promise.resolve(swapped(store, before));
+  };
 }
 
 function keep(key: string, edits: StagedEdits): boolean {

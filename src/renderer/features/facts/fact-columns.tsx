@@ -13,7 +13,8 @@ import type { FactContent, StagedEdit } from './staged-edits.ts';
 import type { FactRow } from './staged-rows.ts';
 
 export interface FactOrder {
-  readonly key: FactSortKey;
+  /** null: as the service lists them. */
+  readonly key: FactSortKey | null;
   readonly direction: 'asc' | 'desc';
   readonly toggle: (key: FactSortKey) => void;
 }
@@ -97,7 +98,7 @@ function argumentColumn(index: number, arity: number, order: FactOrder): Column<
     title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
     width: 132,
     grow: 1,
-    ...(index === 0 ? { sort: sortBy(order, 'predicate') } : {}),
+    ...(arity === 0 ? {} : { sort: sortBy(order, `arg${index}`) }),
     cell: (row) => {
       const was = baseOf(row).args[index] ?? '';
       const value = row.fact.args[index] ?? '';
@@ -154,6 +155,7 @@ function contentColumns(order: FactOrder): Column<FactRow>[] {
       id: 'scope',
       title: 'Scope',
       width: 100,
+      sort: sortBy(order, 'scope'),
       cell: (row) => (
         <Part row={row} isChanged={row.changed.has('scope')} was={baseOf(row).scope ?? 'none'}>
           {row.fact.scope === null ? <span className="dim">none</span> : row.fact.scope}
@@ -164,6 +166,7 @@ function contentColumns(order: FactOrder): Column<FactRow>[] {
       id: 'truth',
       title: 'Truth',
       width: 78,
+      sort: sortBy(order, 'truthVal'),
       cell: (row) => (
         <Part row={row} isChanged={row.changed.has('truthVal')} was={String(baseOf(row).truthVal)}>
           <Truth value={row.fact.truthVal} />
@@ -221,6 +224,7 @@ export function factColumns(
       id: 'origin',
       title: 'Origin',
       width: 92,
+      sort: sortBy(order, 'derived'),
       cell: ({ stored }) => (stored === null ? notYet : <Origin derived={stored.derived} />),
     },
     {

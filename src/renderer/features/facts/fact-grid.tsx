@@ -15,10 +15,12 @@ import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { isMac } from '../../ui/tags.tsx';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
 import { CellEditor } from './cell-editor.tsx';
 import { factColumns } from './fact-columns.tsx';
 import { FactFilters } from './fact-filters.tsx';
+import { useFactMenu } from './fact-menu.tsx';
 import type { FactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
@@ -99,6 +101,7 @@ interface FactGridProps {
   /** Opens the form of a row, at the field that is too much for a cell. */
   onForm: (row: FactRow) => void;
   onAdd: () => void;
+  onRetract: (fact: StoredFact) => void;
 }
 
 /** What a row is found by while rows come and go. */
@@ -143,6 +146,7 @@ function placeOf(
 
 const nearby = 300;
 const notEdited = 'Conclusions are not edited: change the facts that they stand on, or the rule.';
+const ofTheService = 'The service works this out: it is not edited.';
 
 interface CellEditing {
   readonly editing: { row: number; column: string; editor: ReactNode } | null;
@@ -160,8 +164,10 @@ function useCellEditing(
   function begin(index: number, column: string): void {
     const row = rowAt(index);
     const cell = cellKindOf(column);
-    if (row === undefined || cell === null || staging.running !== null) return;
-    if (reason !== null) notifyHint(reason);
+    if (row === undefined || staging.running !== null) return;
+    if (cell === null) {
+      if (column !== 'edit') notifyHint(ofTheService);
+    } else if (reason !== null) notifyHint(reason);
     else if (row.stored?.derived === true) notifyHint(notEdited);
     else if (cell.kind === 'form') onForm(row);
     else if (cell.kind !== 'argument' || cell.index < row.fact.args.length)
@@ -195,12 +201,21 @@ function fileNameOf(predicate: string | undefined): string {
   return (predicate ?? 'facts').replace(/[^\p{L}\p{N}._-]+/gu, '_').slice(0, 100);
 }
 
+/** What the header of a column asks for next: up, down, then as the service lists them. */
+function nextOrder(
+  { sort, order }: { sort: FactSortKey | null; order: 'asc' | 'desc' },
+  key: FactSortKey,
+): Pick<FactsSearch, 'sort' | 'order'> {
+  if (sort !== key) return { sort: key, order: 'asc' };
+  return order === 'asc' ? { sort: key, order: 'desc' } : { sort: undefined, order: undefined };
+}
+
 /** The columns for the facts that are shown; of all predicates one with the whole fact. */
 function useColumns(
   { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
   added: readonly FactRow[],
 ): readonly Column<FactRow>[] {
-  const { sort = 'predicate', order = 'asc', predicate } = search;
+  const { sort = null, order = 'asc', predicate } = search;
   const known = useArity(predicate);
   const arity = known ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null));
   const clashes = staging.edits.length === 0 ? null : staging.clashes;
@@ -211,8 +226,7 @@ function useColumns(
         {
           key: sort,
           direction: order,
-          toggle: (key: FactSortKey) =>
-            onSearch({ sort: key, order: key === sort && order === 'asc' ? 'desc' : 'asc' }),
+          toggle: (key: FactSortKey) => onSearch(nextOrder({ sort, order }, key)),
         },
         clashes,
       ),
@@ -220,16 +234,18 @@ function useColumns(
   );
 }
 
+/** The rows that are to be added to what is shown. */
+function useAdded({ edits }: Staging, predicate: string | undefined): readonly FactRow[] {
+  const { scope } = useSession().space;
+  return useMemo(() => addedRows(edits, predicate, scope), [edits, predicate, scope]);
+}
+
 /** The grid itself; made anew for every choice of facts, so that it starts at the top. */
 function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
   const { search, staging, onChoose } = props;
   const { predicate } = search;
-  const { space } = useSession();
   const reason = useReason('commitTransaction');
-  const added = useMemo(
-    () => addedRows(staging.edits, predicate, space.scope),
-    [staging.edits, predicate, space.scope],
-  );
+  const added = useAdded(staging, predicate);
   const leading = added.length;
   const [selected, setSelected] = useSelected(leading);
   const columns = useColumns(props, added);
@@ -249,6 +265,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
 
   const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(predicate) });
+  const menuOf = useFactMenu({ ...props, begin, reason, rowAt });
 
   function onSelect(index: number): void {
     choice.drop();
@@ -288,6 +305,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
           onRanges={choice.choose}
           onEdit={begin}
           editing={editing}
+          menu={menuOf}
           onKey={onKey}
           onVisible={onVisible}
           leading={leading}

@@ -1,7 +1,7 @@
 /** What the address of the Facts view says: which facts, in which order, and the one that is open. */
-import { factSortKeys } from '../../../engine/contract/facts.ts';
+import { type FactSort, factSortKeys, sortedPosition } from '../../../engine/contract/facts.ts';
 
-export type FactSortKey = (typeof factSortKeys)[number];
+export type FactSortKey = FactSort;
 
 export interface FactsSearch {
   predicate?: string | undefined;
@@ -26,6 +26,14 @@ function oneOf<Value extends string>(values: readonly Value[], value: unknown): 
   return values.find((known) => known === value);
 }
 
+/** By an argument the facts of one predicate alone are sorted. */
+function sortOf(value: unknown, predicate: string | undefined): FactSortKey | undefined {
+  const known = oneOf(factSortKeys, value);
+  if (known !== undefined || predicate === undefined || typeof value !== 'string') return known;
+  const argument = value as FactSortKey;
+  return sortedPosition(argument) === null ? undefined : argument;
+}
+
 /** Reads search parameters; what is not understood is dropped. */
 export function factsSearchOf(search: Record<string, unknown>): FactsSearch {
   const predicate = text(search['predicate']);
@@ -34,7 +42,7 @@ export function factsSearchOf(search: Record<string, unknown>): FactsSearch {
     q: text(search['q']),
     truth: oneOf(['true', 'false'] as const, search['truth']),
     derived: predicate === undefined ? undefined : oneOf(['true'] as const, search['derived']),
-    sort: oneOf(factSortKeys, search['sort']),
+    sort: sortOf(search['sort'], predicate),
     order: oneOf(['asc', 'desc'] as const, search['order']),
     fact: text(search['fact']),
     transfer: oneOf(['import', 'export'] as const, search['transfer']),

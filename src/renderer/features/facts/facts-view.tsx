@@ -6,6 +6,7 @@
  */
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { pastedName, type PastedTable } from '../../api/delimited.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { FactDetail, type ShownFact } from './fact-detail.tsx';
@@ -18,7 +19,7 @@ import { StagedBar } from './staged-bar.tsx';
 import { type FactContent, stageAdded } from './staged-edits.ts';
 import type { FactRow } from './staged-rows.ts';
 import { useStaging } from './use-staging.ts';
-import { useStagingKeys } from './use-staging-keys.ts';
+import { useApplyKey } from './use-apply-key.ts';
 
 const AddFactsDialog = lazy(async () => ({
   default: (await import('./add-facts-dialog.tsx')).AddFactsDialog,
@@ -27,6 +28,8 @@ const AddFactsDialog = lazy(async () => ({
 interface FactsViewProps {
   search: FactsSearch;
   onSearch: (search: FactsSearch) => void;
+  /** Opens the import of a file. */
+  onImport: (file: File) => void;
 }
 
 /** What is open beside the grid has no address: a conclusion, or a row that is not stored yet. */
@@ -43,11 +46,13 @@ interface ShownRow {
   readonly close: () => void;
   /** Opens a row; one that is open stays as it is. */
   readonly choose: (row: FactRow) => void;
+  /** Opens a row with its form. */
+  readonly chooseForm: (row: FactRow) => void;
   readonly choosePredicate: (predicate: string | undefined, hasFacts: boolean) => void;
 }
 
 /** What is open beside the grid. */
-function useShownRow({ search, onSearch }: FactsViewProps): ShownRow {
+function useShownRow({ search, onSearch }: Pick<FactsViewProps, 'search' | 'onSearch'>): ShownRow {
   const [unaddressed, setUnaddressed] = useState<Unaddressed | null>(null);
   const [form, setForm] = useState<FormField | null>(null);
 
@@ -80,6 +85,10 @@ function useShownRow({ search, onSearch }: FactsViewProps): ShownRow {
     showFact: (id) => show(id, null),
     close: () => show(undefined, null),
     choose,
+    chooseForm(row) {
+      choose(row);
+      setForm('validFrom');
+    },
     choosePredicate,
   };
 }
@@ -93,16 +102,23 @@ function panesOf(predicates: ReactNode, grid: ReactNode, detail: ReactNode): Pan
   ];
 }
 
+/** Changes parts of what the address says. */
+function usePatch({ search, onSearch }: FactsViewProps): (part: Partial<FactsSearch>) => void {
+  return useCallback((part) => onSearch({ ...search, ...part }), [search, onSearch]);
+}
+
+/** The table as a file, whose name proposes that of the predicate. */
+function fileOf({ text, kind }: PastedTable, predicate: string | undefined): File {
+  return new File([text], `${predicate ?? pastedName}.${kind}`);
+}
+
 export function FactsView(props: FactsViewProps) {
-  const { search, onSearch } = props;
+  const { search } = props;
   const [retracting, setRetracting] = useState<StoredFact | null>(null);
   const [isAdding, setIsAdding] = useState(false);
   const row = useShownRow(props);
   const staging = useStaging();
-  const patch = useCallback(
-    (part: Partial<FactsSearch>) => onSearch({ ...search, ...part }),
-    [search, onSearch],
-  );
+  const patch = usePatch(props);
 
   async function onApply(): Promise<void> {
     const gone = await staging.apply();
@@ -113,11 +129,12 @@ export function FactsView(props: FactsViewProps) {
     staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
   }
 
-  useStagingKeys({
-    onApply: () => void onApply(),
-    onUndo: () => void staging.undo(),
-    onRedo: () => void staging.redo(),
-  });
+  function onTable(table: PastedTable): void {
+    setIsAdding(false);
+    props.onImport(fileOf(table, search.predicate));
+  }
+
+  useApplyKey(() => void onApply());
 
   const grid = (
     <FactGrid
@@ -125,11 +142,9 @@ export function FactsView(props: FactsViewProps) {
       staging={staging}
       onSearch={patch}
       onChoose={row.choose}
-      onForm={(chosen) => {
-        row.choose(chosen);
-        row.setForm('validFrom');
-      }}
+      onForm={row.chooseForm}
       onAdd={() => setIsAdding(true)}
+      onRetract={setRetracting}
       footer={<StagedBar staging={staging} onApply={() => void onApply()} onShow={row.showFact} />}
     />
   );
@@ -158,10 +173,15 @@ export function FactsView(props: FactsViewProps) {
           }}
         />
       )}
-      <PasteRows predicate={search.predicate} onStage={onStage} />
+      <PasteRows predicate={search.predicate} onStage={onStage} onTable={onTable} />
       {isAdding && (
         <Suspense fallback={null}>
-          <AddFactsDialog predicate={search.predicate} onStage={onStage} onClose={() => setIsAdding(false)} />
+          <AddFactsDialog
+            predicate={search.predicate}
+            onStage={onStage}
+            onTable={onTable}
+            onClose={() => setIsAdding(false)}
+          />
         </Suspense>
       )}
     </>

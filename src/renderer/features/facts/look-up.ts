@@ -34,6 +34,23 @@ export async function lookUp(call: Call, edits: StagedEdits, signal?: AbortSigna
   return found;
 }
 
+/** The fact of that identity as it is stored; null where it is not. Errors: those of `call`. */
+export async function storedContent(call: Call, fact: FactContent): Promise<FactContent | null> {
+  const { fact: stored } = await presentByIdentity(call, fact);
+  return stored === null ? null : contentOf(stored);
+}
+
+/** What a fact is after it was asserted over a known one: what was not given stays. */
+export function mergedContent(before: FactContent | null, given: FactContent): FactContent {
+  if (before === null) return given;
+  return {
+    ...given,
+    validFrom: given.validFrom ?? before.validFrom,
+    validUntil: given.validUntil ?? before.validUntil,
+    metadata: Object.keys(given.metadata).length === 0 ? before.metadata : given.metadata,
+  };
+}
+
 async function presentOf(call: Call, { fact, id }: Concerned, signal?: AbortSignal): Promise<Present> {
   const known = id === null ? null : await presentById(call, id, signal);
   return known ?? presentByIdentity(call, fact, signal);

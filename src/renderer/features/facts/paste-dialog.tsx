@@ -10,10 +10,12 @@ const mostShown = 100;
 interface PasteDialogProps {
   pasted: PastedRows;
   onStage: () => void;
+  /** Reads what was pasted as a table of which the columns are chosen; null: it is none. */
+  onTable: (() => void) | null;
   onClose: () => void;
 }
 
-export function PasteDialog({ pasted, onStage, onClose }: PasteDialogProps) {
+export function PasteDialog({ pasted, onStage, onTable, onClose }: PasteDialogProps) {
   const { format, facts, problems } = pasted;
   const more = problems.length - mostShown;
   return (
@@ -33,6 +35,11 @@ export function PasteDialog({ pasted, onStage, onClose }: PasteDialogProps) {
         <Button variant="default" onClick={onClose} data-autofocus>
           Cancel
         </Button>
+        {onTable !== null && (
+          <Button variant="default" onClick={onTable}>
+            Read as a table…
+          </Button>
+        )}
         <Button disabled={facts.length === 0} onClick={onStage}>
           Stage {formatAmount(facts.length, 'row')}
         </Button>

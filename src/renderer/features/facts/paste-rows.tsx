@@ -3,6 +3,7 @@
  * not, nothing is staged before its user has seen what is wrong.
  */
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -19,10 +20,18 @@ interface PasteRowsProps {
   /** That is shown; undefined: all. */
   predicate: string | undefined;
   onStage: (facts: readonly FactContent[]) => void;
+  /** What was pasted is to be read as a table. */
+  onTable: (table: PastedTable) => void;
 }
 
-export function PasteRows({ predicate, onStage }: PasteRowsProps) {
-  const [refused, setRefused] = useState<PastedRows | null>(null);
+/** What cannot all be read, and the table that it may be. */
+interface Refused {
+  readonly pasted: PastedRows;
+  readonly table: PastedTable | null;
+}
+
+export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
+  const [refused, setRefused] = useState<Refused | null>(null);
   const arity = useArity(predicate);
   const reason = useReason('commitTransaction');
   const { scope } = useSession().space;
@@ -44,7 +53,7 @@ export function PasteRows({ predicate, onStage }: PasteRowsProps) {
     }
     const scopeName = scope.kind === 'named' ? scope.name : null;
     const pasted = rowsOfClipboard(text, { predicate, arity, scope: scopeName });
-    if (pasted.problems.length > 0) setRefused(pasted);
+    if (pasted.problems.length > 0) setRefused({ pasted, table: pastedTable(text) });
     else stage(pasted.facts);
   });
   useEffect(() => {
@@ -54,14 +63,23 @@ export function PasteRows({ predicate, onStage }: PasteRowsProps) {
   }, []);
 
   if (refused === null) return null;
+  const { pasted, table } = refused;
   return (
     <Suspense fallback={null}>
       <PasteDialog
-        pasted={refused}
+        pasted={pasted}
+        onTable={
+          table === null
+            ? null
+            : () => {
+                setRefused(null);
+                onTable(table);
+              }
+        }
         onClose={() => setRefused(null)}
         onStage={() => {
           setRefused(null);
-          stage(refused.facts);
+          stage(pasted.facts);
         }}
       />
     </Suspense>

@@ -43,7 +43,7 @@ export function rowsOfClipboard(text: string, target: PasteTarget): PastedRows {
     case 'statements':
       return { format, ...readStatements(text, target) };
     case 'TSV':
-      return { format, ...readRecords(recordsOf(text, '\t'), target) };
+      return { format, ...readRecords(recordsOf(text, '\t', 'lenient'), target) };
     case 'CSV':
       return { format, ...readRecords(recordsOf(text, ','), target) };
   }

@@ -13,6 +13,9 @@ import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import styles from './facts.module.css';
+import { recordChanges } from './staging-actions.ts';
+import { nameOf } from './stage-row.ts';
+import { contentOf } from './staged-edits.ts';
 import { renderFact } from './render-fact.ts';
 
 function Preview({ outcome }: { outcome: RetractOutcome }) {
@@ -45,7 +48,8 @@ interface RetractDialogProps {
 }
 
 export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps) {
-  const { call, endpoint } = useSession();
+  const session = useSession();
+  const { call, endpoint } = session;
   const retract = useWrite('retract');
   const body = {
     predicate: fact.predicate,
@@ -69,6 +73,13 @@ export function RetractDialog({ fact, onClose, onRetracted }: RetractDialogProps
       {
         onSuccess: (outcome) => {
           if (fact.id !== null) noteGone([fact.id]);
+          if (outcome.status !== 'absent')
+            recordChanges(
+              session,
+              `retracted ${nameOf(fact)}`,
+              [{ before: contentOf(fact), after: null }],
+              outcome.generation,
+            );
           notifyDone(outcome.status === 'absent' ? 'It was already gone.' : `Retracted ${renderFact(fact)}`);
           onClose();
           onRetracted();

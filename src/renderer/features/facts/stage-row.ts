@@ -17,9 +17,15 @@ import type { Staging } from './use-staging.ts';
 const longest = 60;
 
 /** The fact as it is called in steps; a long one is cut. */
-function nameOf(fact: FactContent): string {
+export function nameOf(fact: Parameters<typeof renderFact>[0]): string {
   const text = renderFact(fact);
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
+
+/** Facts as they are called in steps: one by itself, several by their number. */
+export function nameOfFacts(facts: readonly Parameters<typeof renderFact>[0][]): string {
+  const [only] = facts;
+  return facts.length === 1 && only !== undefined ? nameOf(only) : formatAmount(facts.length, 'fact');
 }
 
 /** Stages what a row is to become. Nothing for a conclusion. */

@@ -8,9 +8,9 @@ import { Permitted } from '../../api/permitted.tsx';
 import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
+import { StepList } from '../../ui/step-list.tsx';
 import { Keys, keysLabel } from '../../ui/tags.tsx';
 import { ConflictList } from './conflict-list.tsx';
-import type { EditStep } from './edit-history.ts';
 import { EditMark } from './fact-columns.tsx';
 import styles from './facts.module.css';
 import { countsOf, type StagedEdits } from './staged-edits.ts';
@@ -69,50 +69,28 @@ function Effect({ staging }: { staging: Staging }) {
   return <span className="number">{consequencesInWords(consequences)}</span>;
 }
 
-function StepList({ done, undone }: { done: readonly EditStep[]; undone: readonly EditStep[] }) {
-  const steps = [
-    ...undone.map((step) => ({ step, isUndone: true })),
-    ...[...done].reverse().map((step) => ({ step, isUndone: false })),
-  ];
-  if (steps.length === 0) return <p className="dim">Nothing was done yet.</p>;
-  return (
-    <ol className={styles.steps} aria-label="Steps, the newest first" tabIndex={0}>
-      {steps.map(({ step, isUndone }, index) => (
-        // A step is its place: the list is remade with every step.
-        <li key={`${index} ${step.label}`} className={isUndone ? 'dim' : ''}>
-          {isUndone ? <s>{step.label}</s> : step.label}
-          {isUndone && ' (undone)'}
-          {!isUndone && step.kind === 'staged' && <span className="dim"> staged</span>}
-        </li>
-      ))}
-    </ol>
-  );
-}
-
 function Steps({ staging }: { staging: Staging }) {
-  const { done, undone, running } = staging;
-  const back = done.at(-1);
-  const forth = undone.at(-1);
+  const { history, running } = staging;
+  const { done, undone, next } = history;
+  const { undo: back, redo: forth } = next;
   return (
     <>
-      <Tooltip label={back === undefined ? 'Nothing to undo' : `Undo: ${back.label} (${keysLabel('Mod+Z')})`}>
+      <Tooltip label={back === null ? 'Nothing to undo' : `Undo: ${back.label} (${keysLabel('Mod+Z')})`}>
         <ActionIcon
           aria-label="Undo"
-          disabled={back === undefined || running !== null}
+          disabled={back === null || running !== null}
           loading={running === 'undo'}
-          onClick={() => void staging.undo()}
+          onClick={() => void history.take('undo')}
         >
           <IconArrowBackUp size={16} aria-hidden />
         </ActionIcon>
       </Tooltip>
-      <Tooltip
-        label={forth === undefined ? 'Nothing to redo' : `Redo: ${forth.label} (${keysLabel('Mod+Y')})`}
-      >
+      <Tooltip label={forth === null ? 'Nothing to redo' : `Redo: ${forth.label} (${keysLabel('Mod+Y')})`}>
         <ActionIcon
           aria-label="Redo"
-          disabled={forth === undefined || running !== null}
+          disabled={forth === null || running !== null}
           loading={running === 'redo'}
-          onClick={() => void staging.redo()}
+          onClick={() => void history.take('redo')}
         >
           <IconArrowForwardUp size={16} aria-hidden />
         </ActionIcon>
@@ -192,7 +170,8 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
 
 export function StagedBar(props: StagedBarProps) {
   const { staging, onShow } = props;
-  const { edits, done, undone, failure, isKept, preview, said } = staging;
+  const { edits, history, failure, isKept, preview, said } = staging;
+  const { done, undone } = history;
   const [isDropping, setIsDropping] = useState(false);
   const conflicts = preview.preview?.conflicts ?? [];
   if (edits.length + done.length + undone.length === 0 && failure === null) return null;

@@ -5,6 +5,7 @@
  */
 import { useState } from 'react';
 import { failureOf, isCancelled } from '../../api/problem.ts';
+import { copyText } from '../../ui/copy-text.ts';
 import { download } from '../../ui/download.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { type RowRanges, rowsOf } from '../../ui/grid-places.ts';
@@ -52,16 +53,6 @@ async function rowsIn(ranges: RowRanges, { pages, added, staging }: ChosenFrom):
   return rows;
 }
 
-async function writeClipboard(text: string): Promise<boolean> {
-  // Browsers have it on secure pages alone.
-  if (!('clipboard' in navigator)) {
-    notifyHint('This browser lets no page copy here. Save the rows to a file.');
-    return false;
-  }
-  await navigator.clipboard.writeText(text);
-  return true;
-}
-
 const none: RowRanges = [];
 
 export function useRowChoice(from: ChosenFrom): RowChoice {
@@ -104,7 +95,7 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
           found.map(({ fact }) => fact),
           format,
         );
-        if (await writeClipboard(text))
+        if (await copyText(text))
           notifyDone(`Copied ${formatAmount(found.length, 'row')} as ${rowsFormats[format].label}`);
       }),
     save: (format) =>

@@ -2,10 +2,10 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { type HistoryActions, useHistory } from '../../api/use-history.ts';
 import { invalidate, keyOf, topics } from '../../api/live.ts';
 import { type Failure, failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
-import type { EditStep } from './edit-history.ts';
 import { editStoreOf } from './edit-store.ts';
 import { clashesOf, type StagedEdit, type StagedEdits } from './staged-edits.ts';
 import { type StagingActions, stagingActions } from './staging-actions.ts';
@@ -26,8 +26,7 @@ export interface Staging extends StagingActions {
   readonly byKey: ReadonlyMap<string, StagedEdit>;
   /** Keys of edits that would end as the same fact. */
   readonly clashes: ReadonlySet<string>;
-  readonly done: readonly EditStep[];
-  readonly undone: readonly EditStep[];
+  readonly history: HistoryActions;
   readonly isKept: boolean;
   readonly running: 'apply' | 'undo' | 'redo' | null;
   readonly preview: PreviewState;
@@ -83,34 +82,38 @@ export function useStaging(): Staging {
   const client = useQueryClient();
   const { database, tenant } = space;
   const useStore = useMemo(() => editStoreOf({ database, tenant }), [database, tenant]);
-  const { history, isKept, running } = useStore();
-  const { edits, done, undone } = history;
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [said, setSaid] = useState('');
+  const { edits, isKept, isApplying } = useStore();
+  const history = useHistory();
+  const running = isApplying ? 'apply' : history.running;
+  const [refused, setRefused] = useState<Failure | null>(null);
   const byKey = useMemo(() => new Map(edits.map((edit) => [edit.key, edit])), [edits]);
   const clashes = useMemo(() => clashesOf(edits), [edits]);
   const { key, ...preview } = usePreview(edits, running === null && clashes.size === 0 && edits.length > 0);
   const actions = stagingActions({
     session,
     store: useStore,
-    onFailure: setFailure,
-    onSaid: setSaid,
+    onFailure: (failure) => {
+      setRefused(failure);
+      history.dismissFailure();
+    },
     onConflicts: (conflicts) =>
       client.setQueryData<Preview>(key, { conflicts, changes: [], consequences: {} }),
     onStored: () => void setTimeout(() => invalidate(client, endpoint, topics), refreshMs),
   });
-  const dismissFailure = () => setFailure(null);
+  function dismissFailure(): void {
+    setRefused(null);
+    history.dismissFailure();
+  }
   return {
     edits,
     byKey,
     clashes,
-    done,
-    undone,
+    history,
     isKept,
     running,
     preview,
-    failure,
-    said,
+    failure: refused ?? history.failure,
+    said: history.said,
     dismissFailure,
     ...actions,
   };

@@ -110,6 +110,7 @@ export function keyColumns(actions: KeyActions): Column<KeyView>[] {
       id: 'actions',
       title: 'Actions',
       width: 80,
+      holds: 'controls',
       cell: (row) => (
         <>
           <RowAction

@@ -145,6 +145,7 @@ function columnsOf(changes: FactChanges, hasScopes: boolean): Column<Remembered>
       id: 'actions',
       title: 'Actions',
       width: 124,
+      holds: 'controls',
       cell: (row) => <RowActions row={row} changes={changes} />,
     },
   ];

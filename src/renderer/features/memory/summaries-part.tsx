@@ -56,6 +56,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       id: 'restore',
       title: 'Actions',
       width: 110,
+      holds: 'controls',
       cell: (row) => (
         <Permitted operation="restore">
           <Button

@@ -31,6 +31,7 @@ import {
   withWritten,
 } from './rule-draft.ts';
 import styles from './rules.module.css';
+import { recordChanged } from './rule-steps.ts';
 import { lessonOf, scopeSearchOf } from './teaching.ts';
 import { TryButton } from './try-button.tsx';
 import { TryPanel, WithTry } from './try-panel.tsx';
@@ -136,6 +137,7 @@ function onlyRuleOf(text: string): Rule | null {
 
 /** Saving the rule as it is written, where that is one rule and another than is stored. */
 function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, onSaved: () => void) {
+  const session = useSession();
   const save = useWrite('updateRule');
   const reason = useReason('updateRule');
   const { isReady } = lessonOf(edited.text);
@@ -152,7 +154,9 @@ function useSaving(rule: StoredRule, { edited, isChanged, conflicts }: Editing, 
       // The rule that is seen here, and no other: where that is not the one that is stored, both are shown.
       { params: { id }, body, ifMatch: etag },
       {
-        onSuccess: ({ status }) => {
+        onSuccess: ({ status, id: now, etag: tag }) => {
+          const after = { text: body.text, scope, name, description, enabled, id: now, etag: tag };
+          if (status !== 'unchanged') recordChanged(session, 'changed', rule, after);
           notifyDone(status === 'unchanged' ? 'The rule was like that already' : 'Saved');
           onSaved();
         },

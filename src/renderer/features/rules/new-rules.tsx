@@ -9,6 +9,7 @@ import { IconSchool } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
 import { renderRule } from '../../../engine/logic/print.ts';
+import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
 import { invalidate, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
@@ -22,6 +23,7 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { Keys } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
 import styles from './rules.module.css';
+import { recordTaught } from './rule-steps.ts';
 import { type Lesson, lessonOf } from './teaching.ts';
 import { TryButton } from './try-button.tsx';
 import { TryPanel, WithTry } from './try-panel.tsx';
@@ -41,7 +43,8 @@ interface Learnt {
 }
 
 function useTeach() {
-  const { call, space, endpoint } = useSession();
+  const session = useSession();
+  const { call, space, endpoint } = session;
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ facts, rules }: Lesson) => {
@@ -49,7 +52,14 @@ function useTeach() {
       const learnt: Learnt = { facts: 0, rules: 0, known: 0, hints: [] };
       if (facts.length > 0) {
         const body = { facts: facts.map((fact) => ({ ...fact, ...scope })) };
+        const unknown = await unknownFacts(session, body.facts);
         const outcome = await call('assertFacts', { body }, { isWanted: true });
+        recordAsserted(
+          session,
+          `asserted ${formatAmount(facts.length, 'fact')}`,
+          unknown,
+          outcome.generation,
+        );
         learnt.facts = outcome.asserted;
         learnt.known += outcome.updated + outcome.unchanged;
         learnt.hints.push(...(outcome.hints ?? []));
@@ -60,8 +70,11 @@ function useTeach() {
           { body: { text: renderRule(rule), ...scope } },
           { isWanted: true },
         );
-        if (outcome.status === 'asserted') learnt.rules += 1;
-        else learnt.known += 1;
+        if (outcome.status === 'asserted') {
+          const plain = { name: null, description: null, enabled: true, scope: scope.scope ?? null };
+          recordTaught(session, outcome, { text: outcome.rule, ...plain });
+          learnt.rules += 1;
+        } else learnt.known += 1;
         learnt.hints.push(...(outcome.hints ?? []));
       }
       return learnt;

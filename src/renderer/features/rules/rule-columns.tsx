@@ -133,6 +133,7 @@ export function ruleColumns(
       id: 'enabled',
       title: 'On',
       width: 60,
+      holds: 'controls',
       cell: (rule) => (
         <Switch
           tabIndex={-1}
@@ -149,6 +150,7 @@ export function ruleColumns(
       id: 'actions',
       title: 'Actions',
       width: 108,
+      holds: 'controls',
       cell: (rule) => (
         <>
           <Tooltip label="Edit">

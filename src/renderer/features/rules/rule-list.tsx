@@ -22,6 +22,8 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { ListOrGraph } from './list-or-graph.tsx';
 import { ruleColumns } from './rule-columns.tsx';
+import { ruleMenu } from './rule-menu.tsx';
+import { recordChanged, recordDeleted } from './rule-steps.ts';
 import { type RuleSort, ruleSortOf, rulesInOrder } from './rule-order.ts';
 import { scopeSearchOf } from './teaching.ts';
 import type { RulesSearch } from './rules-search.ts';
@@ -37,7 +39,8 @@ interface DeleteDialogProps {
 
 /** Deletes the rule that it shows, and no other that it has become meanwhile. */
 function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
-  const { endpoint } = useSession();
+  const session = useSession();
+  const { endpoint } = session;
   const remove = useWrite('deleteRule');
   const [seen, setSeen] = useState(rule);
   const preview = useQuery({
@@ -60,6 +63,7 @@ function DeleteDialog({ rule, now, onClose }: DeleteDialogProps) {
       { params: { id: seen.id }, ifMatch: seen.etag },
       {
         onSuccess: ({ dependentsCount, ...told }) => {
+          recordDeleted(session, seen);
           const least = told.consequencesComplete === false ? 'at least ' : '';
           const withdrawn = `${least}${formatAmount(dependentsCount, 'conclusion')} withdrawn.`;
           notifyDone(`Deleted; ${withdrawn}${notWorkedOutInWords(told)}`);
@@ -130,6 +134,7 @@ interface RuleRowsProps {
 }
 
 function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps) {
+  const session = useSession();
   const update = useWrite('updateRule');
   const explaining = useExplaining();
   const reason = useReason('updateRule');
@@ -140,7 +145,18 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   function onToggle(rule: StoredRule): void {
     update.mutate(
       { params: { id: rule.id }, body: { enabled: !rule.enabled } },
-      { onError: (failed) => notifyFailure(failureOf(failed)) },
+      {
+        onSuccess: ({ id, etag }) => {
+          const enabled = !rule.enabled;
+          recordChanged(session, enabled ? 'switched on' : 'switched off', rule, {
+            ...rule,
+            enabled,
+            id,
+            etag,
+          });
+        },
+        onError: (failed) => notifyFailure(failureOf(failed)),
+      },
     );
   }
 
@@ -167,6 +183,12 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
         if (rule !== undefined) onEdit(rule);
       }}
       onKey={onKey}
+      menu={(index) => {
+        const rule = rules[index];
+        return rule === undefined
+          ? []
+          : ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining });
+      }}
     />
   );
 }

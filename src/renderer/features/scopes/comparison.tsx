@@ -17,13 +17,12 @@ import { type Merge, useMerge } from './use-merge.ts';
 import styles from './scopes.module.css';
 import stack from '../../ui/stack.module.css';
 
-/** Mod+Enter merges, Mod+Z takes the last merge back; not while something is typed or asked. */
+/** Mod+Enter merges; not while something is typed or asked. */
 function useMergeKeys(merge: Merge): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || isTextField(event.target)) return;
     if (document.querySelector('[role="dialog"]') !== null) return;
     if (matchesKeys(event, 'Mod+Enter', isMac)) merge.apply();
-    else if (matchesKeys(event, 'Mod+Z', isMac)) merge.undo();
     else return;
     event.preventDefault();
   });

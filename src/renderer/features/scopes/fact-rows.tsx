@@ -153,6 +153,7 @@ function columnsOf({ pair, choices, resultOf, choose }: ColumnsInput): Column<Me
       id: 'take',
       title: 'Take',
       width: 216,
+      holds: 'controls',
       cell: (row) => (
         <TakeButtons
           row={row}

@@ -3,8 +3,10 @@ import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { scopeNameSchema } from '../../../engine/contract/fields.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
+import { recordStuck } from '../../api/history.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
@@ -30,6 +32,7 @@ interface ForkDialogProps {
 }
 
 export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDialogProps) {
+  const { space } = useSession();
   const fork = useWrite('forkScope');
   const [source, setSource] = useState(chosen);
   const [name, setName] = useState('');
@@ -43,6 +46,11 @@ export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDi
       {
         onSuccess: ({ facts, rules }) => {
           notifyDone(`Forked ${formatAmount(facts, 'fact')} and ${formatAmount(rules, 'rule')} into ${name}`);
+          recordStuck(
+            space,
+            `forked ${sideLabel(source)} into ${name}`,
+            'delete the scope in its list instead',
+          );
           onForked(source, name);
         },
       },
@@ -94,6 +102,7 @@ interface DeleteDialogProps {
 }
 
 export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialogProps) {
+  const { space } = useSession();
   const remove = useWrite('deleteScope');
   const { name } = scope;
 
@@ -106,6 +115,8 @@ export function DeleteDialog({ scope, onClose, onDeleted, onGoing }: DeleteDialo
           notifyDone(
             `Deleted ${name} with ${formatAmount(facts, 'fact')} and ${formatAmount(rules, 'rule')}`,
           );
+          const why = 'a scope is deleted with all that was in it; an export or a backup brings it back';
+          recordStuck(space, `deleted the scope ${name}`, why);
           onDeleted(name);
         },
         onError: () => onGoing(null),

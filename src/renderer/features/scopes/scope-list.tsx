@@ -11,6 +11,7 @@ import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
+import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag } from '../../ui/tags.tsx';
 import type { ScopeRow } from './scope-dialogs.tsx';
@@ -127,12 +128,14 @@ function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
       id: 'role',
       title: 'Compare',
       width: 178,
+      holds: 'controls',
       cell: (row) => <RoleButtons row={row} search={search} onRole={onRole} />,
     },
     {
       id: 'actions',
       title: 'Actions',
       width: 84,
+      holds: 'controls',
       cell: ({ side, stored }) => (
         <>
           <Permitted operation="forkScope">
@@ -194,8 +197,38 @@ function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: Scop
       selected={selected}
       onSelect={setSelected}
       onKey={onKey}
+      menu={(index) => {
+        const row = rows[index];
+        return row === undefined ? [] : scopeMenu(row, actions, reason);
+      }}
     />
   );
+}
+
+/** What can be done with a scope, as the menu of its row. */
+function scopeMenu({ side, stored }: Row, actions: ListActions, reason: string | null): RowMenuGroups {
+  const icon = { size: 15, 'aria-hidden': true } as const;
+  const { onRole, onFork, onDelete } = actions;
+  return [
+    [
+      { label: 'Merge from it', keys: 'S', onClick: () => onRole(side, 'source') },
+      { label: 'Merge into it', keys: 'T', onClick: () => onRole(side, 'target') },
+      { label: 'Take it as the base of both', keys: 'B', onClick: () => onRole(side, 'base') },
+    ],
+    [{ label: 'Fork…', icon: <IconGitFork {...icon} />, keys: 'F', reason, onClick: () => onFork(side) }],
+    stored === null
+      ? []
+      : [
+          {
+            label: 'Delete…',
+            icon: <IconTrash {...icon} />,
+            keys: 'Delete',
+            isDangerous: true,
+            reason,
+            onClick: () => onDelete(stored),
+          },
+        ],
+  ];
 }
 
 function useRows(): { rows: Row[] | null; error: Error | null; refetch: () => void } {

@@ -11,11 +11,13 @@ import { create } from 'zustand';
 import type { Merged } from '../../../engine/contract/scopes.ts';
 import type { Committed } from '../../../engine/contract/transactions.ts';
 import type { Endpoint } from '../../api/client.ts';
+import { historyOf, move, record, recordStuck, type Step } from '../../api/history.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { type Failure, failureOf, isCancelled } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
+import type { Space } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
-import type { Side } from './scopes-search.ts';
+import { type Side, sideLabel } from './scopes-search.ts';
 import { mostUndone, undoOf } from './undo.ts';
 import { type Comparison, sidesOf } from './use-comparison.ts';
 
@@ -26,7 +28,14 @@ export interface MadeMerge {
   readonly merged: Merged;
   /** Writes that take it back, or why there are none. */
   readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
+  /** In the history; null where there is no way back. */
+  readonly step: Step | null;
 }
+
+const whyNoUndo = {
+  'too many': 'it changed too many facts to be undone from here',
+  'others wrote': 'others wrote at the same moment',
+} as const;
 
 interface LastMerge {
   /** Database and tenant that it was made in. */
@@ -125,8 +134,22 @@ function runUndo(
   });
 }
 
+/** Takes the merge up into the history; null where there is no way back. */
+function recordMerge(
+  space: Space,
+  { source, target, undo }: Pick<MadeMerge, 'source' | 'target' | 'undo'>,
+  takeBack: (writes: readonly TransactionWrite[]) => Promise<string>,
+): Step | null {
+  const label = `merged ${sideLabel(source)} into ${sideLabel(target)}`;
+  if (typeof undo === 'string') {
+    recordStuck(space, label, whyNoUndo[undo]);
+    return null;
+  }
+  return undo.length === 0 ? null : record(space, label, () => takeBack(undo));
+}
+
 export function useMerge(comparison: Comparison) {
-  const { call, endpoint } = useSession();
+  const { call, endpoint, space } = useSession();
   const client = useQueryClient();
   const [state, setState] = useState<MergeState>({ kind: 'idle' });
   const about = aboutOf(endpoint);
@@ -150,16 +173,28 @@ export function useMerge(comparison: Comparison) {
     const undo = wayBack(comparison, merged, before);
     const compared = await refresh();
     // Told once nothing runs any more: an undo that is offered and then passed over as too early would be lost.
-    useLastMerge.setState({ about, made: { source, target, merged, undo } });
+    const step = recordMerge(space, { source, target, undo }, takeBack);
+    useLastMerge.setState({ about, made: { source, target, merged, undo, step } });
     acknowledge(compared);
     return { kind: 'idle' };
   }
 
-  async function takeBack(writes: readonly TransactionWrite[]): Promise<MergeState> {
-    noteGeneration((await runUndo(endpoint, writes, setState)).generation);
-    useLastMerge.setState({ about, made: null });
-    acknowledge(await refresh());
-    return { kind: 'idle' };
+  /** The act of the history. A merge is not made again without its scopes being looked at again. */
+  async function takeBack(writes: readonly TransactionWrite[]): Promise<string> {
+    try {
+      noteGeneration((await runUndo(endpoint, writes, setState)).generation);
+      useLastMerge.setState({ about, made: null });
+      acknowledge(await refresh());
+      setState({ kind: 'idle' });
+      return 'compare the scopes as they are now, and merge again';
+    } catch (error) {
+      // Who gives up knows it; nothing was undone.
+      setState(
+        isCancelled(error) ? { kind: 'idle' } : { kind: 'failed', what: 'undo', failure: failureOf(error) },
+      );
+      void refresh();
+      throw error;
+    }
   }
 
   function apply(): void {
@@ -173,14 +208,8 @@ export function useMerge(comparison: Comparison) {
   }
 
   function undo(): void {
-    if (isBusy || last === null || typeof last.undo === 'string' || last.undo.length === 0) return;
-    takeBack(last.undo).then(setState, (error: unknown) => {
-      // Who gives up knows it; nothing was undone.
-      setState(
-        isCancelled(error) ? { kind: 'idle' } : { kind: 'failed', what: 'undo', failure: failureOf(error) },
-      );
-      void refresh();
-    });
+    if (isBusy || last === null || last.step === null) return;
+    void move(historyOf(space), 'undo', last.step);
   }
 
   return {

@@ -85,8 +85,10 @@ export function ConnectionStatus() {
             onClick={() => setIsOpen(!isOpen)}
           >
             <span className={styles.dot} data-state={stream.kind} aria-hidden />
-            <span role="status">{label}</span>
-            {shown !== null && <span className="dim number">{shown}</span>}
+            <span role="status" className={styles.statusWords}>
+              {label}
+            </span>
+            {shown !== null && <span className={`dim number ${styles.statusWords}`}>{shown}</span>}
           </UnstyledButton>
         </Popover.Target>
         <Popover.Dropdown aria-label="The service">

@@ -19,6 +19,8 @@ import { Keys } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import { FollowedLeader } from './followed-leader.tsx';
 import type { GoTo } from './go-to.ts';
+import { useHistoryCommands } from './history-commands.tsx';
+import { HistoryDialog } from './history-dialog.tsx';
 import { MissingDatabase } from './missing-database.tsx';
 import { OutOfReach } from './out-of-reach.tsx';
 import { Palette } from './palette.tsx';
@@ -37,12 +39,12 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
       <div className={styles.start}>
         <span className={styles.brand}>
           <img src={icon} alt="" width={20} height={20} />
-          Corollary
+          <span className={styles.brandName}>Corollary</span>
         </span>
         <SpaceSwitchers goTo={goTo} />
       </div>
       <Tooltip label="Search everything">
-        <UnstyledButton className={styles.search} onClick={onSearch}>
+        <UnstyledButton className={styles.search} aria-label="Search" onClick={onSearch}>
           <IconSearch size={14} aria-hidden />
           <span>Search</span>
           <Keys keys="Mod+K" />
@@ -122,8 +124,10 @@ interface ShellProps {
 export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) {
   const { retryNow } = useFollowing();
   const [helpIsOpen, setHelpIsOpen] = useState(false);
+  const [historyIsOpen, setHistoryIsOpen] = useState(false);
+  const historyCommands = useHistoryCommands(() => setHistoryIsOpen(true));
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
-  const all = useMemo<Command[]>(
+  const fixed = useMemo<Command[]>(
     () => [
       { ...named('help.shortcuts'), run: () => setHelpIsOpen(true) },
       { ...named('palette'), run: () => setPaletteIsOpen((isOpen) => !isOpen) },
@@ -131,6 +135,7 @@ export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) 
     ],
     [commands],
   );
+  const all = [...fixed, ...historyCommands];
   const isAsking = useCredential((credential) => credential.isAsking);
   const runnable = isAsking ? none : all;
   useCommandKeys(runnable);
@@ -152,6 +157,7 @@ export function Shell({ commands, goTo, desktop, aside, children }: ShellProps) 
           onClose={() => setPaletteIsOpen(false)}
         />
       )}
+      {historyIsOpen && <HistoryDialog onClose={() => setHistoryIsOpen(false)} />}
       {helpIsOpen && <ShortcutsDialog commands={all} onClose={() => setHelpIsOpen(false)} />}
     </div>
   );

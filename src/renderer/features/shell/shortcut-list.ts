@@ -35,16 +35,11 @@ const fixed: readonly ShortcutGroup[] = [
       ['Mod+C', 'Copy the rows as TSV'],
       ['Mod+V', 'Stage the rows of the clipboard'],
       ['Mod+Enter', 'Apply what is staged'],
-      ['Mod+Z', 'Undo, what was applied too'],
-      ['Mod+Y', 'Do again'],
     ],
   },
   {
     group: 'In a comparison of scopes',
-    keys: [
-      ['Mod+Enter', 'Merge'],
-      ['Mod+Z', 'Undo the last merge'],
-    ],
+    keys: [['Mod+Enter', 'Merge']],
   },
   {
     group: 'In Ask',

@@ -1,14 +1,16 @@
 /** Runs commands by their keys, wherever the focus is. */
 import { useEffect, useEffectEvent } from 'react';
 import type { Command } from '../../ui/command.ts';
-import { isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
+import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
 import { usePreferences } from '../../ui/preferences.ts';
 import { isMac } from '../../ui/tags.tsx';
 
 export function useCommandKeys(commands: readonly Command[]): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    const command = commands.find(({ keys }) => {
-      if (keys === undefined || !matchesKeys(event, keys, isMac)) return false;
+    const command = commands.find(({ keys, alsoKeys, isOfView }) => {
+      const matches = (each: string | undefined) => each !== undefined && matchesKeys(event, each, isMac);
+      if (keys === undefined || !(matches(keys) || matches(alsoKeys))) return false;
+      if (isOfView === true && (isTextField(event.target) || isInDialog(event.target))) return false;
       if (!isSingleCharacter(keys)) return true;
       return usePreferences.getState().singleKeys && !isTextField(event.target);
     });

@@ -99,6 +99,7 @@ function ruleColumns(
       id: 'events',
       title: 'Events',
       width: 80,
+      holds: 'controls',
       cell: (row) => (
         <RowAction
           label="Show its events (E)"
@@ -184,6 +185,7 @@ function subgoalColumns(
       id: 'events',
       title: 'Events',
       width: 80,
+      holds: 'controls',
       cell: ({ goal }) => {
         const predicate = predicateOf(goal);
         return (

@@ -5,7 +5,7 @@
  * what is to be sent in place of the file.
  */
 import { maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
-import type { DelimitedRecord, Separator } from '../../api/delimited.ts';
+import { type DelimitedRecord, pastedName, type Separator } from '../../api/delimited.ts';
 
 export interface Mapping {
   readonly separator: Separator;
@@ -91,6 +91,7 @@ export function looksLikeHeader(records: readonly DelimitedRecord[]): boolean {
 
 /** The first part of a file's name as the name of a predicate; empty where it cannot be one. */
 export function predicateOfFileName(fileName: string): string {
+  if (fileName.startsWith(`${pastedName}.`)) return '';
   const base = fileName.replace(/^.*[/\\]/, '').replace(/\.[^.]*$/, '');
   const name = base
     .trim()

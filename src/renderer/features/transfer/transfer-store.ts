@@ -1,6 +1,7 @@
 /** The imports of this window: the one that runs, and those before it. And the file that was dropped, until it is taken. */
 import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
+import { historyOf, move, record, type Step } from '../../api/history.ts';
 import { call } from '../../api/client.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
@@ -83,6 +84,7 @@ export function begin(client: QueryClient, plan: ImportPlan): void {
     if (next.kind === 'done') {
       noteGeneration(next.outcome.generation);
       forgetPrepared();
+      recordImport(client, { ...entry, state: next });
     }
     // The stream of changes tells of this too; it may be behind, or away. And a key that was refused is asked for anew.
     invalidate(client, plan.endpoint, topics);
@@ -109,19 +111,39 @@ export async function lookAgain({ number, plan, state }: ImportEntry): Promise<v
   change(number, { state: { ...state, left: await findLeft(plan.endpoint, state.left.trace) } });
 }
 
-/** Retracts what an import has asserted. */
-export async function undo(client: QueryClient, entry: ImportEntry): Promise<void> {
+/** The steps of imports in the history, by their number. */
+const steps = new Map<number, Step>();
+
+function recordImport(client: QueryClient, entry: ImportEntry): void {
   const id = idOf(entry);
+  const { endpoint, file } = entry.plan;
   if (id === null) return;
-  change(entry.number, { undoing: { kind: 'running' } });
+  const step = record(endpoint, `imported ${file.name}`, async () => {
+    await takeBack(client, entry, id);
+    return 'import the file again';
+  });
+  steps.set(entry.number, step);
+}
+
+async function takeBack(client: QueryClient, { number, plan }: ImportEntry, id: string): Promise<void> {
+  change(number, { undoing: { kind: 'running' } });
   try {
-    const undone = await call(entry.plan.endpoint, 'undoImport', { params: { id } });
-    change(entry.number, { undoing: { kind: 'undone', undone } });
+    const undone = await call(plan.endpoint, 'undoImport', { params: { id } });
+    change(number, { undoing: { kind: 'undone', undone } });
     noteGeneration(undone.generation);
-    invalidate(client, entry.plan.endpoint, topics);
+    invalidate(client, plan.endpoint, topics);
   } catch (error) {
-    change(entry.number, { undoing: { kind: 'failed', failure: failureOf(error) } });
+    change(number, { undoing: { kind: 'failed', failure: failureOf(error) } });
+    throw error;
   }
+}
+
+/** Retracts what an import has asserted. Never rejects: what went wrong is in the entry. */
+export async function undo(client: QueryClient, entry: ImportEntry): Promise<void> {
+  const step = steps.get(entry.number);
+  const id = idOf(entry);
+  if (step !== undefined) await move(historyOf(entry.plan.endpoint), 'undo', step);
+  else if (id !== null) await takeBack(client, entry, id).catch(() => undefined);
 }
 
 export function dropFile(file: File): void {

@@ -1,0 +1,86 @@
+/** Facts that were asserted at once, as a step of the history: those that were not known before are what it takes back. */
+import { type Act, record, recordStuck } from './history.ts';
+import { noteGeneration } from './live.ts';
+import type { Session } from './session.tsx';
+import { runTransaction } from './transaction.ts';
+
+interface AssertedFact {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope?: string;
+  readonly unscoped?: true;
+}
+
+/** More are not looked at one by one. */
+const mostLookedAt = 1_000;
+const requestsAtOnce = 6;
+/** Finding what depends on a fact is not what is asked for; this is the time for it, in milliseconds. */
+const leastTimeout = 1;
+
+/** Those of the facts that are not stored; null: they are too many to look at. Errors: those of `call`. */
+export async function unknownFacts(
+  { call }: Pick<Session, 'call'>,
+  facts: readonly AssertedFact[],
+): Promise<readonly AssertedFact[] | null> {
+  if (facts.length > mostLookedAt) return null;
+  const isUnknown = new Map<AssertedFact, boolean>();
+  const waiting = [...facts];
+  async function work(): Promise<void> {
+    for (let fact = waiting.pop(); fact !== undefined; fact = waiting.pop()) {
+      const body = { ...placed(fact), dryRun: true, timeoutMs: leastTimeout };
+      isUnknown.set(fact, (await call('retract', { body })).retracted === 0);
+    }
+  }
+  await Promise.all(Array.from({ length: requestsAtOnce }, work));
+  return facts.filter((fact) => isUnknown.get(fact) === true);
+}
+
+/** Takes up that the facts were asserted in that generation. `unknown`: what `unknownFacts` gave before. */
+export function recordAsserted(
+  session: Session,
+  label: string,
+  unknown: readonly AssertedFact[] | null,
+  generation: number,
+): void {
+  const { space } = session;
+  if (unknown === null)
+    recordStuck(space, label, 'which of the facts were new is not known; an import can be undone');
+  else if (unknown.length > 0) record(space, label, retracting(session, unknown, generation));
+}
+
+function placed({ args, scope, unscoped, ...fact }: AssertedFact) {
+  return {
+    ...fact,
+    args: [...args],
+    ...(scope === undefined ? { unscoped: unscoped ?? (true as const) } : { scope }),
+  };
+}
+
+function retracting(session: Session, facts: readonly AssertedFact[], since: number): Act {
+  return async () => {
+    const { generation } = await runTransaction(
+      session.endpoint,
+      facts.map((fact) => ({
+        operation: 'retract',
+        input: { body: { ...placed(fact), ifGeneration: since } },
+      })),
+    );
+    noteGeneration(generation);
+    return asserting(session, facts, generation);
+  };
+}
+
+function asserting(session: Session, facts: readonly AssertedFact[], since: number): Act {
+  return async () => {
+    const { generation } = await runTransaction(
+      session.endpoint,
+      facts.map(({ args, ...fact }) => ({
+        operation: 'assertFact',
+        input: { body: { ...fact, args: [...args], ifGeneration: since } },
+      })),
+    );
+    noteGeneration(generation);
+    return retracting(session, facts, generation);
+  };
+}

@@ -1,0 +1,185 @@
+/** What can be done with a row of the grid and the cell that was pointed at, as its menu. */
+import {
+  IconCopy,
+  IconFilter,
+  IconFlask,
+  IconListDetails,
+  IconListSearch,
+  IconMinus,
+  IconPencil,
+  IconRestore,
+  IconRoute,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { renderAtom } from '../../../engine/logic/print.ts';
+import { copyText } from '../../ui/copy-text.ts';
+import { notifyDone } from '../../ui/notify.tsx';
+import type { RowMenuGroups, RowMenuItem } from '../../ui/row-menu.tsx';
+import { cellKindOf, cellText } from './cell-edit.ts';
+import type { FactsSearch } from './facts-search.ts';
+import { renderFact } from './render-fact.ts';
+import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
+import { removeRow, revertRow } from './stage-row.ts';
+import type { FactContent } from './staged-edits.ts';
+import type { FactRow } from './staged-rows.ts';
+import type { Staging } from './use-staging.ts';
+
+interface MenuContext {
+  readonly staging: Staging;
+  readonly onSearch: (part: Partial<FactsSearch>) => void;
+  readonly onChoose: (row: FactRow) => void;
+  readonly onForm: (row: FactRow) => void;
+  readonly onRetract: (fact: StoredFact) => void;
+  readonly rowAt: (index: number) => FactRow | undefined;
+  /** Opens the editor of a cell. */
+  readonly begin: (index: number, column: string) => void;
+  /** Why nothing may be edited; null: it may. */
+  readonly reason: string | null;
+}
+
+const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
+const copied: readonly RowsFormat[] = ['tsv', 'json', 'statements'];
+
+async function copy(text: string, what: string): Promise<void> {
+  if (await copyText(text)) notifyDone(`Copied ${what}`);
+}
+
+/** A question with the constant of one argument, or of none, and variables for the others. */
+function questionAbout({ predicate, args, truthVal }: FactContent, index: number | null): string {
+  const asked = args.map((arg, at) => (at === index ? arg : `?x${at + 1}`));
+  return renderAtom({ predicate, args: asked, negated: !truthVal });
+}
+
+function shortened(text: string): string {
+  return text.length > 30 ? `${text.slice(0, 29)}…` : text;
+}
+
+/** The items for a cell: its value copied, looked for, asked about. */
+function useCellItems({ onSearch }: MenuContext): (row: FactRow, column: string) => RowMenuItem[] {
+  const navigate = useNavigate();
+  return ({ fact }, column) => {
+    const cell = cellKindOf(column);
+    if (cell === null || cell.kind === 'form') return [];
+    const text = cellText(fact, cell);
+    const index = cell.kind === 'argument' ? cell.index : null;
+    if (index !== null && index >= fact.args.length) return [];
+    const ask: RowMenuItem = {
+      label: index === null ? `Ask about ${shortened(fact.predicate)}` : `Ask about ${shortened(text)}`,
+      icon: <IconListSearch {...icon} />,
+      onClick: () => void navigate({ to: '/ask', search: { question: questionAbout(fact, index) } }),
+    };
+    if (cell.kind === 'fact') return [ask];
+    const filter =
+      cell.kind === 'truth' ? ({ truth: fact.truthVal ? 'true' : 'false' } as const) : { q: text };
+    return [
+      { label: 'Copy the value', icon: <IconCopy {...icon} />, onClick: () => void copy(text, 'the value') },
+      ...(cell.kind === 'scope'
+        ? []
+        : [
+            {
+              label: `Filter by ${shortened(text)}`,
+              icon: <IconFilter {...icon} />,
+              onClick: () => onSearch(filter),
+            },
+          ]),
+      ...(index === null ? [] : [ask]),
+    ];
+  };
+}
+
+function editItems(context: MenuContext, row: FactRow, index: number, column: string): RowMenuItem[] {
+  const { staging, onForm, onRetract, begin, reason } = context;
+  const { stored, edit } = row;
+  if (stored?.derived === true) return [];
+  const kind = cellKindOf(column)?.kind;
+  const isCell = kind !== undefined && kind !== 'form';
+  return [
+    ...(isCell
+      ? [
+          {
+            label: 'Edit the cell',
+            icon: <IconPencil {...icon} />,
+            keys: 'F2',
+            reason,
+            // The menu gives the focus back when it closes; the editor takes it after that.
+            onClick: () => void setTimeout(() => begin(index, column)),
+          },
+        ]
+      : []),
+    { label: 'Edit all fields…', icon: <IconPencil {...icon} />, reason, onClick: () => onForm(row) },
+    ...(edit === null
+      ? []
+      : [
+          {
+            label: 'Revert what is staged',
+            icon: <IconRestore {...icon} />,
+            keys: 'R',
+            onClick: () => revertRow(staging, row),
+          },
+        ]),
+    {
+      label: edit?.kind === 'added' ? 'Do not add' : 'Mark removed',
+      icon: <IconMinus {...icon} />,
+      keys: 'Delete',
+      reason,
+      onClick: () => removeRow(staging, row),
+    },
+    ...(stored === null
+      ? []
+      : [
+          {
+            label: 'Retract…',
+            icon: <IconTrash {...icon} />,
+            isDangerous: true as const,
+            reason,
+            onClick: () => onRetract(stored),
+          },
+        ]),
+  ];
+}
+
+/** The menu of a row: what explains it, what its cell is good for, copies, and what changes it. */
+export function useFactMenu(context: MenuContext): (index: number, column: string) => RowMenuGroups {
+  const navigate = useNavigate();
+  const cellItems = useCellItems(context);
+  return (index, column) => {
+    const row = context.rowAt(index);
+    if (row === undefined) return [];
+    const { fact, stored } = row;
+    const statement = renderFact(fact);
+    const why: RowMenuItem[] = [
+      {
+        label: 'Why',
+        icon: <IconRoute {...icon} />,
+        onClick: () => void navigate({ to: '/proof', search: { question: statement } }),
+      },
+      ...(stored?.derived === false
+        ? [
+            {
+              label: 'What if it were not so',
+              icon: <IconFlask {...icon} />,
+              onClick: () => void navigate({ to: '/what-if', search: { retract: `${statement}.` } }),
+            },
+          ]
+        : []),
+      {
+        label: 'Show what depends on it',
+        icon: <IconListDetails {...icon} />,
+        onClick: () => context.onChoose(row),
+      },
+    ];
+    return [
+      stored === null ? [] : why,
+      cellItems(row, column),
+      copied.map((format) => ({
+        label: `Copy as ${rowsFormats[format].label}`,
+        icon: <IconCopy {...icon} />,
+        ...(format === 'tsv' ? { keys: 'Mod+C' } : {}),
+        onClick: () => void copy(textOfRows([fact], format), `as ${rowsFormats[format].label}`),
+      })),
+      editItems(context, row, index, column),
+    ];
+  };
+}

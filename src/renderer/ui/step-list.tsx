@@ -1,0 +1,33 @@
+/** Steps that were done, the newest first, with those that were undone and those that cannot be. */
+import styles from './step-list.module.css';
+
+interface ListedStep {
+  readonly kind: 'staged' | 'stored';
+  readonly label: string;
+  readonly stuck: string | null;
+}
+
+export function StepList({ done, undone }: { done: readonly ListedStep[]; undone: readonly ListedStep[] }) {
+  const steps = [
+    ...undone.map((step) => ({ step, isUndone: true })),
+    ...[...done].reverse().map((step) => ({ step, isUndone: false })),
+  ];
+  if (steps.length === 0) return <p className="dim">Nothing was done yet.</p>;
+  return (
+    <ol className={styles.steps} aria-label="Steps, the newest first" tabIndex={0}>
+      {steps.map(({ step, isUndone }, index) => (
+        // A step is its place: the list is remade with every step.
+        <li key={`${index} ${step.label}`} className={isUndone ? 'dim' : ''}>
+          {isUndone ? <s>{step.label}</s> : step.label}
+          {isUndone && ' (undone)'}
+          {!isUndone && step.kind === 'staged' && <span className="dim"> staged</span>}
+          {step.stuck !== null && (
+            <span className={styles.stuck}>
+              Cannot be {isUndone ? 'done again' : 'undone'}: {step.stuck}
+            </span>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
