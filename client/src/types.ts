@@ -127,7 +127,6 @@ export type Answer = {
   bindings: Record<string, string>[];
   count: number;
   truncated: boolean;
-  /** Of all pages. */
   total: number;
   generation: number;
   elapsedMs: number;
@@ -355,7 +354,6 @@ export type ContextSummary = {
 export type ContextWindow = {
   windowId: string;
   entries: ContextEntry[];
-  /** In the order given. */
   goals: {
     goal: string;
     /** premises: only what the proof of an answer rests on is in the window. */
@@ -368,11 +366,9 @@ export type ContextWindow = {
     };
     /** The first 20 answers. */
     atoms: string[];
-    /** Of a whole proof of the first answer. */
     needs: {
       facts: number;
       chars: number;
-      /** Not counted. */
       tokens: number | null;
     } | null;
     /** Why the first answer is left out. */
@@ -380,11 +376,10 @@ export type ContextWindow = {
   }[];
   /** Rendered, the rule created first first. */
   relevantRules: string[];
-  /** After deduplication, of the predicates that are wanted. */
+  /** After deduplication. */
   totalFactsAvailable: number;
   totalFactsIncluded: number;
   deduplicationSavings: number;
-  /** Of the predicates that are wanted. */
   contradictionsFound: number;
   contradictionsResolved: number;
   contradictions: Contradiction[];

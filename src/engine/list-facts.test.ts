@@ -86,10 +86,8 @@ test('by an argument numbers come first, as numbers, then text, then facts witho
   const session = await openSession();
   await session.tellAll([...counted, ...large]);
   const query = { predicate: 'n', sort: 'arg0' };
-  const ordered = [
-    ...['n(-2, 7)', 'n(1)', 'n(1.0)', 'n(9, y)', 'n(10, x)'],
-    ...['n(9007199254740992)', 'n(9007199254740993)', 'n(1e400)', 'n(a, 2)', 'n(b)', 'n()'],
-  ];
+  const numbers = ['n(-2, 7)', 'n(1)', 'n(1.0)', 'n(9, y)', 'n(10, x)', ...large.toReversed(), 'n(1e400)'];
+  const ordered = [...numbers, 'n(a, 2)', 'n(b)', 'n()'];
   expect(await atoms(session, query)).toEqual(ordered);
   expect(await atoms(session, { ...query, order: 'desc' })).toEqual(ordered.toReversed());
   const second = await atoms(session, { predicate: 'n', sort: 'arg1' });

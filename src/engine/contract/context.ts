@@ -102,22 +102,19 @@ const windowGoalSchema = z.object({
     .describe('premises: only what the proof of an answer rests on is in the window'),
   answers: z.object({ found: z.int(), whole: z.int(), premises: z.int(), omitted: z.int() }),
   atoms: z.array(z.string()).describe('The first 20 answers'),
-  needs: z
-    .object({ facts: z.int(), chars: z.int(), tokens: z.int().nullable().describe('Not counted') })
-    .nullable()
-    .describe('Of a whole proof of the first answer'),
+  needs: z.object({ facts: z.int(), chars: z.int(), tokens: z.int().nullable() }).nullable(),
   reason: z.enum(omissionReasons).nullable().describe('Why the first answer is left out'),
 });
 
 export const contextWindowSchema = z.object({
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
-  goals: z.array(windowGoalSchema).describe('In the order given'),
+  goals: z.array(windowGoalSchema),
   relevantRules: z.array(z.string()).describe('Rendered, the rule created first first'),
-  totalFactsAvailable: z.int().describe('After deduplication, of the predicates that are wanted'),
+  totalFactsAvailable: z.int().describe('After deduplication'),
   totalFactsIncluded: z.int(),
   deduplicationSavings: z.int(),
-  contradictionsFound: z.int().describe('Of the predicates that are wanted'),
+  contradictionsFound: z.int(),
   contradictionsResolved: z.int(),
   contradictions: z.array(contradictionSchema),
   bucketStats: z.record(

@@ -112,7 +112,7 @@ export const answerSchema = z.object({
   bindings: z.array(z.record(z.string(), z.string())),
   count: z.int(),
   truncated: z.boolean(),
-  total: z.int().describe('Of all pages'),
+  total: z.int(),
   generation: generationSchema,
   elapsedMs: z.number(),
   proof: proofSchema.optional(),

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { addressOf, argumentsAfter, questionOf, readResult } from './shown-result.ts';
 
-const answer = { results: ['p(a)'], bindings: [{}], count: 1, truncated: false, generation: 3, elapsedMs: 1 };
+const answer = {
+  results: ['p(a)'],
+  bindings: [{}],
+  count: 1,
+  truncated: false,
+  total: 1,
+  generation: 3,
+  elapsedMs: 1,
+};
 const text = [{ type: 'text' as const, text: 'in words' }];
 
 describe('what a result says', () => {
