@@ -139,10 +139,15 @@ export class Types {
     if ('const' in schema) return JSON.stringify(schema.const);
     if (schema.enum !== undefined) return union(schema.enum);
     const several = schema.anyOf ?? schema.oneOf;
-    if (several !== undefined)
-      return [...new Set(several.map((/** @type {JsonSchema} */ each) => this.#text(each, direction)))].join(
-        ' | ',
-      );
+    if (several !== undefined) {
+      const texts = several.map((/** @type {JsonSchema} */ each) => this.#text(each, direction));
+      // Beside any text no single one says more.
+      const isText = (/** @type {string} */ text) => /^"[^"]*"(?: \| "[^"]*")*$/.test(text);
+      const kept = texts.includes('string')
+        ? texts.filter((/** @type {string} */ text) => !isText(text))
+        : texts;
+      return [...new Set(kept)].join(' | ');
+    }
     if (schema.allOf !== undefined)
       return schema.allOf.map((/** @type {JsonSchema} */ each) => this.#text(each, direction)).join(' & ');
     if (Array.isArray(schema.type))

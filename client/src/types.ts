@@ -919,8 +919,8 @@ export type ListFactsQuery = {
   truthVal?: 'true' | 'false' | null | undefined;
   /** true: the derivable conclusions of predicate too. Default: false. */
   derived?: 'true' | 'false' | null | undefined;
-  /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. Default: "predicate". */
-  sort?: 'predicate' | 'createdAt' | 'updatedAt' | 'salience' | 'validUntil' | string | null | undefined;
+  /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: stored facts first. Default: "predicate". */
+  sort?: string | null | undefined;
   /** Default: "asc". */
   order?: 'asc' | 'desc' | null | undefined;
   /** Default: 100. */
@@ -1948,8 +1948,8 @@ export interface Operations {
       truthVal?: boolean | null | undefined;
       /** true: the derivable conclusions of predicate too. Default: false. */
       derived?: boolean | null | undefined;
-      /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. Default: "predicate". */
-      sort?: 'predicate' | 'createdAt' | 'updatedAt' | 'salience' | 'validUntil' | string | null | undefined;
+      /** argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: stored facts first. Default: "predicate". */
+      sort?: string | null | undefined;
       /** Default: "asc". */
       order?: 'asc' | 'desc' | null | undefined;
       /** Default: 100. */

@@ -108,7 +108,8 @@ test('by scope the facts without one come last; by truth false comes first; by o
   await session.tellAll(['q(a)', 'p(c)', '-p(d)']);
   await session.tell('p(b)', { scope: 'zoo' });
   await session.tell('p(e)', { scope: 'den' });
-  const by = (sort: string, order = 'asc') => atoms(session, { predicate: 'p', derived: 'true', sort, order });
+  const by = (sort: string, order = 'asc') =>
+    atoms(session, { predicate: 'p', derived: 'true', sort, order });
   expect(await by('scope')).toEqual(['p(e)', 'p(b)', 'p(c)', '-p(d)', 'p(a)']);
   expect((await by('truthVal'))[0]).toBe('-p(d)');
   expect((await by('truthVal', 'desc')).at(-1)).toBe('-p(d)');

@@ -29,7 +29,10 @@ export interface Answered<Body> {
 
 export async function startServiceUnderTest(
   environment: Environment = {},
-  options: Pick<ServiceOptions, 'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'warmUpAfterMs'> = {},
+  options: Pick<
+    ServiceOptions,
+    'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'warmUpAfterMs'
+  > = {},
 ): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({

@@ -68,7 +68,8 @@ beforeAll(async () => {
   ]);
   // As the page begins, and as an administrator does where keys are wanted.
   const [created, ...others] = blocks.filter(({ section }) => section === '');
-  expect(others).toEqual([]);
+  if (others.length > 0)
+    throw new Error('the page begins with one block of code: how the database is created');
   await promisify(execFile)('sh', ['-c', created?.text.replace(':9300/', `:${open.port}/`) ?? '']);
   const headers = { 'X-API-Key': 'the-admin-key' };
   await keyed.call('POST', '/databases', { name: 'my-project' }, { headers });

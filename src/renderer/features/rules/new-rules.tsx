@@ -103,6 +103,11 @@ function useLesson(text: string): Lesson {
   return useMemo(() => lessonOf(settling), [settling]);
 }
 
+function tell(learnt: Learnt): void {
+  notifyDone(inWords(learnt));
+  for (const hint of new Set(learnt.hints.slice(0, mostHintsShown))) notifyHint(hint);
+}
+
 export function NewRules({ draft: [text, setText] }: NewRulesProps) {
   const { space } = useSession();
   const [isTrying, setIsTrying] = useTryIsOpen();
@@ -120,8 +125,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
     teach.mutate(whole, {
       onSuccess: (learnt) => {
         setText('');
-        notifyDone(inWords(learnt));
-        for (const hint of new Set(learnt.hints.slice(0, mostHintsShown))) notifyHint(hint);
+        tell(learnt);
       },
     });
   }
