@@ -216,13 +216,30 @@ export function checkParams(name: OperationName, params: unknown): unknown {
 }
 
 /** Query string and body, checked; the errors of both are named together. */
-export function checkInput(name: OperationName, raw: RawInput): CheckedInput {
+export function checkInput(name: OperationName, given: RawInput): CheckedInput {
   const spec: OperationSpec = operations[name];
+  const raw = spec.queryFlags === undefined ? given : withQueryFlags(spec.queryFlags, given);
   const usual = spec.quick?.(raw.body) ?? null;
   if (usual !== null) return checkedInput(spec, raw, { ok: true, value: usual });
   const body =
     spec.body === undefined ? nothing(raw.body, 'unknown field') : validate(spec.body, raw.body ?? {});
   return checkedInput(spec, raw, body);
+}
+
+/** The input with flags of the query string set in the body. A value that is no boolean stays, and is refused. */
+function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput): RawInput {
+  const { query, body } = raw;
+  if (query === undefined || Object.keys(query).length === 0) return raw;
+  const rest: Record<string, string> = { ...query };
+  const set: Record<string, unknown> = {};
+  for (const [flag, field] of Object.entries(flags)) {
+    const said = rest[flag];
+    if (said !== 'true' && said !== 'false') continue;
+    delete rest[flag];
+    if (said === 'true') set[field] = true;
+  }
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return { query: rest, body: isObject ? { ...body, ...set } : body };
 }
 
 /** As `checkInput`; a very long list in the body is checked in slices, between which everything else runs. */

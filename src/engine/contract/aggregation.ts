@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from './fields.ts';
 import { defaultMaxDerivations } from './inference.ts';
 import { maxArguments, predicateSchema, termsSchema, variableNameSchema } from './language.ts';
+import { takingTrue } from './same-said.ts';
 
 export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as const;
 
@@ -34,10 +35,9 @@ const aggregateFields = {
   maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
 };
 
-export const aggregateInputSchema = z
-  .strictObject(aggregateFields)
-  .superRefine(oneScopeChoice)
-  .superRefine(aggregable);
+export const aggregateInputSchema = takingTrue(
+  z.strictObject(aggregateFields).superRefine(oneScopeChoice).superRefine(aggregable),
+);
 export type AggregateInput = z.output<typeof aggregateInputSchema>;
 
 /** Refuses a request that does not say what to aggregate, or names what is not there. */

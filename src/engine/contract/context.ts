@@ -11,15 +11,18 @@ import {
 } from './fields.ts';
 import { predicateSchema, termsSchema } from './language.ts';
 import { contextEntrySchema, maxPredicatesNamed, predicatesSchema } from './memory.ts';
+import { takingTruthVal } from './same-said.ts';
 
 export const maxGoals = 100;
 export const maxBuckets = 100;
 
-const goalSchema = z.strictObject({
-  predicate: predicateSchema,
-  args: termsSchema,
-  negated: defaulted(z.boolean(), false),
-});
+const goalSchema = takingTruthVal(
+  z.strictObject({
+    predicate: predicateSchema,
+    args: termsSchema,
+    negated: defaulted(z.boolean(), false),
+  }),
+);
 export type Goal = z.output<typeof goalSchema>;
 
 const bucketSchema = z.strictObject({

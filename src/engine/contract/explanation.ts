@@ -5,22 +5,25 @@ import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from 
 import { askedForms, defaultMaxDerivations, oneForm, proofSchema } from './inference.ts';
 import { constantsSchema, predicateSchema, termsSchema } from './language.ts';
 import { ruleInputSchema } from './rules.ts';
+import { takingNegated, takingTruthVal } from './same-said.ts';
 
 const limitFields = {
   timeoutMs: timeoutSchema,
   maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
 };
 
-export const explainInputSchema = z
-  .strictObject({
-    predicate: predicateSchema,
-    args: termsSchema,
-    ...scopeFields,
-    negated: defaulted(z.boolean(), false).describe('true: about what is explicitly not so'),
-    mode: z.enum(['why', 'whyNot']).describe('whyNot: of an atom without variables'),
-    ...limitFields,
-  })
-  .superRefine(oneScopeChoice);
+export const explainInputSchema = takingTruthVal(
+  z
+    .strictObject({
+      predicate: predicateSchema,
+      args: termsSchema,
+      ...scopeFields,
+      negated: defaulted(z.boolean(), false).describe('true: about what is explicitly not so'),
+      mode: z.enum(['why', 'whyNot']).describe('whyNot: of an atom without variables'),
+      ...limitFields,
+    })
+    .superRefine(oneScopeChoice),
+);
 export type ExplainInput = z.output<typeof explainInputSchema>;
 
 export const blockReasons = ['expired', 'not_yet_valid', 'other_scope', 'rule_disabled'] as const;
@@ -47,21 +50,25 @@ export type Why = z.output<typeof whySchema>;
 export type WhyNot = z.output<typeof whyNotSchema>;
 export type Explanation = z.output<typeof explanationSchema>;
 
-const goalSchema = z.strictObject({
-  predicate: predicateSchema,
-  args: termsSchema,
-  negated: defaulted(z.boolean(), false),
-});
+const goalSchema = takingTruthVal(
+  z.strictObject({
+    predicate: predicateSchema,
+    args: termsSchema,
+    negated: defaulted(z.boolean(), false),
+  }),
+);
 
 /** What /retract takes of a fact: no scope means every scope, no truthVal both. */
-const retractionSchema = z
-  .strictObject({
-    predicate: predicateSchema,
-    args: constantsSchema,
-    ...scopeFields,
-    truthVal: optional(z.boolean()),
-  })
-  .superRefine(oneScopeChoice);
+const retractionSchema = takingNegated(
+  z
+    .strictObject({
+      predicate: predicateSchema,
+      args: constantsSchema,
+      ...scopeFields,
+      truthVal: optional(z.boolean()),
+    })
+    .superRefine(oneScopeChoice),
+);
 
 export const whatIfInputSchema = z
   .strictObject({
@@ -89,15 +96,17 @@ export const whatIfResultSchema = z.object({
 });
 export type WhatIfResult = z.output<typeof whatIfResultSchema>;
 
-export const traceInputSchema = z
-  .strictObject({
-    ...askedForms,
-    ...scopeFields,
-    maxEvents: defaulted(z.int().min(1).max(100_000), 10_000),
-    ...limitFields,
-  })
-  .superRefine(oneScopeChoice)
-  .superRefine(oneForm);
+export const traceInputSchema = takingTruthVal(
+  z
+    .strictObject({
+      ...askedForms,
+      ...scopeFields,
+      maxEvents: defaulted(z.int().min(1).max(100_000), 10_000),
+      ...limitFields,
+    })
+    .superRefine(oneScopeChoice)
+    .superRefine(oneForm),
+);
 export type TraceInput = z.output<typeof traceInputSchema>;
 
 export const tracePorts = ['call', 'exit', 'fail', 'reuse'] as const;

@@ -27,6 +27,7 @@ import {
   predicateSchema,
   termsSchema,
 } from './language.ts';
+import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
 /** The greatest size of `metadata`, as UTF-8 bytes of its JSON. */
@@ -97,13 +98,13 @@ const factFields = {
   metadata: optional(metadataSchema).describe('A JSON object of up to 64 KiB; absent: as it was'),
 };
 
-export const factSchema = z.strictObject(factFields).superRefine(oneScopeChoice);
-export const factInputSchema = z
-  .strictObject({
-    ...factFields,
-    ifGeneration: optional(generationSchema).describe('Refused if the fact changed since'),
-  })
-  .superRefine(oneScopeChoice);
+export const factSchema = takingNegated(z.strictObject(factFields).superRefine(oneScopeChoice));
+/** The fields of /tell. */
+export const factInputFields = {
+  ...factFields,
+  ifGeneration: optional(generationSchema).describe('Refused if the fact changed since'),
+};
+export const factInputSchema = takingNegated(z.strictObject(factInputFields).superRefine(oneScopeChoice));
 
 /** A fact as a client gives it, defaults filled in. `null` in times and metadata: not given. */
 export type FactInput = z.output<typeof factSchema>;
@@ -203,12 +204,14 @@ const retractFields = {
   timeoutMs: consequencesTimeoutSchema.describe('Time for finding dependents'),
 };
 
-export const retractInputSchema = z
-  .strictObject({ ...retractFields, args: constantsSchema })
-  .superRefine(oneScopeChoice);
-export const retractPatternInputSchema = z
-  .strictObject({ ...retractFields, args: termsSchema })
-  .superRefine(oneScopeChoice);
+export const retractInputSchema = takingNegated(
+  z.strictObject({ ...retractFields, args: constantsSchema }).superRefine(oneScopeChoice),
+);
+/** The fields of /retract/pattern. */
+export const retractPatternFields = { ...retractFields, args: termsSchema };
+export const retractPatternInputSchema = takingNegated(
+  z.strictObject(retractPatternFields).superRefine(oneScopeChoice),
+);
 export type RetractInput = z.output<typeof retractPatternInputSchema>;
 
 const retractOutcome = {
@@ -227,16 +230,18 @@ export const retractOutcomeSchema = z.object({ ...retractOutcome, atom: z.string
 export type RetractPatternOutcome = z.output<typeof retractPatternOutcomeSchema>;
 export type RetractOutcome = z.output<typeof retractOutcomeSchema>;
 
-export const queryInputSchema = z
-  .strictObject({
-    predicate: predicateSchema,
-    args: termsSchema,
-    ...scopeFields,
-    truthVal: optional(z.boolean()).describe('Absent: both truth values'),
-    limit: limitSchema,
-    offset: offsetSchema,
-  })
-  .superRefine(oneScopeChoice);
+export const queryInputSchema = takingNegated(
+  z
+    .strictObject({
+      predicate: predicateSchema,
+      args: termsSchema,
+      ...scopeFields,
+      truthVal: optional(z.boolean()).describe('Absent: both truth values'),
+      limit: limitSchema,
+      offset: offsetSchema,
+    })
+    .superRefine(oneScopeChoice),
+);
 export type QueryInput = z.output<typeof queryInputSchema>;
 
 /** What `queryInputSchema` makes of a usual query; null of all others. */
@@ -307,40 +312,42 @@ export function isTextSort(sort: FactSort): boolean {
 }
 
 /** The query string of GET /facts. */
-export const listFactsQuerySchema = z
-  .strictObject({
-    predicate: optional(predicateSchema),
-    ...scopeParameters,
-    q: optional(z.string()).describe('A part of the rendered atom, case-insensitive'),
-    truthVal: optional(queryFlag),
-    derived: defaulted(queryFlag, false).describe('true: the derivable conclusions of predicate too'),
-    sort: defaulted(
-      factSortSchema.transform((sort) => sort as FactSort),
-      'predicate',
-    ).describe(
-      'argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that ' +
-        'have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: ' +
-        'stored facts first',
-    ),
-    order: defaulted(z.enum(['asc', 'desc']), 'asc'),
-    limit: defaulted(queryInteger(1, 1000), 100),
-    cursor: optional(z.string()).describe('nextCursor of the page before, for the same query'),
-    offset: optional(queryInteger(0, 999_999_999_999_999)).describe(
-      'Begin after so many entries, counted from the first. With a cursor the list is the one that its page was of, with the ' +
-        'saliences of then',
-    ),
-  })
-  .superRefine(oneScopeChoice)
-  .superRefine((query, context) => {
-    if (query.derived && query.predicate === null)
-      context.addIssue({ code: 'custom', path: ['predicate'], message: 'derived=true needs predicate' });
-    if (sortedPosition(query.sort) !== null && query.predicate === null)
-      context.addIssue({
-        code: 'custom',
-        path: ['predicate'],
-        message: `sort=${query.sort} needs predicate`,
-      });
-  });
+export const listFactsQuerySchema = takingNegated(
+  z
+    .strictObject({
+      predicate: optional(predicateSchema),
+      ...scopeParameters,
+      q: optional(z.string()).describe('A part of the rendered atom, case-insensitive'),
+      truthVal: optional(queryFlag),
+      derived: defaulted(queryFlag, false).describe('true: the derivable conclusions of predicate too'),
+      sort: defaulted(
+        factSortSchema.transform((sort) => sort as FactSort),
+        'predicate',
+      ).describe(
+        'argN: by the argument at position N, from 0; numbers first, numerically, then text by code point, then facts that ' +
+          'have no such argument. It needs predicate. scope: facts without one come last; truthVal: false first; derived: ' +
+          'stored facts first',
+      ),
+      order: defaulted(z.enum(['asc', 'desc']), 'asc'),
+      limit: defaulted(queryInteger(1, 1000), 100),
+      cursor: optional(z.string()).describe('nextCursor of the page before, for the same query'),
+      offset: optional(queryInteger(0, 999_999_999_999_999)).describe(
+        'Begin after so many entries, counted from the first. With a cursor the list is the one that its page was of, with the ' +
+          'saliences of then',
+      ),
+    })
+    .superRefine(oneScopeChoice)
+    .superRefine((query, context) => {
+      if (query.derived && query.predicate === null)
+        context.addIssue({ code: 'custom', path: ['predicate'], message: 'derived=true needs predicate' });
+      if (sortedPosition(query.sort) !== null && query.predicate === null)
+        context.addIssue({
+          code: 'custom',
+          path: ['predicate'],
+          message: `sort=${query.sort} needs predicate`,
+        });
+    }),
+);
 export type ListFactsQuery = z.output<typeof listFactsQuerySchema>;
 
 export const factListSchema = z.object({

@@ -14,6 +14,7 @@ import {
 import { isPlainPredicate, isPlainScope } from './facts.ts';
 import { bodySchema, predicateSchema, termsSchema } from './language.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
+import { takingTruthVal } from './same-said.ts';
 
 export const defaultMaxDerivations = 10_000_000;
 /** A proof stops growing here and says `truncated`. */
@@ -47,21 +48,23 @@ export function oneForm(value: AskedForms, context: z.RefinementCtx): void {
     refuse('negated', 'negated stands beside predicate only');
 }
 
-export const askInputSchema = z
-  .strictObject({
-    ...askedForms,
-    ...scopeFields,
-    withProof: defaulted(z.boolean(), false).describe('The proof too'),
-    allProofs: defaulted(z.boolean(), false).describe('In the proof, the other ways to each conclusion too'),
-    limit: limitSchema,
-    offset: offsetSchema,
-    timeoutMs: timeoutSchema,
-    maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations).describe(
-      'Steps it may take',
-    ),
-  })
-  .superRefine(oneScopeChoice)
-  .superRefine(oneForm);
+/** The fields of /ask. */
+export const askFields = {
+  ...askedForms,
+  ...scopeFields,
+  withProof: defaulted(z.boolean(), false).describe('The proof too'),
+  allProofs: defaulted(z.boolean(), false).describe('In the proof, the other ways to each conclusion too'),
+  limit: limitSchema,
+  offset: offsetSchema,
+  timeoutMs: timeoutSchema,
+  maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations).describe(
+    'Steps it may take',
+  ),
+};
+
+export const askInputSchema = takingTruthVal(
+  z.strictObject(askFields).superRefine(oneScopeChoice).superRefine(oneForm),
+);
 export type AskInput = z.output<typeof askInputSchema>;
 
 /** What `askInputSchema` makes of a usual question of one atom; null of all others. */

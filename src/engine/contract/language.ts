@@ -6,6 +6,7 @@
  * (arity of built-ins, safety, stratification) is the business of `logic/check`.
  */
 import { z } from 'zod';
+import { takingFactFields } from './same-said.ts';
 
 /** Predicates of comparisons: two arguments. */
 export const comparisonNames = ['<', '<=', '>', '>=', '=', '!='] as const;
@@ -163,18 +164,22 @@ const absentFlag = z
   .transform((value) => value ?? false);
 
 /** The head of a rule. */
-export const headSchema: z.ZodType<Atom, unknown> = z.strictObject({
-  predicate: predicateSchema,
-  args: termsSchema,
-  negated: absentFlag,
-});
+export const headSchema: z.ZodType<Atom, unknown> = takingFactFields(
+  z.strictObject({
+    predicate: predicateSchema,
+    args: termsSchema,
+    negated: absentFlag,
+  }),
+);
 
-const atomLiteralSchema = z.strictObject({
-  predicate: anyPredicateSchema,
-  args: termsSchema,
-  negated: absentFlag,
-  naf: absentFlag,
-});
+const atomLiteralSchema = takingFactFields(
+  z.strictObject({
+    predicate: anyPredicateSchema,
+    args: termsSchema,
+    negated: absentFlag,
+    naf: absentFlag,
+  }),
+);
 
 const aggregateLiteralSchema = z.strictObject({
   aggregate: z.enum(aggregateNames),

@@ -80,6 +80,8 @@ export interface OperationSpec {
   /** Parameters of the query string that are lists: they may be repeated. */
   lists?: readonly string[];
   body?: z.ZodType;
+  /** Fields of the body that can be set to true in the query string, by another name. */
+  queryFlags?: Readonly<Record<string, string>>;
   /** What `body` makes of the usual ones, sooner; null of all others. */
   quick?: (body: unknown) => unknown;
   /** The list in the body that can be very long: it is checked in slices. */

@@ -1,9 +1,10 @@
 /** What MCP tools take that is more than the body of their operation: text in place of fields, and lists. */
 import { z } from 'zod';
-import { factInputSchema, maxFactsPerRequest, retractPatternInputSchema } from './facts.ts';
+import { factInputFields, maxFactsPerRequest, retractPatternFields } from './facts.ts';
 import { defaulted, oneScopeChoice, optional } from './fields.ts';
-import { askInputSchema, oneForm as oneQuestion } from './inference.ts';
+import { askFields, oneForm as oneQuestion } from './inference.ts';
 import { maxRuleTextCharacters } from './rules.ts';
+import { takingNegated, takingTruthVal } from './same-said.ts';
 
 const textSchema = optional(z.string().min(1).max(maxRuleTextCharacters));
 
@@ -23,40 +24,46 @@ function oneOf(...forms: readonly string[]) {
   };
 }
 
-const { predicate, args, ...factOptions } = factInputSchema.shape;
+const { predicate, args, ...factOptions } = factInputFields;
 
-export const tellInputSchema = z
-  .strictObject({
-    text: textSchema.describe('Statements: facts, and rules as teach takes them'),
-    predicate: optional(predicate),
-    args: optional(args),
-    facts: optional(
-      z
-        .array(z.record(z.string(), z.unknown()))
-        .max(maxFactsPerRequest, `give 1 to ${maxFactsPerRequest.toLocaleString('en')} facts in one call`),
-    ).describe('Facts of predicate, args and the other fields, stored all or none'),
-    ...factOptions,
-  })
-  .superRefine(oneOf('text', 'facts', 'predicate'))
-  .superRefine(oneScopeChoice);
+export const tellInputSchema = takingNegated(
+  z
+    .strictObject({
+      text: textSchema.describe('Statements: facts, and rules as teach takes them'),
+      predicate: optional(predicate),
+      args: optional(args),
+      facts: optional(
+        z
+          .array(z.record(z.string(), z.unknown()))
+          .max(maxFactsPerRequest, `give 1 to ${maxFactsPerRequest.toLocaleString('en')} facts in one call`),
+      ).describe('Facts of predicate, args and the other fields, stored all or none'),
+      ...factOptions,
+    })
+    .superRefine(oneOf('text', 'facts', 'predicate'))
+    .superRefine(oneScopeChoice),
+);
 
-const { predicate: pattern, args: terms, ...retractOptions } = retractPatternInputSchema.shape;
+const { predicate: pattern, args: terms, ...retractOptions } = retractPatternFields;
 
-export const forgetInputSchema = z
-  .strictObject({
-    text: textSchema.describe('Facts, patterns or rules, as they are written'),
-    predicate: optional(pattern),
-    args: optional(terms),
-    ruleId: optional(z.string().min(1).max(256)).describe('The rule of this id'),
-    ...retractOptions,
-  })
-  .superRefine(oneOf('text', 'ruleId', 'predicate'))
-  .superRefine(oneScopeChoice);
+export const forgetInputSchema = takingNegated(
+  z
+    .strictObject({
+      text: textSchema.describe('Facts, patterns or rules, as they are written'),
+      predicate: optional(pattern),
+      args: optional(terms),
+      ruleId: optional(z.string().min(1).max(256)).describe('The rule of this id'),
+      ...retractOptions,
+    })
+    .superRefine(oneOf('text', 'ruleId', 'predicate'))
+    .superRefine(oneScopeChoice),
+);
 
-export const askToolInputSchema = z
-  .strictObject({
-    ...askInputSchema.shape,
-    whyNot: defaulted(z.boolean(), false).describe('Where it does not follow: what is missing'),
-  })
-  .superRefine(oneScopeChoice)
-  .superRefine(oneQuestion);
+export const askToolInputSchema = takingTruthVal(
+  z
+    .strictObject({
+      ...askFields,
+      whyNot: defaulted(z.boolean(), false).describe('Where it does not follow: what is missing'),
+    })
+    .superRefine(oneScopeChoice)
+    .superRefine(oneQuestion),
+);

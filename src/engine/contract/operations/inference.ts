@@ -23,6 +23,7 @@ export const inferenceOperations = {
     kind: 'read',
     transaction: 'read',
     body: askInputSchema,
+    queryFlags: { proof: 'withProof' },
     quick: plainQuestion,
     output: answerSchema,
     problems: ['InferenceLimitExceeded', 'RuleException'],
