@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { renderAtom } from './logic/print.ts';
-import { gate, hour, openSession, type Session } from './testing/engine-fixtures.ts';
+import { gate, hour, openSession, refusal, type Session } from './testing/engine-fixtures.ts';
 
 /** GET /facts from listings that were kept: contract section 3, which knows nothing of them. */
 
@@ -207,4 +207,36 @@ test('a listing stays right when dead versions are let go', async () => {
   expect(await atoms(session, { limit: '1000' })).toEqual(all.slice(300));
   await session.tell('p(0)');
   expect(await atoms(session, { limit: '1000' })).toEqual([...all.slice(300), 'p(0)']);
+});
+
+test('a page of many conclusions proves that page alone; an order that takes the proof of each says which does not', async () => {
+  const session = await openSession();
+  await session.tellAll(Array.from({ length: 3000 }, (_, at) => `order(o${at}, ${at % 7}, 2)`));
+  await session.teach('worth(?o, ?w) :- order(?o, ?q, ?p), ?w = ?q * ?p');
+  const query = { predicate: 'worth', derived: 'true', limit: '5' };
+  // A clock that goes on by a millisecond whenever it is looked at: what is counted is work, however slow the machine.
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1));
+  try {
+    const first = await session.list(query);
+    expect([first.total, first.facts.map(({ args }) => args[0])]).toEqual([
+      3000,
+      ['o0', 'o1', 'o10', 'o100', 'o1000'],
+    ]);
+    expect(first.facts[1]).toMatchObject({
+      derived: true,
+      provenance: { premises: ['order(o1, 1, 2)', '2 = 1 * 2'] },
+    });
+    expect((await session.list({ ...query, sort: 'arg1', order: 'desc' })).facts[0]?.args[1]).toBe('12');
+    for (const sort of ['salience', 'createdAt', 'updatedAt', 'validUntil']) {
+      const refused = await refusal(session.list({ ...query, sort }));
+      expect(refused.code).toBe('InferenceLimitExceeded');
+      expect(refused.members).toMatchObject({ limit: 'timeoutMs' });
+      expect(refused.message).toContain(`sort=${sort} needs the proof of each of 3000 conclusions of worth`);
+      expect(refused.message).toContain('sort=predicate and sort=argN');
+    }
+  } finally {
+    time.mockRestore();
+  }
+  expect((await session.list({ ...query, sort: 'salience' })).total).toBe(3000);
 });
