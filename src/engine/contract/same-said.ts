@@ -27,7 +27,7 @@ function readOpposite(value: Given, field: string, opposite: string, context: z.
   const read = opposites.get(said);
   if (read === undefined) return value;
   if (rest[field] === said) {
-    const message = `${opposite} is the opposite of ${field}, and both are ${String(said)}: give one of them`;
+    const message = `${opposite} is the opposite of ${field}, and both say the same: give one of them`;
     context.addIssue({ code: 'custom', path: [opposite], message });
     return z.NEVER;
   }

@@ -101,8 +101,18 @@ export const recalledSchema = z.object({
 });
 export type SlimRecalled = z.output<typeof recalledSchema>;
 
+/** What became of a goal; of one that is not proved, what its first answer needs. */
+const goalSchema = z.object({
+  goal: z.string(),
+  status: z.string(),
+  facts: z.int().optional(),
+  chars: z.int().optional(),
+});
+export type SlimGoal = z.output<typeof goalSchema>;
+
 export const windowSchema = z.object({
   entries: z.array(entrySchema),
+  goals: z.array(goalSchema).optional(),
   relevantRules: z.array(z.string()),
   contradictions: z.array(z.string()).optional(),
   omitted: z.array(z.object({ atom: z.string(), reason: z.string() })).optional(),

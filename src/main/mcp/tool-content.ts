@@ -22,6 +22,7 @@ import {
   type SlimPredicates,
   type SlimRecalled,
   type SlimStep,
+  type SlimGoal,
   type SlimWindow,
   type Taught,
   taughtSchema,
@@ -64,6 +65,11 @@ type Projection<Name extends ToolOperation> = (output: OperationOutput<Name>) =>
 const hintsOf = (output: object): { hints?: string[] } =>
   'hints' in output && Array.isArray(output.hints) ? { hints: output.hints as string[] } : {};
 
+function slimGoal({ goal, status, needs }: OperationOutput<'optimizeContext'>['goals'][number]): SlimGoal {
+  if (status === 'proved' || needs === null) return { goal, status };
+  return { goal, status, facts: needs.facts, chars: needs.chars };
+}
+
 /** The content of an operation's answer. */
 export const projections: { readonly [Name in ToolOperation]: Projection<Name> } = {
   assertFact: (output) => output,
@@ -78,6 +84,7 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
   }),
   optimizeContext: (output) => ({
     entries: output.entries.map((entry) => ({ ...slimEntry(entry), category: entry.category })),
+    ...(output.goals.length === 0 ? {} : { goals: output.goals.map(slimGoal) }),
     relevantRules: output.relevantRules,
     ...(output.contradictions.length === 0
       ? {}

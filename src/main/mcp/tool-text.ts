@@ -10,6 +10,7 @@ import type {
   Answered,
   Forgotten,
   SlimEntry,
+  SlimGoal,
   SlimStep,
   SlimWhyNot,
   StatementOutcome,
@@ -58,10 +59,22 @@ export const toolTexts: Texts = {
     return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...facts.map(entryLine)]);
   },
   optimizeContext: (content) => {
-    const { entries, totalFactsAvailable, relevantRules, contradictions = [], omitted = [] } = content;
+    const {
+      entries,
+      totalFactsAvailable,
+      relevantRules,
+      contradictions = [],
+      omitted = [],
+      goals = [],
+    } = content;
+    const aboutGoals = goals.map(goalLine);
     if (entries.length === 0 && omitted.length === 0)
-      return withHints(content, ['The window is empty: nothing that fits is known.']);
-    const lines = [`${entries.length} of ${count(totalFactsAvailable, 'fact')}:`, ...entries.map(entryLine)];
+      return withHints(content, ['The window is empty: nothing that fits is known.', ...aboutGoals]);
+    const lines = [
+      ...aboutGoals,
+      `${entries.length} of ${count(totalFactsAvailable, 'fact')}:`,
+      ...entries.map(entryLine),
+    ];
     if (relevantRules.length > 0) lines.push(`${count(relevantRules.length, 'rule')}:`, ...relevantRules);
     if (contradictions.length > 0)
       lines.push(
@@ -164,8 +177,10 @@ function forgottenLines(output: Forgotten): string[] {
 }
 
 function dependentLines(output: Forgotten): string[] {
-  const { dependents = [], dependentsCount = 0, dependentsComplete, dryRun } = output;
-  const unsure = dependentsComplete === false ? ['There may be more conclusions that depended on it.'] : [];
+  const { dependents = [], dependentsCount = 0, dependentsComplete, notWorkedOut = [], dryRun } = output;
+  const named = notWorkedOut.length > 0 ? ` Not worked out: ${notWorkedOut.join(', ')}.` : '';
+  const unsure =
+    dependentsComplete === false ? [`There may be more conclusions that depended on it.${named}`] : [];
   if (dependentsCount === 0) return unsure;
   const said = dryRun === true ? 'Would no longer hold' : 'No longer holding';
   const more = dependentsCount - dependents.length;
@@ -175,6 +190,22 @@ function dependentLines(output: Forgotten): string[] {
     ...(more > 0 && dependents.length > 0 ? [`… and ${more} more.`] : []),
     ...unsure,
   ];
+}
+
+const goalWords: Readonly<Record<string, string>> = {
+  proved: 'proved below',
+  premises: 'its premises are below, not its whole proof',
+  does_not_fit: 'proved, but it does not fit',
+  no_answer: 'no answer follows',
+  limit: 'not worked out: a limit was met',
+};
+
+function goalLine({ goal, status, facts, chars }: SlimGoal): string {
+  const needs =
+    facts === undefined || chars === undefined
+      ? ''
+      : ` (its first answer needs ${count(facts, 'fact')}, ${count(chars, 'character')})`;
+  return `Goal ${goal}: ${goalWords[status] ?? status}${needs}.`;
 }
 
 function entryLine(entry: SlimEntry): string {
