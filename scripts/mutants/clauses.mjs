@@ -597,8 +597,8 @@ const noting = [
   {
     clause: 'what was tried and not made changes no shared table',
     file: reasoner,
-    from: '    if (reader.overlay !== null) {\n      const { program',
-    to: '    if (reader.version < -1) {\n      const { program',
+    from: '    if (overlay !== null) return work(',
+    to: '    if (overlay !== null && reader.version < -1) return work(',
     by: ['dependents plain'],
   },
 ];

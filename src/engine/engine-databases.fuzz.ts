@@ -340,6 +340,8 @@ async function sendWish(
     dependents: _,
     dependentsCount: _count,
     dependentsComplete: _complete,
+    // Of the moment, and not kept with what became of a write.
+    hints: _hints,
     ...answer
   } = got as Record<string, unknown>;
   if (answer['status'] === 'asserted') {

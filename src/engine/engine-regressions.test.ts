@@ -55,7 +55,7 @@ test('a rule that is taught again with another `enabled` takes effect', async ()
   await engine.tellAll(caller, [fact('q', 'a')]);
   await teach(false);
   expect(await count()).toBe(0);
-  expect((await teach(true)).status).toBe('unchanged');
+  expect((await teach(true)).status).toBe('updated');
   expect(await count()).toBe(1);
   await engine.close();
 });

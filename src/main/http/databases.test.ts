@@ -6,6 +6,7 @@ import { parseConfig } from '../config.ts';
 import { createDispatcher } from '../dispatch.ts';
 import type { Identity } from '../identity.ts';
 import { findInstallation } from '../installation.ts';
+import { KnownAgents } from '../mcp/agents.ts';
 import { createHandlers } from '../operations.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -193,9 +194,11 @@ describe('a restricted credential', () => {
       get language(): never {
         throw new Error('nothing here is about language');
       },
-      get agents(): never {
-        throw new Error('nothing here is about agents');
-      },
+      agents: new KnownAgents({
+        tell: () => never(),
+        place: () => never(),
+        testBridge: () => never(),
+      }),
       get authentication(): never {
         throw new Error('nothing here is about keys');
       },
