@@ -64,6 +64,8 @@ export class ServiceProcess {
       STORAGE_DIR: this.storageDir,
       COROLLARY_ENDPOINT_FILE: join(this.folder, 'endpoint.json'),
       LOG_FORMAT: 'json',
+      // What a test asks is little, and many services are started.
+      WARM_UP: 'false',
       ...this.#environment,
     };
   }

@@ -149,7 +149,10 @@ test('a tool is tried by form and by JSON, asks before it destroys, and shows it
   await page.getByRole('textbox', { name: 'args' }).press('ControlOrMeta+Enter');
   await expect(page.getByText('The tool answered')).toBeVisible();
   await expect(page.getByLabel('Structured content', { exact: true })).toContainText('"elder(ada)"');
-  await expect(page.getByRole('link', { name: 'Proof' })).toHaveAttribute('href', /proof\?question=elder/);
+  await expect(page.getByTestId('outcome').getByRole('link', { name: 'Proof' })).toHaveAttribute(
+    'href',
+    /proof\?question=elder/,
+  );
 
   await tab(page, 'forget').click();
   await expect(page.getByText('destructive', { exact: true })).toBeVisible();

@@ -259,6 +259,7 @@ const contractVariables = [
   'CORS_ALLOWED_ORIGINS',
   'MAX_REQUEST_BODY_BYTES',
   'STORAGE_DIR',
+  'WARM_UP',
   'FSYNC',
   'SNAPSHOT_INTERVAL_MS',
   'ALLOWED_HOSTS',

@@ -177,6 +177,12 @@ const variables = {
     'Where the address of the running service is written',
     'endpoint.json in the per-user state folder',
   ),
+  warmUp: variable(
+    'WARM_UP',
+    flag,
+    true,
+    'Whether a service that nobody asks for a second after its start compiles what is asked most, for a second of CPU',
+  ),
   logLevel: variable(
     'LOG_LEVEL',
     choice(['DEBUG', 'INFO', 'WARN', 'ERROR']),

@@ -100,7 +100,7 @@ async function serve(): Promise<number> {
   const told = nextSignal();
   const { startService, usualQuietMs } = await import('./service.ts');
   const service = await Promise.race([
-    startService(config, { log, warmUpAfterMs: usualQuietMs }),
+    startService(config, { log, ...(config.warmUp ? { warmUpAfterMs: usualQuietMs } : {}) }),
     told.then(() => null),
   ]);
   // Told to end while starting: nothing was answered yet, so nothing is left to finish.

@@ -29,7 +29,8 @@ async function start(): Promise<Service> {
     format: config.logFormat ?? 'plain',
     write: standardErrorWriter(),
   });
-  const service = await startService(config, { log, warmUpAfterMs: usualQuietMs });
+  const warmUp = config.warmUp ? { warmUpAfterMs: usualQuietMs } : {};
+  const service = await startService(config, { log, ...warmUp });
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {
