@@ -23,7 +23,7 @@ export default defineConfig({
   retries: 1,
   // No test is about how long something takes: these are for what hangs, on a machine that is busy with other things.
   timeout: 1_200_000,
-  expect: { timeout: 300_000 },
+  expect: { timeout: 120_000 },
   reporter: [['list']],
   use: {
     browserName: 'chromium',

@@ -143,7 +143,7 @@ test.describe('alternatives', () => {
     await page.getByRole('button', { name: 'Alternatives' }).click();
     await expect(root).not.toContainText('way 1');
 
-    await page.getByRole('link', { name: 'Trace' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Trace' }).click();
     await expect(page.getByRole('heading', { name: 'Trace', exact: true })).toBeVisible();
     await expect(page.getByRole('tab', { name: /^Rules \(2\)/ })).toBeVisible();
   });
@@ -154,7 +154,7 @@ test.describe('alternatives', () => {
   }) => {
     await openSample(page, service);
     await open(page, service, '/proof?question=mother(ada, agnes)');
-    await page.getByRole('link', { name: 'Why not' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Why not' }).click();
     await expect(page.getByText('does not hold')).toBeVisible();
 
     await open(page, service, '/proof?question=grandparent(agnes, anna)');
@@ -282,7 +282,7 @@ test.describe('what if', () => {
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('grandparent(?x, ?z) :- parent(?x, ?y), mother(?y, ?z).', { delay: 8 });
     await page.getByRole('button', { name: 'Try', exact: true }).click();
-    await page.getByRole('link', { name: 'What if' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'What if' }).click();
     await expect(page.getByRole('heading', { name: 'What if', exact: true })).toBeVisible();
     await expect(rowsOf(page, 'What would change').first()).toContainText('lost');
     await expect(page.getByText('0 conclusions gained')).toBeVisible();
@@ -290,7 +290,7 @@ test.describe('what if', () => {
     await open(page, service, '/rules');
     await clearEditor(page, 'New rules and facts');
     await page.keyboard.type('twin(?x, ?y) :- sibling(?x, ?y), born(?x, ?b), born(?y, ?b).', { delay: 8 });
-    await page.getByRole('link', { name: 'What if' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'What if' }).click();
     await expect(page.getByRole('heading', { name: 'What if', exact: true })).toBeVisible();
     await expect(page.getByText(/conclusions? gained/)).toBeVisible();
   });

@@ -194,6 +194,13 @@ function submitByEnter(editor: Editor, onSubmit: (text: string) => void): void {
     precondition: 'editorTextFocus && corollary.isOneLine && !suggestWidgetVisible && !inSnippetMode',
     run: () => onSubmit(editor.getValue()),
   });
+  // Without this it would take what is suggested.
+  editor.addAction({
+    id: 'corollary.break-line',
+    label: 'Break the Line',
+    keybindings: [monaco.KeyMod.Shift | monaco.KeyCode.Enter],
+    run: (each) => each.trigger('keyboard', 'type', { text: '\n' }),
+  });
 }
 
 function editText(editor: Editor, edits: readonly TextEdit[]): void {

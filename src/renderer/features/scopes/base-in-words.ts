@@ -11,8 +11,9 @@ export function baseName({ base = null, ancestor = null }: ScopeDiff): string | 
 
 export function baseInWords(diff: ScopeDiff): string {
   const name = baseName(diff);
+  const [from, into] = [sideLabel(diff.source), sideLabel(diff.target)];
   if (name === null)
-    return 'Two-way, without a base: every fact with two versions is a conflict, and nothing is deleted from the target.';
+    return `Two-way, without a base: every fact with two versions is a conflict, and nothing is deleted from ${into}.`;
   const what = diff.base === 'fork' ? `what both last had in common, ${name}` : name;
-  return `Base: ${what}. Only what both sides changed since is a conflict; what the source deleted is deleted from the target.`;
+  return `Base: ${what}. Only what both changed since is a conflict; what ${from} deleted is deleted from ${into}.`;
 }

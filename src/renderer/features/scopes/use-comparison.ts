@@ -69,16 +69,22 @@ function useChoices({ source, target, base }: Pair): [Choices, (choices: Choices
   return [choices, useCallback((next: Choices) => setDraft(writeChoices(next)), [setDraft])];
 }
 
+/** Whoever has just come has seen nothing yet that a change could take away, in milliseconds. */
+const justOpenedMs = 2_000;
+
 /**
  * True once what is shown became other than what was acknowledged last. What an earlier visit left in the cache was not
- * shown as the differences of now: nothing counts as seen before the first fetch of this visit is over.
+ * shown as the differences of now, and news of changes before this visit may still be on the way.
  */
 function useChangedElsewhere(
   shown: unknown,
+  updatedAt: number,
   isFetching: boolean,
 ): { isChanged: boolean; acknowledge: (seen: unknown) => void } {
+  const [openedAt] = useState(() => Date.now());
   const [seen, setSeen] = useState<unknown>(undefined);
-  if (seen === undefined && shown !== undefined && !isFetching) setSeen(shown);
+  const isFirst = seen === undefined || updatedAt < openedAt + justOpenedMs;
+  if (isFirst && shown !== undefined && shown !== seen && !isFetching) setSeen(shown);
   return { isChanged: seen !== undefined && shown !== undefined && seen !== shown, acknowledge: setSeen };
 }
 
@@ -97,9 +103,9 @@ function resultsOf(strategy: MergeStrategy, choices: Choices): (row: MergeRow) =
 /** The comparison of a pair. For another pair the component that uses it is to be another one. */
 export function useComparison(pair: Pair, strategy: MergeStrategy) {
   const differences = useDifferences(pair);
-  const { data, isFetching } = differences;
+  const { data, dataUpdatedAt, isFetching } = differences;
   const [choices, setChoices] = useChoices(pair);
-  const { isChanged, acknowledge } = useChangedElsewhere(data, isFetching);
+  const { isChanged, acknowledge } = useChangedElsewhere(data, dataUpdatedAt, isFetching);
   const rows = useMemo(() => (data === undefined ? [] : rowsOf(data)), [data]);
   const isChosen = useCallback((place: string) => choices.has(place), [choices]);
   const results = useMemo(() => resultsOf(strategy, choices), [strategy, choices]);
