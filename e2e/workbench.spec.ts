@@ -130,7 +130,7 @@ test('facts are added by statement and by form, filtered and sorted, and found a
   await expect(page.getByRole('region', { name: 'Detail' })).toContainText('edge(b, "c, d")');
   await expect(rowsOf(page, 'Facts')).toHaveCount(1);
 
-  await page.getByRole('button', { name: /^Scope/ }).click();
+  await page.getByRole('button', { name: /^Scope:/ }).click();
   await page.getByRole('menuitem', { name: 'draft' }).click();
   await page.getByRole('button', { name: 'Clear the text filter' }).click();
   await expect(rowsOf(page, 'Facts')).toHaveCount(1);

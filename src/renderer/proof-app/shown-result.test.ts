@@ -23,6 +23,14 @@ describe('what a result says', () => {
     });
   });
 
+  test('the slim content of the tool is an answer, with what it leaves out put back', () => {
+    const structuredContent = { results: ['p(a)'], count: 1, truncated: false, generation: 3 };
+    expect(readResult({ content: text, structuredContent })).toMatchObject({
+      kind: 'answer',
+      answer: { results: ['p(a)'], bindings: [{}], total: 1, generation: 3 },
+    });
+  });
+
   test('what is no answer, or was cut on the way, is shown in the words beside it', () => {
     const { results: _, ...cut } = answer;
     for (const structuredContent of [undefined, {}, cut, { ...answer, results: [1] }])

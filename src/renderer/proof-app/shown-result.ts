@@ -36,6 +36,7 @@ function wholeAnswer(content: unknown): unknown {
   return {
     bindings,
     elapsedMs: 0,
+    total: content['count'],
     ...content,
     ...(isObject(proof) && Array.isArray(proof['steps'])
       ? { proof: { ...proof, steps: proof['steps'].map(wholeStep) } }

@@ -172,9 +172,9 @@ export function TourPanel({ shown, onGo }: TourPanelProps) {
   useEffect(() => {
     if (!isShown) return undefined;
     const { dataset } = document.documentElement;
-    dataset['tour'] = 'open';
+    dataset['hasTour'] = 'true';
     return () => {
-      delete dataset['tour'];
+      delete dataset['hasTour'];
     };
   }, [isShown]);
   if (!isShown) return null;
