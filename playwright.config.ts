@@ -27,6 +27,8 @@ export default defineConfig({
   reporter: [['list']],
   use: {
     browserName: 'chromium',
+    // What is not there is told, not waited for until the test ends.
+    actionTimeout: 120_000,
     viewport: { width: 1440, height: 900 },
     screenshot: 'only-on-failure',
     // Recording every test takes a third of the tests' time: run what failed again with `--trace on`.

@@ -202,6 +202,14 @@ test('changes of others show by themselves, and are neither merged unseen nor ov
   await expect(rowsOf(page, 'Differences')).toHaveCount(6);
   await post(page, service, '/tell', { predicate: 'staff', args: ['fay'], scope: 'draft' });
   await expect(rowOf(page, 'staff(fay)')).toContainText('adds');
+  // What comes in the first seconds is not said to have changed.
+  let others = 0;
+  await expect
+    .poll(async () => {
+      await post(page, service, '/tell', { predicate: 'guest', args: [`${others++}`], scope: 'draft' });
+      return page.getByRole('button', { name: 'Seen' }).isVisible();
+    })
+    .toBe(true);
   await page.getByRole('button', { name: 'Seen' }).click();
   await expect(page.getByText('The scopes were changed elsewhere')).toBeHidden();
 
