@@ -370,10 +370,8 @@ export class KnowledgeEngine implements Engine {
         before,
       });
       const { generation } = outcomeAs(report.outcome, 'rule');
-      if (report.isRepeated) {
-        const unknown = { dependentsCount: 0, consequencesComplete: false as const };
-        return { status: 'retracted', ...unknown, generation };
-      }
+      if (report.isRepeated)
+        return { status: 'retracted', dependentsCount: 0, consequencesComplete: false, generation };
       const { context, known } = watch.seen();
       const after = this.#live.after(context, generation, this.#live.programOf(context.database));
       const { atoms } = await dependentsAmong(after, context, known, []);

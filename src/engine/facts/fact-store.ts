@@ -22,7 +22,7 @@ import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.
 import { mostTogether } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
 import { StoredRelation } from './stored-relation.ts';
-import { type ArchivedVersions, VersionArchive } from './version-archive.ts';
+import { type ArchivedVersions, type PinnedArchive, VersionArchive } from './version-archive.ts';
 
 /**
  * The facts of one tenant: the dictionary, the stored relations, and how a fact is found by its id.
@@ -66,13 +66,6 @@ export interface PinnedFacts {
   readonly count: number;
   readonly writes: number;
   readonly ended: PinnedEnds;
-}
-
-/** The archived versions of one relation, of which a snapshot holds the first ones. */
-export interface PinnedArchive {
-  readonly relation: string;
-  readonly versions: ArchivedVersions;
-  readonly count: number;
 }
 
 /** What a store of facts is restored from. */
@@ -172,9 +165,7 @@ export class FactStore {
       scopes: this.#scopeNames.names.slice(1) as string[],
       scopeRecords: this.scopes.saved(),
       mergeBases: this.#mergeBases.saved(),
-      archive: Array.from(this.#archive.byRelation, ([relation, versions]) => {
-        return { relation, versions, count: versions.count };
-      }),
+      archive: this.#archive.pinned(),
       forgottenThrough: this.forgottenThrough,
       relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
       numbers: this.#numbers,

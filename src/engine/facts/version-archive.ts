@@ -3,6 +3,13 @@ import { relationKey } from '../logic/terms.ts';
 import type { FactVersion } from './fact-version.ts';
 import type { StoredRelation } from './stored-relation.ts';
 
+/** The archived versions of one relation, of which a snapshot holds the first ones. */
+export interface PinnedArchive {
+  readonly relation: string;
+  readonly versions: ArchivedVersions;
+  readonly count: number;
+}
+
 /**
  * Versions of facts that are no longer alive and that a merge base still needs: see `MergeBases`.
  *
@@ -26,6 +33,13 @@ export class VersionArchive {
     let bytes = 0;
     for (const versions of this.#byRelation.values()) bytes += versions.bytes;
     return bytes;
+  }
+
+  /** What there is now: later changes only add to it. */
+  pinned(): PinnedArchive[] {
+    return Array.from(this.#byRelation, ([relation, versions]) => {
+      return { relation, versions, count: versions.count };
+    });
   }
 
   /** From now on versions are kept for these bases. What is there stays until `pruned`. */

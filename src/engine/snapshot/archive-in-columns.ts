@@ -4,7 +4,7 @@
  */
 import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
-import type { PinnedArchive } from '../facts/fact-store.ts';
+import type { PinnedArchive } from '../facts/version-archive.ts';
 import { ArchivedVersions } from '../facts/version-archive.ts';
 import type { ColumnReader, ColumnWriter } from './columns.ts';
 import { marked } from './marks.ts';
