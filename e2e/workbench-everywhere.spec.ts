@@ -111,6 +111,8 @@ test('a service that goes away is told of in every view, with the request, and a
     await expect(page.locator('main').getByRole('heading').first()).toBeVisible();
   }
   await service.stop();
+  // What the browser keeps of earlier services is no part of this one.
+  await page.route('**/assets/**', (route) => route.abort('connectionrefused'));
   await expect(page.getByText('The service cannot be reached.')).toBeVisible();
   const away = page.locator('main').getByRole('alert').filter({ hasText: 'The service cannot be reached' });
   for (const address of asking) {
@@ -127,6 +129,7 @@ test('a service that goes away is told of in every view, with the request, and a
   await page.goBack();
   await expect(missing).toBeVisible();
 
+  await page.unroute('**/assets/**');
   await service.start();
   await expect(page.getByRole('heading', { name: 'No rule took part' })).toBeVisible();
   for (const address of asking) {

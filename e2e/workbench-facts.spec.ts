@@ -188,6 +188,7 @@ test('of two windows that edit the same fact the second is told, and overwrites 
   page,
   browser,
   service,
+  watched,
 }) => {
   await know(page, service, 3);
   const other = await (await browser.newContext()).newPage();
@@ -200,6 +201,9 @@ test('of two windows that edit the same fact the second is told, and overwrites 
   await expect(staged(page).getByRole('button', { name: 'Apply' })).toBeDisabled();
   await expect(staged(page)).toContainText('1 staged');
   await other.context().close();
+  // The browser itself reports that the trial of what is staged is refused: the fact has changed, and then is gone.
+  const refused = /status of 40[49]/;
+  expect(watched.complaints.splice(0).filter((text) => !refused.test(text))).toEqual([]);
 });
 
 test('an Apply that fails changes nothing, says why, and can be tried again', async ({
