@@ -41,6 +41,18 @@ const labels = ({ done, undone }: Steps) => [
   undone.map(({ label }) => label),
 ];
 
+test('a step that is asked for while another is under way waits for its turn', async () => {
+  const here = space();
+  const { at, set } = cell('c');
+  record(here, 'b', set('a'));
+  record(here, 'c', set('b'));
+  const store = historyOf(here);
+  const both = await Promise.all([move(store, 'undo'), move(store, 'undo')]);
+  expect(both.map((step) => step?.label)).toEqual(['c', 'b']);
+  expect(at.value).toBe('a');
+  expect(store.getState().running).toBeNull();
+});
+
 test('steps of all kinds go back and forth in one order, each with what takes it back', async () => {
   const here = space();
   const { at, set } = cell('c');

@@ -112,17 +112,22 @@ export function recordStuck(space: Pick<Space, 'database' | 'tenant'>, label: st
 /** Refusals that stay: what the step is about is not as it was left. */
 const lasting = new Set(['Conflict', 'PreconditionFailed', 'FactNotFound', 'RuleNotFound', 'ScopeNotFound']);
 
+/** What was asked for last in each history. */
+const turns = new WeakMap<HistoryStore, Promise<Step | null>>();
+
 /**
- * Takes one step, the next where none is given; null where there is none or another is under way. Never rejects: what
- * went wrong is in the history.
+ * Takes one step, the next where none is given, after those that were asked for before; null where there is none. Never
+ * rejects: what went wrong is in the history.
  */
-export async function move(
-  store: HistoryStore,
-  way: Way,
-  step = nextStep(store.getState(), way),
-): Promise<Step | null> {
-  const { running } = store.getState();
-  if (step === null || step.act === null || running !== null) return null;
+export function move(store: HistoryStore, way: Way, step?: Step | null): Promise<Step | null> {
+  const before = turns.get(store) ?? Promise.resolve(null);
+  const turn = before.then(() => take(store, way, step ?? nextStep(store.getState(), way)));
+  turns.set(store, turn);
+  return turn;
+}
+
+async function take(store: HistoryStore, way: Way, step: Step | null): Promise<Step | null> {
+  if (step === null || step.act === null) return null;
   store.setState({ running: way, failure: null });
   try {
     const act = await step.act();

@@ -12,8 +12,8 @@ export function useHistoryCommands(onShow: () => void): Command[] {
   const { next, running, take } = useHistory();
 
   async function run(way: Way): Promise<void> {
-    if (running !== null) return;
-    if (next[way] === null) {
+    // While a step is under way the next one waits for it: whether there is any shows then.
+    if (next[way] === null && running === null) {
       notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to do again.');
       return;
     }
