@@ -226,7 +226,7 @@ export function checkInput(name: OperationName, given: RawInput): CheckedInput {
   return checkedInput(spec, raw, body);
 }
 
-/** The input with flags of the query string set in the body. A value that is no boolean stays, and is refused. */
+/** The input with flags of the query string set in the body. Refuses a value that is neither true nor false. */
 function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput): RawInput {
   const { query, body } = raw;
   if (query === undefined || Object.keys(query).length === 0) return raw;
@@ -234,7 +234,8 @@ function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput):
   const set: Record<string, unknown> = {};
   for (const [flag, field] of Object.entries(flags)) {
     const said = rest[flag];
-    if (said !== 'true' && said !== 'false') continue;
+    if (said === undefined) continue;
+    if (said !== 'true' && said !== 'false') throw refusal([{ path: flag, message: 'is true or false' }]);
     delete rest[flag];
     if (said === 'true') set[field] = true;
   }

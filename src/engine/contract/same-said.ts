@@ -19,13 +19,16 @@ const opposites = new Map<unknown, unknown>([
   ['false', 'true'],
 ]);
 
-/** `value` with `opposite` read as the opposite of `field`; a value of another kind is left for the schema to refuse. */
+/** `value` with `opposite` read as the opposite of `field`. Refuses one that is neither true nor false. */
 function readOpposite(value: Given, field: string, opposite: string, context: z.RefinementCtx): unknown {
   if (!Object.hasOwn(value, opposite)) return value;
   const { [opposite]: said, ...rest } = value;
   if (said === null || said === undefined) return rest;
   const read = opposites.get(said);
-  if (read === undefined) return value;
+  if (read === undefined) {
+    context.addIssue({ code: 'custom', path: [opposite], message: 'is true or false' });
+    return z.NEVER;
+  }
   if (rest[field] === said) {
     const message = `${opposite} is the opposite of ${field}, and both say the same: give one of them`;
     context.addIssue({ code: 'custom', path: [opposite], message });

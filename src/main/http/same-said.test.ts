@@ -93,7 +93,8 @@ it.each([
   ['/teach', { ...rule, head: { ...rule.head, scope: 'main' } }, 'head'],
   ['/teach', { ...rule, head: { ...rule.head, metadata: { a: 1 } } }, 'head'],
   ['/aggregate', { operation: 'COUNT', ...pattern, truthVal: false }, ''],
-  ['/tell', { ...fact, negated: 'yes' }, ''],
+  ['/tell', { ...fact, negated: 'yes' }, 'is true or false'],
+  ['/ask?proof=maybe', question, 'is true or false'],
 ])('POST %s refuses what contradicts itself or says something new', async (path, body, field) => {
   const { status, answer } = await post(path, body);
   expect(status).toBe(400);
