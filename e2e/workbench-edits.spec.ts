@@ -2,7 +2,7 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
-import { open, rowsOf, test, write } from './workbench.ts';
+import { forgive, open, rowsOf, test, write } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 
@@ -53,12 +53,6 @@ async function editCell(page: Page, cell: Locator, text: string): Promise<void> 
 
 function staged(page: Page): Locator {
   return page.getByRole('region', { name: 'Staged edits' });
-}
-
-/** What the browser itself says of a request that the service refuses. */
-function forgive(watched: { complaints: string[] }, status: RegExp): void {
-  const others = watched.complaints.filter((text) => !status.test(text));
-  watched.complaints.splice(0, Number.POSITIVE_INFINITY, ...others);
 }
 
 test('rows are added, changed and removed, applied in one, undone and done again', async ({

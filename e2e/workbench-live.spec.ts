@@ -1,6 +1,6 @@
 /** The workbench keeps up: with changes made elsewhere, with a service that goes and comes, with many facts. */
 import { expect } from '@playwright/test';
-import { clearEditor, goTo, open, openSample, rowsOf, test } from './workbench.ts';
+import { clearEditor, forgive, goTo, open, openSample, outage, rowsOf, test } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 
@@ -48,13 +48,7 @@ test('while the service is away the workbench says so, and goes on when it is ba
   await expect(page.getByText('The service cannot be reached.')).toBeHidden();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(rowsOf(page, 'Facts').first()).toBeVisible();
-  // The browser itself reports every refused connection; those are the point of this test.
-  const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|503/;
-  watched.complaints.splice(
-    0,
-    Number.POSITIVE_INFINITY,
-    ...watched.complaints.filter((text) => !refused.test(text)),
-  );
+  forgive(watched, outage);
 });
 
 test('ten thousand facts have true counts, and the last row is one key away', async ({ page, service }) => {

@@ -2,7 +2,7 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
-import { goTo, open, rowsOf, test } from './workbench.ts';
+import { forgive, goTo, open, rowsOf, test } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 const hourMs = 3_600_000;
@@ -52,12 +52,6 @@ function detail(page: Page): Locator {
 
 function row(page: Page, grid: string, text: string): Locator {
   return rowsOf(page, grid).filter({ hasText: text });
-}
-
-/** What the browser itself says of a request that the service refuses. */
-function forgive(watched: { complaints: string[] }, status: RegExp): void {
-  const others = watched.complaints.filter((text) => !status.test(text));
-  watched.complaints.splice(0, Number.POSITIVE_INFINITY, ...others);
 }
 
 test('an empty memory says so, and follows what others assert', async ({ page, service }) => {

@@ -43,6 +43,16 @@ export const test = base.extend<{ watched: Watch }>({
   ],
 });
 
+/** What the browser itself reports of a service that is stopped, or not yet ready. */
+export const outage =
+  /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|status of 503/;
+
+/** Drops the complaints that a test expects, in the middle of it or at its end. */
+export function forgive(watched: { readonly complaints: string[] }, expected: RegExp): void {
+  const others = watched.complaints.filter((text) => !expected.test(text));
+  watched.complaints.splice(0, Number.POSITIVE_INFINITY, ...others);
+}
+
 /** Opens a view by its address. */
 export async function open(page: Page, service: ServiceProcess, address = ''): Promise<void> {
   await page.goto(`${service.url}/${address === '' ? '' : `#${address}`}`);
