@@ -1,5 +1,5 @@
 /** Seeded inputs of the workloads: the same seed gives the same rows on every machine. */
-import { Prng } from '../src/engine/base/prng.ts';
+import { Prng } from '../src/engine/testing/prng.ts';
 
 export type Row = readonly [string, string];
 

@@ -2,7 +2,7 @@
  * Generated knowledge for the benchmark of context windows: families and organisations, the rules about them, and
  * distractors that share constants and predicates with what matters. The same seed gives the same knowledge.
  */
-import { Prng } from '../../src/engine/base/prng.ts';
+import { Prng } from '../../src/engine/testing/prng.ts';
 
 export interface StoredAtom {
   readonly predicate: string;

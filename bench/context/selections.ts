@@ -4,7 +4,7 @@
  * All choose among the stored facts, and are given no rules: that is how retrieval chooses. What they chose is judged
  * with all rules there.
  */
-import { Prng } from '../../src/engine/base/prng.ts';
+import { Prng } from '../../src/engine/testing/prng.ts';
 import type { StoredAtom } from './knowledge.ts';
 
 export interface Candidate extends StoredAtom {

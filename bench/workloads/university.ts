@@ -2,7 +2,7 @@
  * A university as in the Lehigh University Benchmark, with a vocabulary and numbers of our own: departments with staff,
  * students and courses, classes above one another, and a question that joins over what follows of them.
  */
-import { Prng } from '../../src/engine/base/prng.ts';
+import { Prng } from '../../src/engine/testing/prng.ts';
 import type { Relation, Row } from '../graphs.ts';
 import { type BenchRule, rule } from '../program.ts';
 import type { Sql } from './workload.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EngineError } from './base/errors.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText, compareTexts } from './base/text-order.ts';
 import { aggregateInputSchema, aggregateOperations, type AggregateValue } from './contract/aggregation.ts';
 import type { AggregateName } from './contract/language.ts';

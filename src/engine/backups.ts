@@ -1,5 +1,4 @@
 import type { StorageState } from './contract/administration.ts';
-import type { Backup } from './engine.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Log } from './storage/log.ts';
 
@@ -41,4 +40,15 @@ export class Backups {
       },
     };
   }
+}
+
+/** Everything there was when it was taken, in the format of a snapshot. To be closed, however far it was read. */
+export interface Backup {
+  /** Sequence of the last record that it covers. */
+  readonly position: number;
+  readonly bytes: number;
+  /** All of it, once, in pieces of less than 1 MiB. */
+  pieces(): AsyncGenerator<Uint8Array, void, undefined>;
+  /** `isWhole`: it was sent to its end. */
+  close(isWhole: boolean): Promise<void>;
 }

@@ -1,6 +1,8 @@
 import type { Caller } from './base/caller.ts';
 import type { BrowseContext } from './browse.ts';
-import type { Writer } from './retract.ts';
+import type { LiveState } from './live-state.ts';
+import type { Report } from './report.ts';
+import type { Write } from './write-lane.ts';
 
 /** How writes look at the state in the barrier: nothing is under way, and nothing is sealed until they have ended. */
 
@@ -22,4 +24,11 @@ export function inBarrier<Result>(
 /** The caller, whose going away nobody hears. */
 export function hearingNothing(caller: Caller): Caller {
   return { ...caller, signal: new AbortController().signal };
+}
+
+/** What a write needs beside its operation: the state to look at, and the way in. */
+export interface Writer {
+  readonly live: LiveState;
+  /** Resolves after the write is durable and applied. */
+  readonly write: (write: Write) => Promise<Report>;
 }

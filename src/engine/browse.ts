@@ -51,3 +51,9 @@ export function scopeChoice(choice: { scope: string | null; unscoped: boolean })
   if (choice.unscoped) return { kind: 'unscoped' };
   return choice.scope === null ? { kind: 'all' } : { kind: 'scope', scope: choice.scope };
 }
+
+/** Which facts a question or a window is about, as in every request. */
+export interface ViewFields {
+  readonly scope: string | null;
+  readonly unscoped: boolean;
+}

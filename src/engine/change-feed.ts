@@ -1,4 +1,4 @@
-import type { Change } from './engine.ts';
+import type { ChangeKind, ChangeData } from './contract/administration.ts';
 
 /**
  * The changes of all databases as they happen, and the last of them for who comes back.
@@ -152,4 +152,17 @@ class Subscription implements AsyncIterableIterator<Change> {
     this.onEnd();
     this.#wake?.();
   }
+}
+
+/**
+ * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
+ * after it. What a change withdrew is told when it is known, so changes of a later write can come before.
+ */
+export interface Change {
+  readonly id: string;
+  readonly kind: ChangeKind;
+  readonly database: string;
+  /** null: concerns every tenant of the database (rules, scopes of rules). */
+  readonly tenant: string | null;
+  readonly data: ChangeData;
 }

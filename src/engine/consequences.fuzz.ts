@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask } from './ask.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText } from './base/text-order.ts';
 import type { BrowseContext } from './browse.ts';
 import { consequencesOf } from './consequences.ts';

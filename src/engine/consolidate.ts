@@ -17,7 +17,7 @@ import { numberOf } from './lifecycle/patterns.ts';
 import { renderAtom } from './logic/print.ts';
 import type { Consolidate, SummaryToStore } from './operation.ts';
 import { outcomeAs } from './outcome.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { Pacer } from './solve/evaluation.ts';
 import { sortedOrder } from './solve/sorted.ts';
 import type { Decided } from './write-lane.ts';

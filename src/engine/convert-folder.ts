@@ -1,5 +1,6 @@
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
-import { keyOf, stateOf } from './open-engine.ts';
+import { stateOf } from './state-snapshot.ts';
+import { keyOf } from './storage/cipher.ts';
 import { pinState } from './state-snapshot.ts';
 import { putAlone } from './storage/alone-snapshot.ts';
 import { asideName, journalNames, readJournal, writeJournal } from './storage/journal.ts';

@@ -12,7 +12,7 @@ import type {
 } from './contract/administration.ts';
 import type { Operation } from './operation.ts';
 import { clearedPart, createdPart } from './outcome.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { DatabaseState, State, TenantState } from './state.ts';
 
 /**

@@ -11,7 +11,7 @@ import { numberOf } from './lifecycle/patterns.ts';
 import { renderAtom } from './logic/print.ts';
 import type { Decay } from './operation.ts';
 import { outcomeAs } from './outcome.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import { sortedOrder } from './solve/sorted.ts';
 import type { TenantState } from './state.ts';
 import type { Decided } from './write-lane.ts';

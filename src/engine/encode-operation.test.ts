@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { encodedOperation } from './encode-operation.ts';
 import type { FactToStore } from './facts/fact-store.ts';
 import type { Operation } from './operation.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import type { Answer } from './contract/inference.ts';
 import { openEngine } from './open-engine.ts';
 import { type Session, sessionOf, startTime, testCaller } from './testing/engine-fixtures.ts';

@@ -2,8 +2,9 @@ import { expect, test, vi } from 'vitest';
 import type { Caller } from './base/caller.ts';
 import { ManualClock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import { Prng } from './base/prng.ts';
-import type { Change, Engine } from './engine.ts';
+import { Prng } from './testing/prng.ts';
+import type { Engine } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import { openEngine } from './open-engine.ts';
 import {
   askInput,

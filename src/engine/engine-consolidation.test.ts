@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import type { Consolidation } from './contract/memory.ts';
 import { day, hour, openSession, refusal, type Session, startTime } from './testing/engine-fixtures.ts';
 import { consolidateIn, decayIn, restoreIn, storedAtoms, summaryId } from './testing/memory-calls.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Caller } from './base/caller.ts';
 import { ManualClock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { listFactsQuerySchema } from './contract/facts.ts';
 import type { Engine } from './engine.ts';
 import { keyRememberedFor } from './idempotency.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import { explainInputSchema } from './contract/explanation.ts';
 import { day, gate, hour, openSession, type Session, startTime } from './testing/engine-fixtures.ts';
 import { decayIn, storedAtoms } from './testing/memory-calls.ts';

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { queryInputSchema } from './contract/facts.ts';
 import type { Literal } from './contract/language.ts';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import { renderAtom, renderLiteral } from './logic/print.ts';
 import {
   factIdentity,

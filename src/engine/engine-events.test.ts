@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import {
   factInput,
   hour,

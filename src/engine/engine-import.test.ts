@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { listFactsQuerySchema } from './contract/facts.ts';
 import type { Engine } from './engine.ts';
-import type { ExportedFact, Import } from './transfer.ts';
+import type { ExportedFact } from './export-knowledge.ts';
+import type { Import } from './importing.ts';
 import { day, factInput, hour, openSession, startTime, testCaller } from './testing/engine-fixtures.ts';
 
 const caller = testCaller();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { type KeyView, updateKeySchema } from './contract/authentication.ts';
 import { openEngine } from './open-engine.ts';
 import { startTime, testCaller } from './testing/engine-fixtures.ts';

@@ -1,6 +1,6 @@
 import { test, vi } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { openEngine } from './open-engine.ts';
 import { sessionOf, startTime, testCaller } from './testing/engine-fixtures.ts';
 import { MemoryPlay } from './testing/memory-play.ts';

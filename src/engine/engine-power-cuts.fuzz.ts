@@ -5,7 +5,7 @@
  * A failure names its seed: SEED=n begins with that one. LONG=1 goes on until a hundred thousand starts were looked at.
  */
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { type Exploration, explorePowerCuts, noExploration } from './testing/power-cuts.ts';
 import { workloads } from './testing/power-cut-workloads.ts';
 import { RecordedRun } from './testing/recorded-run.ts';

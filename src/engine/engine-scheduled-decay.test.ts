@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { apply } from './apply.ts';
 import { ManualClock } from './base/clock.ts';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import { KnowledgeEngine } from './knowledge-engine.ts';
 import { State } from './state.ts';
 import { openLog } from './storage/log.ts';

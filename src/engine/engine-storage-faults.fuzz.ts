@@ -6,7 +6,7 @@
  */
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { EngineError } from './base/errors.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { forkInputSchema } from './contract/scopes.ts';
 import { memoryBackend } from './storage/memory-backend.ts';
 import { StartupError } from './storage/startup-error.ts';

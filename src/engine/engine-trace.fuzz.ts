@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { type Trace, type TraceEvent, traceInputSchema } from './contract/explanation.ts';
 import { askInputSchema } from './contract/inference.ts';
 import type { Atom, Literal } from './contract/language.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { type Flavour, plainFlavour, richFlavour } from './testing/generators.ts';
 import { Play } from './testing/transaction-play.ts';
 import { overSeeds } from './testing/twin.ts';

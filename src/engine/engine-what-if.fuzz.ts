@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText } from './base/text-order.ts';
 import { whatIfInputSchema, type WhatIfResult } from './contract/explanation.ts';
 import { listFactsQuerySchema } from './contract/facts.ts';

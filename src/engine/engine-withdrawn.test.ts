@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import {
   chainOf,
   factInput,

@@ -1,5 +1,5 @@
 import { test, vi } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { overSeeds } from './testing/twin.ts';
 import { Worlds } from './testing/worlds.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { retractPatternInputSchema } from './contract/facts.ts';
 import type { Answer } from './contract/inference.ts';
 import type { Literal } from './contract/language.ts';

@@ -1,6 +1,4 @@
 import type {
-  ChangeData,
-  ChangeKind,
   Cleared,
   CreatedDatabase,
   CreatedTenant,
@@ -74,139 +72,26 @@ import type {
   ScopeDiff,
   ScopeList,
 } from './contract/scopes.ts';
-import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
-import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
+import type { Committed, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import type { Caller } from './base/caller.ts';
 import type { ImportUndone } from './contract/transfer.ts';
-import type { ExportChoice, ExportTaker, Import, KeptImport } from './transfer.ts';
-import type { AboutInput, Learned, Learning, ViewFields, VocabularyEntry } from './learning.ts';
-import type { KeptKey } from './key-store.ts';
-import type { KeyToKeep } from './operation.ts';
-import type { OutcomeKey } from './outcome.ts';
+import type { ExportTaker } from './export-knowledge.ts';
+import type { ExportChoice } from './export-knowledge.ts';
+import type { KeptImport } from './importing.ts';
+import type { Import } from './importing.ts';
+import type { AboutInput } from './mentioned-facts.ts';
+import type { ViewFields } from './browse.ts';
+import type { VocabularyEntry } from './vocabulary.ts';
+import type { Learned } from './learn.ts';
+import type { Learning } from './learn.ts';
 import type { Replica } from './replication/follower.ts';
 import type { Leader } from './replication/leader.ts';
 import type { Journal, JournalName } from './storage/journal.ts';
-
-/**
- * One change, as subscribers and GET /events get it. `id` is `generation.index`: who resumes names it, and gets what came
- * after it. What a change withdrew is told when it is known, so changes of a later write can come before.
- */
-export interface Change {
-  readonly id: string;
-  readonly kind: ChangeKind;
-  readonly database: string;
-  /** null: concerns every tenant of the database (rules, scopes of rules). */
-  readonly tenant: string | null;
-  readonly data: ChangeData;
-}
-
-/** What the engine counts, for metrics. All are totals since the start, but for `facts`. */
-export interface EngineCounters {
-  factsAsserted: number;
-  factsRetracted: number;
-  /** Retracted since they had expired or faded; among `factsRetracted`. */
-  factsEvicted: number;
-  rulesFired: number;
-  /** Stored facts now, over all databases and tenants. */
-  facts: number;
-  records: number;
-  commits: number;
-  /** Bytes of the frames that were written. */
-  logBytes: number;
-  /** Snapshots that were written. */
-  snapshots: number;
-  /** Backups that were sent whole. */
-  backups: number;
-}
-
-/** What there is at present, for gauges. Bytes of tables are as they were last measured. */
-export interface EngineFigures {
-  readonly databases: number;
-  readonly tenants: number;
-  readonly rules: number;
-  /** Conclusions in the tables that later questions share: one that several tables hold counts for each. */
-  readonly conclusions: number;
-  readonly derivedBytes: number;
-  readonly derivedBudgetBytes: number;
-  readonly openTransactions: number;
-  /** Sessions whose last context window is remembered. */
-  readonly windowSessions: number;
-  /** Of all segments of the log on disk. */
-  readonly logBytes: number;
-  readonly logSegments: number;
-  /** Records that are not yet durable. */
-  readonly logWaitingBytes: number;
-  /** The last snapshot; null: there is none. `at` in epoch milliseconds. */
-  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
-  /** What the last snapshot of this process took; null: it has written none. */
-  readonly snapshotTookMs: number | null;
-  /** Sequence of the last record. */
-  readonly position: number;
-  readonly isEncrypted: boolean;
-  /** When the last backup was taken that was sent whole, epoch milliseconds; null: none was since the start. */
-  readonly backupAt: number | null;
-}
-
-/**
- * The writes of one transaction. Each is checked at once, as the write itself would be, and seen by nobody else; a
- * refusal has rolled the whole transaction back. Refused with TransactionNotFound where it is unknown or another
- * caller's, with Conflict where it has ended.
- */
-export interface TransactionWrites {
-  tell(fact: FactInput & { ifGeneration: number | null }): Promise<Pending>;
-  tellAll(facts: readonly FactInput[]): Promise<Pending>;
-  forget(input: RetractInput): Promise<Pending>;
-  forgetById(id: string): Promise<Pending>;
-  teach(rule: RuleInput): Promise<Pending>;
-  updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
-  forgetRule(id: string): Promise<Pending>;
-}
-
-/**
- * The keys of the service. Hashes alone: what a key looks like, and whether what somebody shows is one, is for others to
- * say. Writes refuse with Forbidden a key that the caller's restrictions do not cover, before or after.
- */
-export interface KeysOfService {
-  /** True where there is a key of the role admin, though it has expired: the bootstrap is closed. */
-  readonly hasAdmin: boolean;
-  /** The key of this id as it is now; null: it was revoked, or there never was one. */
-  find(id: string): KeptKey | null;
-  /** The keys that begin so, expired ones too. */
-  withPrefix(prefix: string): readonly KeptKey[];
-  hasExpired(key: KeptKey): boolean;
-  /** Remembers that the key was used now. It is observed: a crash forgets what came after the last snapshot. */
-  noteUse(id: string): void;
-  /** Those that the caller covers, the first made first. */
-  list(caller: Caller): KeyList;
-  /**
-   * Makes a key that ends `lifeMs` after it is made, null: never. `isFirst`: refuses with Conflict where there is an
-   * admin key. Refuses with Conflict what was made by an earlier request of the same idempotency key, too: the key was
-   * shown then, and nobody knows it any more.
-   */
-  create(
-    caller: Caller,
-    key: Omit<KeyToKeep, 'id' | 'expiresAt'>,
-    lifeMs: number | null,
-    isFirst?: boolean,
-  ): Promise<OutcomeKey>;
-  /** Refuses with NotFound where there is no such key. */
-  update(caller: Caller, id: string, input: UpdateKeyInput): Promise<KeyView>;
-  /** Refuses with NotFound where there is no such key. */
-  revoke(caller: Caller, id: string): Promise<RevokedKey>;
-  /** Revokes all admin keys; answers which those were. Nobody is asked: for whoever has the folder. */
-  resetAdmin(caller: Caller): Promise<readonly OutcomeKey[]>;
-}
-
-/** Everything there was when it was taken, in the format of a snapshot. To be closed, however far it was read. */
-export interface Backup {
-  /** Sequence of the last record that it covers. */
-  readonly position: number;
-  readonly bytes: number;
-  /** All of it, once, in pieces of less than 1 MiB. */
-  pieces(): AsyncGenerator<Uint8Array, void, undefined>;
-  /** `isWhole`: it was sent to its end. */
-  close(isWhole: boolean): Promise<void>;
-}
+import type { Change } from './change-feed.ts';
+import type { EngineCounters, EngineFigures } from './live-state.ts';
+import type { Backup } from './backups.ts';
+import type { Keys } from './keys.ts';
+import type { TransactionWrites } from './transactions.ts';
 
 /**
  * The engine: knowledge that is durable, asked with inference. Every call takes the caller, refuses with an
@@ -289,7 +174,7 @@ export interface Engine {
   createTenant(caller: Caller, database: string, name: string): Promise<CreatedTenant>;
   deleteTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
   nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared>;
-  readonly keys: KeysOfService;
+  readonly keys: Keys;
   /** What those are sent who follow this engine. */
   readonly leader: Leader;
   /** What a leader's records go into; null: this engine takes writes. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText, compareTexts } from './base/text-order.ts';
 import { explainInputSchema, type WhyNot } from './contract/explanation.ts';
 import type { AggregateLiteral, Atom, AtomLiteral, Literal, Rule } from './contract/language.ts';

@@ -9,8 +9,8 @@ import { compareText } from './base/text-order.ts';
 import { type BrowseContext, scopeChoice } from './browse.ts';
 import type { StoredRelation } from './facts/stored-relation.ts';
 import type { KeptRule } from './facts/rule-store.ts';
-import type { ExportChoice, ExportedFact, ExportTaker } from './transfer.ts';
 import { scopeNumberOf } from './visible-rows.ts';
+import type { Metadata } from './contract/facts.ts';
 
 const itemsInPiece = 256;
 const rowsBetweenBreaths = 0x3ff;
@@ -68,4 +68,31 @@ function isWanted({ rule, scope }: KeptRule, choice: ExportChoice): boolean {
   if (choice.predicate !== null && rule.head.predicate !== choice.predicate) return false;
   if (choice.unscoped) return scope === null;
   return choice.scope === null || scope === choice.scope;
+}
+
+/** A stored fact as it is asserted again; null: open bounds, no metadata. */
+export interface ExportedFact {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  readonly validFrom: number | null;
+  readonly validUntil: number | null;
+  readonly metadata: Metadata | null;
+}
+export type ExportedRule = Pick<KeptRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
+
+/** What is taken; `scope` and `unscoped` both absent: every scope. */
+export interface ExportChoice {
+  readonly scope: string | null;
+  readonly unscoped: boolean;
+  /** null: every predicate. */
+  readonly predicate: string | null;
+  readonly rules: boolean;
+}
+
+/** Takes the pieces one after the other; the next is made when what it returned has resolved. */
+export interface ExportTaker {
+  facts(facts: readonly ExportedFact[]): Promise<void>;
+  rules(rules: readonly ExportedRule[]): Promise<void>;
 }

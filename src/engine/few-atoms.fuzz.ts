@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changeRules } from './apply-rules.ts';
 import { ask, askFew, bodyOf } from './ask.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText } from './base/text-order.ts';
 import { FactUses } from './context/fact-uses.ts';
 import { type FactPattern, FactStore, type FactToStore, type ScopeChoice } from './facts/fact-store.ts';

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { convertFolder } from './convert-folder.ts';
 import type { FolderTask } from './locked-folder.ts';
 import { repairFolder } from './repair-folder.ts';

@@ -25,8 +25,7 @@ import {
   ValidityCheck,
 } from './prepare-facts.ts';
 import { checkRuleOperation, ruleToKeep } from './prepare-rules.ts';
-import type { Writer } from './retract.ts';
-import type { Import, ImportedBatch } from './transfer.ts';
+import type { Writer } from './barrier.ts';
 import type { Decided, Write } from './write-lane.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
@@ -273,4 +272,32 @@ export async function undoImport(
   const { outcome } = await write({ caller, database: caller.database, operation, check });
   const { retracted, kept, generation } = outcomeAs(outcome, 'undone');
   return { retracted, kept: [...kept], generation };
+}
+
+/** What became of one batch. */
+export interface ImportedBatch {
+  readonly asserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Those that were refused, by their places in the batch, ascending. */
+  readonly refused: readonly { readonly index: number; readonly message: string }[];
+}
+
+/** One call at a time. What is thrown, where that is not said, ends the import: what was written before stays. */
+export interface Import {
+  readonly id: string;
+  assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
+  /** Throws an EngineError where the rule cannot be taught; the import may go on. */
+  teach(rule: RuleInput): Promise<void>;
+  /** The generation after its last write. */
+  end(): Promise<number>;
+  /** After the end: keeps what the request was answered for when it comes again. A dry run keeps nothing. */
+  keep(idempotency: Idempotency, answer: string): Promise<void>;
+}
+
+/** What is kept of an import, or of another write, under an idempotency key. */
+export interface KeptImport {
+  readonly fingerprint: string;
+  /** null: the write was no import. */
+  readonly answer: string | null;
 }

@@ -12,9 +12,14 @@ export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './idempotency.ts';
 export { Slices } from './base/slices.ts';
-export type { Backup, Change, Engine, EngineCounters, EngineFigures, TransactionWrites } from './engine.ts';
+export type { Backup } from './backups.ts';
+export type { Change } from './change-feed.ts';
+export type { Engine } from './engine.ts';
+export type { EngineCounters, EngineFigures } from './live-state.ts';
+export type { TransactionWrites } from './transactions.ts';
 export type { KeptKey } from './key-store.ts';
-export type { ExportedFact, ExportedRule, Import, KeptImport } from './transfer.ts';
+export type { ExportedFact, ExportedRule } from './export-knowledge.ts';
+export type { Import, KeptImport } from './importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/replication-error.ts';
@@ -28,7 +33,9 @@ export type { Journal, JournalName } from './storage/journal.ts';
 export { openFileBackend } from './storage/file-backend.ts';
 export { compareText } from './base/text-order.ts';
 export { canonicalName, wordRuns } from './context/mentions.ts';
-export type { Learned, LearnedFact, ViewFields, VocabularyEntry } from './learning.ts';
+export type { Learned, LearnedFact } from './learn.ts';
+export type { ViewFields } from './browse.ts';
+export type { VocabularyEntry } from './vocabulary.ts';
 export { ruleIdentity } from './logic/identity.ts';
 export {
   parseAtom,

@@ -2,21 +2,21 @@ import type { Caller } from './base/caller.ts';
 import type { Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from './contract/authentication.ts';
-import type { KeysOfService } from './engine.ts';
 import { type KeptKey, outcomeKey } from './key-store.ts';
 import type { KeyChange, KeyToKeep, Operation } from './operation.ts';
 import { outcomeAs, type OutcomeKey } from './outcome.ts';
 import type { Report } from './report.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { State } from './state.ts';
 
 /**
- * Keys as things of their own: made, listed, changed, revoked, found by how they begin.
+ * The API keys of the service: create, list, update, revoke, and find by prefix. It stores hashes only; formatting and
+ * checking a presented key is up to the caller of this class.
  *
  * A key can be made, changed or revoked only by a caller whose restrictions cover it, before and after; lists show
  * those that are covered. Every write is a barrier, checked on the keys as they are when it is logged.
  */
-export class Keys implements KeysOfService {
+export class Keys {
   readonly #state: State;
   readonly #writer: Writer;
   readonly #clock: Clock;
@@ -27,14 +27,17 @@ export class Keys implements KeysOfService {
     this.#clock = clock;
   }
 
+  /** True where there is a key of the role admin, though it has expired: the bootstrap is closed. */
   get hasAdmin(): boolean {
     return this.#state.keys.hasAdmin;
   }
 
+  /** The key of this id as it is now; null: it was revoked, or there never was one. */
   find(id: string): KeptKey | null {
     return this.#state.keys.get(id) ?? null;
   }
 
+  /** The keys that begin so, expired ones too. */
   withPrefix(prefix: string): readonly KeptKey[] {
     return this.#state.keys.withPrefix(prefix);
   }
@@ -43,16 +46,23 @@ export class Keys implements KeysOfService {
     return expiresAt !== null && this.#now() >= expiresAt;
   }
 
+  /** Remembers that the key was used now. It is observed: a crash forgets what came after the last snapshot. */
   noteUse(id: string): void {
     this.#state.keys.noteUse(id, this.#now());
   }
 
+  /** Those that the caller covers, the first made first. */
   list(caller: Caller): KeyList {
     this.#writer.live.refuseClosed();
     const covered = [...this.#state.keys.all()].filter((key) => coversKey(caller, key));
     return { keys: covered.map((key) => this.#viewOf(outcomeKey(key))) };
   }
 
+  /**
+   * Makes a key that ends `lifeMs` after it is made, null: never. `isFirst`: refuses with Conflict where there is an
+   * admin key. Refuses with Conflict what was made by an earlier request of the same idempotency key, too: the key was
+   * shown then, and nobody knows it any more.
+   */
   async create(
     caller: Caller,
     key: Omit<KeyToKeep, 'id' | 'expiresAt'>,
@@ -76,6 +86,7 @@ export class Keys implements KeysOfService {
     return made;
   }
 
+  /** Refuses with NotFound where there is no such key. */
   async update(caller: Caller, id: string, input: UpdateKeyInput): Promise<KeyView> {
     const { databases, tenants, description, expiresAt } = input;
     const change: KeyChange = {
@@ -92,6 +103,7 @@ export class Keys implements KeysOfService {
     return this.#viewOf(onlyKey(report));
   }
 
+  /** Refuses with NotFound where there is no such key. */
   async revoke(caller: Caller, id: string): Promise<RevokedKey> {
     await this.#write(caller, () => {
       this.#covered(caller, id);
@@ -100,6 +112,7 @@ export class Keys implements KeysOfService {
     return { id, status: 'revoked' };
   }
 
+  /** Revokes all admin keys; answers which those were. Nobody is asked: for whoever has the folder. */
   async resetAdmin(caller: Caller): Promise<readonly OutcomeKey[]> {
     const report = await this.#write(caller, () => ({ kind: 'revokeAdminKeys' }));
     return outcomeAs(report.outcome, 'keys').keys;

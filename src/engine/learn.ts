@@ -14,14 +14,14 @@ import { checkRulesInTurn } from './commit-check.ts';
 import type { RuleInput } from './contract/rules.ts';
 import { encodedOperation } from './encode-operation.ts';
 import type { FactStore, FactToStore } from './facts/fact-store.ts';
-import type { Learned, LearnedFact, Learning } from './learning.ts';
 import type { Commit, RuleOperation } from './operation.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
 import { checkRuleOperation, ruleToKeep } from './prepare-rules.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { Pause } from './solve/evaluation.ts';
 import type { DatabaseState } from './state.ts';
 import type { Write } from './write-lane.ts';
+import type { Metadata } from './contract/facts.ts';
 
 const betweenBreaths = 256;
 
@@ -123,4 +123,34 @@ function factToStore(fact: LearnedFact, store: FactStore | null, time: number): 
   const known = store?.find(predicate, args, truthVal, scope) ?? null;
   const isStored = store !== null && known !== null && store.isStored(known, time);
   return isStored ? identity : { ...identity, metadata };
+}
+
+/** A fact that a text states. */
+export interface LearnedFact {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  /** Where it comes from. A fact that is stored already keeps the metadata it has. */
+  readonly metadata: Metadata;
+}
+export interface Learning {
+  readonly facts: readonly LearnedFact[];
+  readonly rules: readonly RuleInput[];
+  /** What is to be known of the write where its request is repeated after a restart; null: nothing. */
+  readonly note: string | null;
+}
+
+/**
+ * What a text teaches, and what the language surfaces ask of the knowledge there is: shapes between engine and service.
+ *
+ * They are not on the wire. Whoever reads a text decides what it says; here it is only whole: all of it is stored, or
+ * nothing.
+ */
+/** What became of it. */
+export interface Learned {
+  readonly asserted: number;
+  readonly unchanged: number;
+  readonly generation: number;
+  readonly note: string | null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { factSortKeys, type FactList, listFactsQuerySchema } from './contract/facts.ts';
 import { askInputSchema } from './contract/inference.ts';
 import { mostListings } from './kept-listings.ts';

@@ -8,7 +8,7 @@ import { EngineError } from './base/errors.ts';
 import type { BrowseContext, LookContext } from './browse.ts';
 import type { Answer } from './contract/inference.ts';
 import { ChangeFeed } from './change-feed.ts';
-import type { Change, EngineCounters, EngineFigures } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import type { FactRow, FactStore } from './facts/fact-store.ts';
 import type { Dependents, Known } from './forget.ts';
 import { KeptAnswers } from './kept-answers.ts';
@@ -609,4 +609,51 @@ export class LiveState implements LaneWatcher {
   #now(): number {
     return Math.max(this.#parts.clock.now(), this.#parts.state.time);
   }
+}
+
+/** What the engine counts, for metrics. All are totals since the start, but for `facts`. */
+export interface EngineCounters {
+  factsAsserted: number;
+  factsRetracted: number;
+  /** Retracted since they had expired or faded; among `factsRetracted`. */
+  factsEvicted: number;
+  rulesFired: number;
+  /** Stored facts now, over all databases and tenants. */
+  facts: number;
+  records: number;
+  commits: number;
+  /** Bytes of the frames that were written. */
+  logBytes: number;
+  /** Snapshots that were written. */
+  snapshots: number;
+  /** Backups that were sent whole. */
+  backups: number;
+}
+
+/** What there is at present, for gauges. Bytes of tables are as they were last measured. */
+export interface EngineFigures {
+  readonly databases: number;
+  readonly tenants: number;
+  readonly rules: number;
+  /** Conclusions in the tables that later questions share: one that several tables hold counts for each. */
+  readonly conclusions: number;
+  readonly derivedBytes: number;
+  readonly derivedBudgetBytes: number;
+  readonly openTransactions: number;
+  /** Sessions whose last context window is remembered. */
+  readonly windowSessions: number;
+  /** Of all segments of the log on disk. */
+  readonly logBytes: number;
+  readonly logSegments: number;
+  /** Records that are not yet durable. */
+  readonly logWaitingBytes: number;
+  /** The last snapshot; null: there is none. `at` in epoch milliseconds. */
+  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
+  /** What the last snapshot of this process took; null: it has written none. */
+  readonly snapshotTookMs: number | null;
+  /** Sequence of the last record. */
+  readonly position: number;
+  readonly isEncrypted: boolean;
+  /** When the last backup was taken that was sent whole, epoch milliseconds; null: none was since the start. */
+  readonly backupAt: number | null;
 }

@@ -4,7 +4,7 @@
  * Facts with a mentioned constant come before those of a mentioned predicate, within both the highest salience first.
  * Being found is no use of a fact.
  */
-import type { BrowseContext } from './browse.ts';
+import type { BrowseContext, ViewFields } from './browse.ts';
 import { compareText } from './base/text-order.ts';
 import { entryOf } from './context-entry.ts';
 import { canonicalName, spellingsOf, wordRuns } from './context/mentions.ts';
@@ -133,4 +133,10 @@ class Best {
     const args = this.#context.tenant.facts.argsOf(offered.fact);
     return (offered.atom ??= renderAtom({ predicate, args, negated }));
   }
+}
+
+export interface AboutInput extends ViewFields {
+  /** Natural language or statements: what it mentions is looked for. */
+  readonly text: string;
+  readonly maxFacts: number;
 }

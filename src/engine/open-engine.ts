@@ -5,9 +5,9 @@ import { KnowledgeEngine } from './knowledge-engine.ts';
 import { apply } from './apply.ts';
 import { type Operation, operationVersion } from './operation.ts';
 import { State } from './state.ts';
-import { readState, type RestoredState } from './state-snapshot.ts';
+import { stateOf, type RestoredState } from './state-snapshot.ts';
 import { type StorageBackend, systemErrorCode } from './storage/backend.ts';
-import { FolderKey } from './storage/cipher.ts';
+import { keyOf } from './storage/cipher.ts';
 import type { LogRecord } from './storage/codec.ts';
 import { openFileBackend } from './storage/file-backend.ts';
 import {
@@ -23,7 +23,6 @@ import { lockFolder } from './storage/lock.ts';
 import { type FsyncMode, type Log, openLog } from './storage/log.ts';
 import { memoryBackend } from './storage/memory-backend.ts';
 import { StartupError } from './storage/startup-error.ts';
-import type { ReadableLog } from './storage/stored-log.ts';
 
 export interface EngineOptions {
   /** The folder of the log; null: all in memory, gone with the process. */
@@ -195,11 +194,6 @@ function systemRandom(bytes: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(bytes));
 }
 
-/** The key that is written so; null where there is none. */
-export function keyOf(hexadecimal: string | null | undefined): FolderKey | null {
-  return hexadecimal === null || hexadecimal === undefined ? null : FolderKey.fromHexadecimal(hexadecimal);
-}
-
 /** The first record of every log: there is always a database `default`. */
 async function begin(state: State, log: Log, clock: Clock): Promise<void> {
   const name = 'default';
@@ -225,16 +219,4 @@ function notBegun(error: EngineError): StartupError {
   const code = systemErrorCode(error.cause) || error.code;
   const message = `The log cannot be begun: ${code}. Make room on the disk of the storage folder, or check the disk and the rights of the folder, and start again.`;
   return new StartupError(message, {}, { cause: error });
-}
-
-/** The state that the log tells of: its snapshot, where it has one, and the records after it. */
-export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Promise<RestoredState> {
-  const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
-  const { state } = restored;
-  for await (const record of log.read(state.sequence)) apply(state, record);
-  return restored;
-}
-
-function nothing(): RestoredState {
-  return { state: new State(), tallies: new Map() };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EngineError } from './base/errors.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { type KeptRule, RuleStore } from './facts/rule-store.ts';
 import { renderRule } from './logic/print.ts';
 import { negativeCycles } from './logic/stratify.ts';

@@ -6,7 +6,7 @@
  */
 import { expect, test } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { apply } from './apply.ts';
 import { openStored, type Stored } from './open-engine.ts';
 import { pinState } from './state-snapshot.ts';

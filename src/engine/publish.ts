@@ -1,5 +1,5 @@
 import type { ChangeData, ChangeKind } from './contract/administration.ts';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import type { FactStore } from './facts/fact-store.ts';
 import { renderAtom } from './logic/print.ts';
 import type { FactChange, FactChanges } from './fact-changes.ts';

@@ -1,6 +1,6 @@
 import { apply } from './apply.ts';
 import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
-import { keyOf } from './open-engine.ts';
+import { keyOf } from './storage/cipher.ts';
 import type { Operation } from './operation.ts';
 import { DatabaseState, State } from './state.ts';
 import { pinState, readState, type RestoredState } from './state-snapshot.ts';

@@ -1,5 +1,5 @@
 import { contentsOf, type Contents, type FolderTask, noPause } from './locked-folder.ts';
-import { keyOf } from './open-engine.ts';
+import { keyOf } from './storage/cipher.ts';
 import { readState } from './state-snapshot.ts';
 import { freshHistory, putAlone } from './storage/alone-snapshot.ts';
 import type { StorageBackend } from './storage/backend.ts';

@@ -12,7 +12,7 @@ import { consolidationOf, constantsOf, memberArgs } from './lifecycle/summary.ts
 import { renderAtom } from './logic/print.ts';
 import type { FactToRestore, Restore } from './operation.ts';
 import { outcomeAs } from './outcome.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { Decided } from './write-lane.ts';
 
 /**

@@ -19,15 +19,7 @@ import { FactOverlay } from './solve/fact-overlay.ts';
 import type { PinnedReader } from './solve/reasoner.ts';
 import type { Operation } from './operation.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
-import type { Report } from './report.ts';
-import type { Write } from './write-lane.ts';
-
-/** What a write needs beside its operation: the state to look at, and the way in. */
-export interface Writer {
-  readonly live: LiveState;
-  /** Resolves after the write is durable and applied. */
-  readonly write: (write: Write) => Promise<Report>;
-}
+import type { Writer } from './barrier.ts';
 
 /** A retraction that was made: its answer, and the atom where the fact was named by its id. */
 export interface Retracted {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText } from './base/text-order.ts';
 import type { BrowseContext } from './browse.ts';
 import type { FactRow, ScopeChoice } from './facts/fact-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import type { BrowseContext } from './browse.ts';
 import type { FactToStore } from './facts/fact-store.ts';
 import { salientFacts } from './salient-facts.ts';

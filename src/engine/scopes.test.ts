@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { diffInputSchema, forkInputSchema, mergeInputSchema } from './contract/scopes.ts';
-import type { Change } from './engine.ts';
+import type { Change } from './change-feed.ts';
 import {
   type Fields,
   openSession,

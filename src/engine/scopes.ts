@@ -25,7 +25,7 @@ import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { checkFits } from './prepare-rules.ts';
 import { type Outcome, outcomeAs } from './outcome.ts';
 import type { ScopeChange } from './report.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { Decided } from './write-lane.ts';
 import { conflictsOf, diffOf, scopeFact } from './scope-diff.ts';
 import { factsOfScope, joinScopes } from './scope-join.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { apply } from './apply.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { State } from './state.ts';
 import { pinState, readState } from './state-snapshot.ts';
 import type { LogRecord } from './storage/codec.ts';

@@ -1,3 +1,4 @@
+import { apply } from './apply.ts';
 import { assert } from './base/assert.ts';
 import { EngineError } from './base/errors.ts';
 import { Slices } from './base/slices.ts';
@@ -17,6 +18,7 @@ import { DatabaseState, State, type TenantState } from './state.ts';
 import type { Log } from './storage/log.ts';
 import type { SnapshotPart } from './storage/snapshot-writer.ts';
 import { StartupError } from './storage/startup-error.ts';
+import type { ReadableLog } from './storage/stored-log.ts';
 
 /**
  * The whole state as a snapshot, and back: what the records up to one sequence amount to.
@@ -44,6 +46,7 @@ export interface RestoredState {
 
 /** Moves with every change of what is written. A newer one is refused. */
 const contentVersion = 4;
+
 /** The first that has keys, and imports. */
 const versionWithKeys = 3;
 const versionWithImports = 3;
@@ -268,4 +271,16 @@ async function readObserved(
   if (await columns.isAtEnd()) return tallies;
   for (const [id, time] of (await columns.json()) as [string, number][]) state.keys.noteUse(id, time);
   return tallies;
+}
+
+function nothing(): RestoredState {
+  return { state: new State(), tallies: new Map() };
+}
+
+/** The state that the log tells of: its snapshot, where it has one, and the records after it. */
+export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Promise<RestoredState> {
+  const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
+  const { state } = restored;
+  for await (const record of log.read(state.sequence)) apply(state, record);
+  return restored;
 }

@@ -1,7 +1,7 @@
 import { MemoryBudget } from './solve/memory-budget.ts';
 import { expect, test, vi } from 'vitest';
 import { ask } from './ask.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import type { BrowseContext } from './browse.ts';
 import { queryInputSchema } from './contract/facts.ts';
 import { askInputSchema } from './contract/inference.ts';

@@ -10,7 +10,6 @@ import type { FactInput, RetractInput } from './contract/facts.ts';
 import type { RuleInput, RuleUpdate } from './contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from './contract/transactions.ts';
 import { encodedOperation } from './encode-operation.ts';
-import type { TransactionWrites } from './engine.ts';
 import type { ReadLimits } from './live-state.ts';
 import { relationOf } from './logic/terms.ts';
 import type { RuleStore } from './facts/rule-store.ts';
@@ -25,7 +24,7 @@ import type { Commit } from './operation.ts';
 import { asRolledBack, rollsBack } from './rolled-back.ts';
 import type { Pause } from './solve/evaluation.ts';
 import type { Report } from './report.ts';
-import type { Writer } from './retract.ts';
+import type { Writer } from './barrier.ts';
 import type { LogRecord } from './storage/codec.ts';
 import { TransactionView } from './transaction-view.ts';
 import { writesOf, type Writing } from './transaction-writes.ts';
@@ -424,4 +423,19 @@ function writtenRules(
     const { rule, scope } = operation.rule;
     return [...was, { relation: relationOf(rule.head), scope }];
   });
+}
+
+/**
+ * The writes of one transaction. Each is checked at once, as the write itself would be, and seen by nobody else; a
+ * refusal has rolled the whole transaction back. Refused with TransactionNotFound where it is unknown or another
+ * caller's, with Conflict where it has ended.
+ */
+export interface TransactionWrites {
+  tell(fact: FactInput & { ifGeneration: number | null }): Promise<Pending>;
+  tellAll(facts: readonly FactInput[]): Promise<Pending>;
+  forget(input: RetractInput): Promise<Pending>;
+  forgetById(id: string): Promise<Pending>;
+  teach(rule: RuleInput): Promise<Pending>;
+  updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
+  forgetRule(id: string): Promise<Pending>;
 }

@@ -1,6 +1,6 @@
 import { apply } from './apply.ts';
 import { contentsOf, type Contents, noPause } from './locked-folder.ts';
-import { keyOf } from './open-engine.ts';
+import { keyOf } from './storage/cipher.ts';
 import { State } from './state.ts';
 import { readState } from './state-snapshot.ts';
 import type { StorageBackend } from './storage/backend.ts';

@@ -1,7 +1,6 @@
 import type { BrowseContext } from './browse.ts';
 import { compareText } from './base/text-order.ts';
 import type { ScopeChoice } from './facts/fact-store.ts';
-import type { VocabularyEntry } from './learning.ts';
 import { renderAtom } from './logic/print.ts';
 import { relationKey } from './logic/terms.ts';
 import { visibleIn } from './visible-rows.ts';
@@ -51,4 +50,17 @@ export async function vocabularyOf(context: BrowseContext, view: ScopeChoice): P
       a.arity - b.arity ||
       Number(a.negated) - Number(b.negated),
   );
+}
+
+/** A relation that the tenant has facts of in a view, or that a rule concludes there. */
+export interface VocabularyEntry {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+  /** Stored visible facts of the view. */
+  readonly facts: number;
+  /** Enabled rules that conclude it in the view. */
+  readonly rules: number;
+  /** One fact, rendered; null where none is stored. */
+  readonly example: string | null;
 }

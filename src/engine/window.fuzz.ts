@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { ManualClock } from './base/clock.ts';
-import { Prng } from './base/prng.ts';
+import { Prng } from './testing/prng.ts';
 import { compareText } from './base/text-order.ts';
 import { type ContextWindow, type OptimizeInput, optimizeInputSchema } from './contract/context.ts';
 import { factSchema, queryInputSchema } from './contract/facts.ts';

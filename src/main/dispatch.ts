@@ -8,17 +8,17 @@ import { setImmediate } from 'node:timers/promises';
 import {
   type OperationInput,
   type OperationName,
+  type OperationOutput,
   type Operations,
   operations,
 } from '../engine/contract/operations.ts';
 import type { OperationSpec, Role } from '../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../engine/contract/problems.ts';
-import { pendingSchema } from '../engine/contract/transactions.ts';
+import { pendingSchema, type Pending } from '../engine/contract/transactions.ts';
 import { type Validated, validate, validateLong } from '../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../engine/index.ts';
 import type { Identity } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
-import type { Handlers } from './operations.ts';
 import { requireRuleChange } from './rule-permission.ts';
 
 /** The parts of a call as they came, unchecked; absent: nothing was sent. */
@@ -292,3 +292,16 @@ function assertOutput(name: OperationName, caller: Caller, output: unknown): voi
   const outcome = (isPending ? pendingSchema : spec.output).safeParse(output);
   assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
 }
+export type Output<Name extends OperationName> =
+  | OperationOutput<Name>
+  | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
+export type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
+  ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
+  : Operations[Name] extends { stream: 'lines' }
+    ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>
+    : Operations[Name] extends { stream: 'file' }
+      ? (caller: Caller, input: OperationInput<Name>) => Download | Promise<Download>
+      : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
+export type Handlers = {
+  readonly [Name in OperationName]: Handler<Name>;
+};

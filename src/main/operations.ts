@@ -5,27 +5,21 @@
  * get input that was validated and a caller that was checked; what they refuse, the engine refuses.
  */
 import type { Readiness } from '../engine/contract/administration.ts';
-import type {
-  OperationInput,
-  OperationName,
-  OperationOutput,
-  Operations,
-} from '../engine/contract/operations.ts';
 import type { agentOperations } from '../engine/contract/operations/agents.ts';
 import type { authenticationOperations } from '../engine/contract/operations/authentication.ts';
 import type { databaseOperations } from '../engine/contract/operations/databases.ts';
 import type { replicationOperations } from '../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../engine/contract/replication.ts';
-import type { Pending } from '../engine/contract/transactions.ts';
 import type { Agents } from './mcp/agents.ts';
 import type { Authentication } from './auth/authentication.ts';
-import type { Download, Upload } from './streams.ts';
+import type { Download } from './streams.ts';
 import { backupDownload } from './transfer/backup-download.ts';
 import { exportKnowledge } from './transfer/export-knowledge.ts';
 import { importKnowledge } from './transfer/import-knowledge.ts';
 import type { Language } from './llm/language.ts';
-import type { Caller, Change, Engine, TransactionWrites } from '../engine/index.ts';
+import type { Caller, Engine, TransactionWrites } from '../engine/index.ts';
+import type { Handlers } from './dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
@@ -41,20 +35,6 @@ export interface ServiceState {
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
 }
-
-type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
-  ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
-  : Operations[Name] extends { stream: 'lines' }
-    ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>
-    : Operations[Name] extends { stream: 'file' }
-      ? (caller: Caller, input: OperationInput<Name>) => Download | Promise<Download>
-      : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
-
-type Output<Name extends OperationName> =
-  | OperationOutput<Name>
-  | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
-
-export type Handlers = { readonly [Name in OperationName]: Handler<Name> };
 
 export function createHandlers(service: ServiceState): Handlers {
   /** The transaction that a write is to become part of; null where the caller names none. */

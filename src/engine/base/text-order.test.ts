@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from './prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { compareText, compareTexts } from './text-order.ts';
 
 const bytes = new TextEncoder();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 import { overSeeds } from '../testing/twin.ts';
 import { type ProofNode, provable, smallestProof, type Trial } from './proof-search.ts';

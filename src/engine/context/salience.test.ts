@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { activation, breakdown, isWeighted, keptUses, salienceOf, used, type Uses } from './salience.ts';
 
 const day = 86_400_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { used, type Uses } from './salience.ts';
 import { UseColumns } from './use-columns.ts';
 

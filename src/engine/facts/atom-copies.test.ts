@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { AtomCopies } from './atom-copies.ts';
 
 /** The rows of an atom in the order of its chain. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { Boundaries } from './boundaries.ts';
 
 test('without instants the next one never comes', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { ChainIndex } from './chain-index.ts';
 
 /** The rows of a chain, in its order. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { equalPositions } from './fact-matching.ts';
 import { type FactPattern, FactStore, type FactToStore, type StoreOutcome } from './fact-store.ts';
 

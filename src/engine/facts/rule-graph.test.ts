@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { type Reading, RuleGraph } from './rule-graph.ts';
 
 /** What the graph of rules says of cycles, against the plainest way to find them. */

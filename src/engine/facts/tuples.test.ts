@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { TupleBatch } from './tuple-batch.ts';
 import { Tuples } from './tuples.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { isVariable, type Literal, type Rule } from '../contract/language.ts';
 import { ruleProblems } from './check.ts';
 import { renderRule } from './print.ts';

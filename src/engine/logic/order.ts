@@ -128,3 +128,21 @@ function plan(body: readonly Literal[], outside: Visible, boundOutside: Iterable
 export function planRule(rule: Rule): BodyPlan {
   return planBody(rule.body, new Set(rule.head.args.filter(isNamedVariable)), new Set());
 }
+
+/**
+ * The order in which the atoms of a body are joined: greedy, by what is bound and how much is expected to match.
+ *
+ * All else in a body is a filter: it is done as soon as what it needs is bound, and may bind a variable itself. Which
+ * filter binds which variable depends on the whole rule alone (`logic/order`), never on the order of the join or on
+ * what is asked.
+ */
+export interface Filter {
+  readonly literal: Literal;
+  /** Variables that must be bound before. */
+  readonly needs: readonly string[];
+  /** The variable that the filter gives its value, null where it only tests. */
+  readonly binds: string | null;
+  /** Of an aggregate: the variables of its braces that are bound outside them, and the plan of its body. */
+  readonly shared: readonly string[];
+  readonly inner: BodyPlan | null;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { continueChecksum } from '../storage/codec.ts';
 import { ReplicationError } from './replication-error.ts';
 import { type Head, type Part, PartWriter, readParts, recordsOf } from './wire.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { FactStore } from '../facts/fact-store.ts';
 import { parseAtom, parseRule } from '../logic/parse.ts';
 import { ruleIdentity } from '../logic/identity.ts';

@@ -12,17 +12,21 @@ import {
 import {
   type AdornedRule,
   atomWaitedFor,
-  type Barrier,
-  type BodyAtom,
+  type CompilerContext,
   compileRule,
-  type DerivedSource,
-  type GroupSource,
   UpkeepRule,
 } from './compile-rule.ts';
-import { type Derived, newDerived, type Watcher } from './derived.ts';
-import { boundArguments, cheapest, type Filter, filtersOf, spread } from './join-order.ts';
+import { type Barrier } from './table.ts';
+import { type GroupSource } from './table.ts';
+import { type BodyAtom } from './table.ts';
+import { type DerivedSource } from './table.ts';
+import { type Derived, newDerived, type Support, type Watcher } from './derived.ts';
+import { boundArguments, cheapest, filtersOf, spread } from './join-order.ts';
+import { type Filter } from '../logic/order.ts';
 import { viewKey } from './reader.ts';
-import type { Argument, BuiltBody, BuiltGroup, Table, TableSpace } from './table.ts';
+import type { Argument, BuiltBody, BuiltGroup, Relation, Table } from './table.ts';
+import type { Justifications } from './justifications.ts';
+import type { Program } from './program.ts';
 
 /**
  * A body to adorned rules: in which order its atoms pass bindings on, what each reads, and where it must wait.
@@ -390,4 +394,25 @@ function watcherOf(
   }
   key.sort((left, right) => left.to - right.to);
   return { waits, constants, equal, from: key.map(({ from }) => from), to: key.map(({ to }) => to) };
+}
+
+/** What compiling a body needs of the set of tables that it is compiled for. */
+export interface TableSpace {
+  readonly program: Program;
+  readonly withHeights: boolean;
+  /** True where rules need not be followed as they were taught: neither heights nor an observer count their steps. */
+  readonly mayRewrite: boolean;
+  /** True where what is derived is kept true when facts change. */
+  readonly isKept: boolean;
+  readonly justifications: Justifications;
+  /** Has the rule look after the rows that it concludes. Returns how to end that. */
+  keepRule(support: Support, rule: UpkeepRule): () => void;
+  /** Has the watcher told of stored facts of the relation that come and go. Returns how to end that. */
+  watchStored(relation: string, watcher: Watcher): () => void;
+  isDerived(view: ScopeChoice, relation: string): boolean;
+  table(relation: Relation, boundPositions: readonly number[]): Table;
+  /** True where the values that `from` takes are certain to be most of those that `asked` can have. */
+  coversMost(from: Argument, asked: Argument): boolean;
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
+  context(view: ScopeChoice, isQuestion: boolean): CompilerContext;
 }

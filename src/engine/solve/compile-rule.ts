@@ -15,7 +15,8 @@ import { absentStep, aggregateStep } from './barrier-steps.ts';
 import type { Constants } from './constants.ts';
 import type { Consumer, Derived, StoredNews, Work } from './derived.ts';
 import { put, type Tally } from './emitter.ts';
-import { cheapest, type Estimate, type Filter } from './join-order.ts';
+import { cheapest, type Estimate } from './join-order.ts';
+import { type Filter } from '../logic/order.ts';
 import {
   deltaStep,
   derivedStep,
@@ -33,6 +34,7 @@ import type { Reader } from './reader.ts';
 import type { Justifications } from './justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { storedDeltaStep, storedStep } from './stored-steps.ts';
+import type { Barrier, BodyAtom, DerivedSource } from './table.ts';
 
 /**
  * One rule of an adorned program to join machines.
@@ -42,39 +44,6 @@ import { storedDeltaStep, storedStep } from './stored-steps.ts';
  * one for each atom over a derived relation; together they meet every combination of rows exactly once. Whatever
  * order a machine joins in, an atom is demanded only after all that stands before it in the passing order was joined.
  */
-export interface StoredSource {
-  readonly kind: 'stored';
-  readonly find: (reader: Reader) => StoredRelation | null;
-  readonly view: ScopeChoice;
-}
-
-export interface DerivedSource {
-  readonly kind: 'derived';
-  readonly rows: Derived;
-  /** Where the atom is demanded, with the positions of its arguments that are bound by then. */
-  readonly demand: Derived;
-  readonly boundPositions: readonly number[];
-}
-
-export interface BodyAtom {
-  readonly literal: AtomLiteral;
-  readonly source: StoredSource | DerivedSource;
-}
-
-/**
- * The relation of an aggregate's tuples: the shared variables first, then those before the colon. One whose tuples are the
- * matches of a single atom has none, and reads what that reads: see `BodyCompiler`.
- */
-export interface GroupSource {
-  readonly kind: 'group';
-  readonly rows: Derived;
-  readonly demand: Derived;
-  readonly shared: readonly string[];
-}
-
-/** What must be at its fixpoint before a filter can be done: the relation of an absence, the group of an aggregate. */
-export type Barrier = DerivedSource | GroupSource;
-
 export interface AdornedRule {
   readonly target: Derived;
   readonly headTerms: readonly string[];

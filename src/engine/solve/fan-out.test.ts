@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { StoredRelation } from '../facts/stored-relation.ts';
 import { FanOuts } from './fan-out.ts';
 

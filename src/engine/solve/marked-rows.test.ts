@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { newDerived } from './derived.ts';
 import { derivedStep, noRow, type Machine, type Shape, unsureRow } from './machine.ts';
 import { MarkedRows } from './marked-rows.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { SeenBindings } from './seen-bindings.ts';
 
 /** Looks at so many random pairs below `range`. Returns how many were said to be seen, and how many of them wrongly. */

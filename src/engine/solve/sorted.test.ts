@@ -1,6 +1,6 @@
 import { MemoryBudget } from './memory-budget.ts';
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { compareText } from '../base/text-order.ts';
 import { Dictionary } from '../facts/dictionary.ts';
 import { Constants } from './constants.ts';

@@ -9,13 +9,8 @@ import { BitTable } from './bit-table.ts';
 import { type Body, BodyCompiler, type Conclusion } from './body-compiler.ts';
 import { isClearlySparse } from './closure-density.ts';
 import { closureShape, type ClosureShape, stepFilters, type StepShape } from './closure-shape.ts';
-import {
-  type AdornedRule,
-  type BodyAtom,
-  compileRule,
-  type CompilerContext,
-  UpkeepRule,
-} from './compile-rule.ts';
+import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from './compile-rule.ts';
+import { type BodyAtom } from './table.ts';
 import { Constants } from './constants.ts';
 import {
   clear,
@@ -38,7 +33,8 @@ import { ColumnValues, coversMost, fewKeys, positionsToBind } from './relaxed-de
 import { listed, type Program, type ViewRule } from './program.ts';
 import { type Overlay, type Reader, viewKey } from './reader.ts';
 import { Justifications } from './justifications.ts';
-import type { Argument, BuiltBody, Relation, Table, TableSpace } from './table.ts';
+import type { Argument, BuiltBody, Relation, Table } from './table.ts';
+import type { TableSpace } from './body-compiler.ts';
 
 /**
  * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.

@@ -1,11 +1,10 @@
 import type { AggregateLiteral, AtomLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../facts/fact-store.ts';
-import type { BitTable } from './bit-table.ts';
-import type { Barrier, BodyAtom, CompilerContext, GroupSource, UpkeepRule } from './compile-rule.ts';
-import type { Filter } from './join-order.ts';
-import type { Program, ViewRule } from './program.ts';
-import type { Derived, Support, Watcher } from './derived.ts';
-import type { Justifications } from './justifications.ts';
+import type { Filter } from '../logic/order.ts';
+import type { ViewRule } from './program.ts';
+import type { Consumer, Derived } from './derived.ts';
+import type { StoredRelation } from '../facts/stored-relation.ts';
+import type { Reader } from './reader.ts';
 
 /** A relation in a view. */
 export interface Relation {
@@ -22,6 +21,16 @@ export interface Argument {
   readonly position: number;
 }
 
+/** What computes the rows of a table as a bitset relation. */
+export interface BitsetRows extends Consumer {
+  readonly bytes: number;
+  /** True if the bits take more memory than the rows that they stand for. */
+  readonly isWasteful: boolean;
+  /** The table has been emptied. */
+  forget(): void;
+}
+
+/** What was derived of a relation for the bound arguments that were asked for: one table of a tabled evaluation. */
 export interface Table extends Relation {
   readonly key: string;
   /** The relation's key, without the view. */
@@ -35,8 +44,8 @@ export interface Table extends Relation {
   readonly rules: BuiltRule[];
   /** Relations that its rules need beside it: where they wait, what they group, what a rewriting added. */
   readonly extra: Derived[];
-  /** What works its rows out where they are held as rows of bits, else null. */
-  bits: BitTable | null;
+  /** Computes its rows as a bitset relation; null: by its rules. */
+  bits: BitsetRows | null;
   /** False where nothing that was asked since the rules last changed needed it: its rows are no known conclusions. */
   isKnown: boolean;
   /** How its rows come about: not yet, by its rules for the keys in its demand, or out of a table that binds less. */
@@ -71,23 +80,38 @@ export interface BuiltRule extends ViewRule {
   readonly body: BuiltBody;
 }
 
-/** What compiling a body needs of the set of tables that it is compiled for. */
-export interface TableSpace {
-  readonly program: Program;
-  readonly withHeights: boolean;
-  /** True where rules need not be followed as they were taught: neither heights nor an observer count their steps. */
-  readonly mayRewrite: boolean;
-  /** True where what is derived is kept true when facts change. */
-  readonly isKept: boolean;
-  readonly justifications: Justifications;
-  /** Has the rule look after the rows that it concludes. Returns how to end that. */
-  keepRule(support: Support, rule: UpkeepRule): () => void;
-  /** Has the watcher told of stored facts of the relation that come and go. Returns how to end that. */
-  watchStored(relation: string, watcher: Watcher): () => void;
-  isDerived(view: ScopeChoice, relation: string): boolean;
-  table(relation: Relation, boundPositions: readonly number[]): Table;
-  /** True where the values that `from` takes are certain to be most of those that `asked` can have. */
-  coversMost(from: Argument, asked: Argument): boolean;
-  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
-  context(view: ScopeChoice, isQuestion: boolean): CompilerContext;
+/** An atom over stored facts. */
+export interface StoredSource {
+  readonly kind: 'stored';
+  readonly find: (reader: Reader) => StoredRelation | null;
+  readonly view: ScopeChoice;
 }
+
+/** An atom over a derived relation. */
+export interface DerivedSource {
+  readonly kind: 'derived';
+  readonly rows: Derived;
+  /** Where the atom is demanded, with the positions of its arguments that are bound by then. */
+  readonly demand: Derived;
+  readonly boundPositions: readonly number[];
+}
+
+/** A positive atom of a body with where its rows come from. */
+export interface BodyAtom {
+  readonly literal: AtomLiteral;
+  readonly source: StoredSource | DerivedSource;
+}
+
+/**
+ * The relation of an aggregate's tuples: the shared variables first, then those before the colon. One whose tuples are the
+ * matches of a single atom has none, and reads what that reads: see `BodyCompiler`.
+ */
+export interface GroupSource {
+  readonly kind: 'group';
+  readonly rows: Derived;
+  readonly demand: Derived;
+  readonly shared: readonly string[];
+}
+
+/** What must be at its fixpoint before a filter can be done: the relation of an absence, the group of an aggregate. */
+export type Barrier = DerivedSource | GroupSource;

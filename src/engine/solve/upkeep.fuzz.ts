@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { EngineError } from '../base/errors.ts';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { FactStore } from '../facts/fact-store.ts';
 import { ruleIdentity } from '../logic/identity.ts';
 import { renderBody, renderRule } from '../logic/print.ts';

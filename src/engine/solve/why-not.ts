@@ -12,7 +12,8 @@ import {
   relationOf,
   variablesAtLevel,
 } from '../logic/terms.ts';
-import { type Filter, filtersOf } from './join-order.ts';
+import { filtersOf } from './join-order.ts';
+import { type Filter } from '../logic/order.ts';
 import { type LiteralReader, type Rows, variablesOfAtom } from './literal-reader.ts';
 import { isNamed, substitute, withoutWildcards } from './question.ts';
 

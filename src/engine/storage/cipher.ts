@@ -12,8 +12,10 @@ import { assert } from '../base/assert.ts';
 
 /** The bytes of a folder's key, and of the data key of a file. */
 export const KEY_BYTES = 32;
+
 /** What an encrypted file's header has beside a plain one's: key check, wrapped data key and its tag. */
 export const ENVELOPE_BYTES = 64;
+
 /** In the flags of a header, and of each frame: encrypted with AES-256-GCM. */
 export const SEALED_FLAG = 1;
 
@@ -21,6 +23,7 @@ const ALGORITHM = 'aes-256-gcm';
 const TAG_BYTES = 16;
 const CHECK_BYTES = 16;
 const NONCE_BYTES = 12;
+
 /** A frame's nonce has 4 bytes in its header. */
 const MAXIMUM_NONCE = 0xffff_ffff;
 
@@ -172,4 +175,9 @@ function nonceBytes(counter: number): Uint8Array {
   const bytes = new Uint8Array(NONCE_BYTES);
   new DataView(bytes.buffer).setUint32(0, counter, true);
   return bytes;
+}
+
+/** The key that is written so; null where there is none. */
+export function keyOf(hexadecimal: string | null | undefined): FolderKey | null {
+  return hexadecimal === null || hexadecimal === undefined ? null : FolderKey.fromHexadecimal(hexadecimal);
 }

@@ -8,7 +8,7 @@ import {
   sequencesPart,
   upTo,
 } from '../testing/log-fixtures.ts';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { FolderKey } from './cipher.ts';
 import { decodeFrameHeader, frameBytes } from './codec.ts';
 import { SEALED_HEADER_BYTES } from './file-header.ts';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';
 import {
   covered,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EngineError } from '../base/errors.ts';
-import { Prng } from '../base/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { crashBackend, type CrashBackend, type Fault, type FaultyStep } from '../testing/crash-backend.ts';
 import { choicesOf, inTurn } from '../testing/disk-outcomes.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';

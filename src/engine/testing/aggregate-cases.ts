@@ -5,7 +5,7 @@
  * The atoms are over stored edges, joins of them, a closure and other aggregates; with constants, repeated variables and
  * several variables before the colon. Facts are mostly edges and numbers, so that updates change what is counted.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
 
 const below = [

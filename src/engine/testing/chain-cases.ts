@@ -5,7 +5,7 @@
  * Bodies are chains over few nodes with many edges, with filters between the atoms, recursion through the middle, and
  * heads that keep an end, both or none. Conclusions are stored now and then too.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
 
 const binary = ['edge', 'edge', 'edge', 'road', 'road', 'road', 'link', 'far'];

@@ -5,7 +5,7 @@
  * filters of every kind, and at times another closure over it; joins, absences and aggregates read both. Facts are
  * mostly edges, so that updates are changes of what the closures are of; conclusions are stored now and then too.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import type { Rule } from '../contract/language.ts';
 import { parseRule } from '../logic/parse.ts';
 import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';

@@ -5,7 +5,7 @@
  */
 import { expect } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import { Follower, type LeaderConnection } from '../replication/follower.ts';
 import type { Leader } from '../replication/leader.ts';
 import { ReplicationError } from '../replication/replication-error.ts';

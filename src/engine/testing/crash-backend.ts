@@ -8,7 +8,7 @@
  * there without its bytes, and bytes without those before them.
  * It can also be told to fail: see `faults`.
  */
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import { systemError, type StorageBackend, type StorageFile } from '../storage/backend.ts';
 import { GrowingBytes, memoryBackend, type MemoryBackend } from '../storage/memory-backend.ts';
 

@@ -5,7 +5,7 @@
  * Triangles, squares and all pairs of four, over few nodes with many edges; some of their sides are derived, some rules
  * recur, some sides have a label, or a constant in the place of a node. Conclusions are stored now and then too.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { type Flavour, type RandomCase, randomFacts, scopedRule, type Vocabulary } from './generators.ts';
 
 const names = ['edge', 'edge', 'edge', 'edge', 'road', 'road', 'near', 'ring', 'tie'];

@@ -5,7 +5,7 @@
  * arguments too. Rules ask it for few of them and for most, in joins, under default negation and inside aggregates, so that
  * the same table is asked for few keys first and for many later, and the other way round.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { parseRule } from '../logic/parse.ts';
 import { type Flavour, type RandomCase, factIdentity, randomFact, type Vocabulary } from './generators.ts';
 import type { ModelFact } from './naive-model.ts';

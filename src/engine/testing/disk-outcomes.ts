@@ -1,5 +1,5 @@
 /** Ways to choose what became of each step of a disk that was not safe when the power went: see `CrashBackend`. */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 
 /** Gives these choices one after the other, then 0. */
 export function inTurn(choices: readonly number[]): () => number {

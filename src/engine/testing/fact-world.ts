@@ -2,7 +2,7 @@
  * The stored facts of one tenant through a random history: assertions, updates, retractions, uses, scopes, validity,
  * compaction, time; and readers that stay at the generation and time at which they began.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import type { BrowseContext } from '../browse.ts';
 import { FactUses } from '../context/fact-uses.ts';
 import type { Metadata } from '../contract/facts.ts';

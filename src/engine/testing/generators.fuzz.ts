@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import { isVariable, type Literal } from '../contract/language.ts';
 import { ruleProblems } from '../logic/check.ts';
 import { parseAtom, parseBody, parseRule } from '../logic/parse.ts';

@@ -6,7 +6,7 @@
  * comparison. Small vocabularies on purpose: constants and relations meet often, recursion of every kind, cycles
  * in the data, repeated variables, constants in heads and bodies, and predicates without arguments all come up.
  */
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
 import { ruleProblems } from '../logic/check.ts';
 import { parseRule } from '../logic/parse.ts';

@@ -1,5 +1,5 @@
 /** What tests of the log share: records, options that are the same every run, and reading all there is. */
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import type { LogRecord } from '../storage/codec.ts';
 import type { Log, LogOptions } from '../storage/log.ts';
 import type { SnapshotPart } from '../storage/snapshot-writer.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { queryInputSchema } from '../contract/facts.ts';
 import { day, hour, type Session, startTime } from './engine-fixtures.ts';
 import { consolidateIn, decayIn, restoreIn } from './memory-calls.ts';

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import { type Atom, isVariable, type Literal, type Rule } from '../contract/language.ts';
 import { parseAtom } from '../logic/parse.ts';
 import { isAggregate, isBuiltin, wildcard } from '../logic/terms.ts';

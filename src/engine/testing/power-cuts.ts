@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { memoryBackend, type MemoryBackend } from '../storage/memory-backend.ts';
 import { StartupError } from '../storage/startup-error.ts';
 import { choicesOf, inTurn } from './disk-outcomes.ts';

@@ -1,4 +1,4 @@
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 
 /** Pauses between slices for an engine under test: a random half of them lets everything else run first. */
 export function randomPause(prng: Prng): () => Promise<void> {

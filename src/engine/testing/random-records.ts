@@ -3,7 +3,7 @@
  * let it in or not.
  */
 import { present } from '../base/assert.ts';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import type { FactIdentity, FactPattern, FactToStore } from '../facts/fact-store.ts';
 import { parseRule } from '../logic/parse.ts';
 import { type Operation, operationVersion } from '../operation.ts';

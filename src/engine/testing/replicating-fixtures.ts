@@ -1,7 +1,7 @@
 /** Leaders and followers on disks in memory, for tests: each with a clock that stands until it is moved. */
 import { onTestFinished } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import { Follower, type LeaderConnection } from '../replication/follower.ts';
 import { type MemoryBackend, memoryBackend } from '../storage/memory-backend.ts';
 import { RandomRecords } from './random-records.ts';

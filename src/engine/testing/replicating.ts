@@ -2,7 +2,7 @@
  * An engine's parts that replicate, on files of ours: log, state and snapshots, to lead or to follow, without surfaces.
  */
 import type { ManualClock } from '../base/clock.ts';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { LiveState } from '../live-state.ts';
 import { openStored } from '../open-engine.ts';
 import { EngineReplica } from '../replica.ts';

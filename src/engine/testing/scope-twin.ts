@@ -5,7 +5,7 @@
 import { expect } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import { Prng } from '../base/prng.ts';
+import { Prng } from './prng.ts';
 import {
   factSchema,
   listFactsQuerySchema,

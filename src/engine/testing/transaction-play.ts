@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import {
   factInputSchema,
   factSchema,

@@ -3,7 +3,7 @@
  * once, and sent to each.
  */
 import type { Caller } from '../base/caller.ts';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { factSchema } from '../contract/facts.ts';
 import { explainInputSchema } from '../contract/explanation.ts';
 import { consolidateInputSchema, decayInputSchema } from '../contract/memory.ts';

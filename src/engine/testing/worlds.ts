@@ -10,7 +10,7 @@ import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Prng } from '../base/prng.ts';
+import type { Prng } from './prng.ts';
 import { listFactsQuerySchema } from '../contract/facts.ts';
 import type { Engine } from '../engine.ts';
 import { openEngine } from '../open-engine.ts';

@@ -16,12 +16,12 @@ export class Prng {
 
   /** A whole number from 0 up to, not including, `bound` (at least 1). */
   below(bound: number): number {
-    return Math.floor((this.next() / 0x1_0000_0000) * bound);
+    return Math.floor((this.next() / 4294967296) * bound);
   }
 
   /** True with the given probability, 0..1. */
   chance(probability: number): boolean {
-    return this.next() < probability * 0x1_0000_0000;
+    return this.next() < probability * 4294967296;
   }
 
   /** One of the items; the list is not empty. */
