@@ -7,24 +7,58 @@
  * and (in main) the whole service. scripts/check.mjs asserts that every file was seen.
  */
 
-/** What each folder of the engine may import beside itself. */
-const layers = {
-  contract: [],
-  base: ['contract'],
-  logic: ['contract', 'base'],
-  facts: ['contract', 'base', 'logic'],
-  solve: ['contract', 'base', 'logic', 'facts'],
-  context: ['contract', 'base', 'logic', 'facts', 'solve'],
-  snapshot: ['contract', 'base', 'logic', 'facts', 'context'],
-  lifecycle: ['contract', 'base', 'logic', 'facts', 'solve', 'context'],
-  storage: ['contract', 'base'],
-  replication: ['contract', 'base', 'storage'],
-};
+/** By name what is listed for it, a blank between two. */
+const listed = (lists) =>
+  Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.split(' ').filter(Boolean)]));
+
+/** What each folder of the engine may import beside itself, from the bottom up. */
+const layers = listed({
+  contract: '',
+  base: 'contract',
+  language: 'contract base',
+  store: 'contract base language',
+  log: 'contract base',
+  'datalog/model': 'contract base language store',
+  'datalog/plan': 'contract base language store datalog/model',
+  'datalog/join': 'contract base language store datalog/model datalog/plan',
+  'datalog/closure': 'contract base language store datalog/model datalog/plan datalog/join',
+  'datalog/tables': 'contract base language store datalog/model datalog/plan datalog/join datalog/closure',
+  'datalog/explain': 'contract base language store datalog/model datalog/plan datalog/join datalog/tables',
+  'datalog/maintain': 'contract base language store datalog/model datalog/tables datalog/explain',
+  'state/columns': 'contract base language store',
+  state: 'contract base language store log datalog/model state/columns',
+  commit: 'contract base language store log datalog/model state',
+  session: 'contract base language store log state commit datalog/model datalog/tables datalog/maintain',
+  read: 'contract base language store state commit session datalog/model datalog/tables datalog/explain datalog/maintain',
+  write:
+    'contract base language store log state commit session read datalog/model datalog/tables datalog/maintain',
+  memory: 'contract base language store state commit session read datalog/model datalog/tables',
+  window:
+    'contract base language store state session read memory datalog/model datalog/tables datalog/explain',
+  folder: 'contract base log state datalog/model',
+  replication: 'contract base log state commit session',
+  operations:
+    'contract base language store log state commit session read write memory window replication datalog/model datalog/tables',
+});
+
+/** What opens an engine, and what the service sees of it: no folder imports them. */
+const fronts = listed({
+  'open-engine': 'base log state operations',
+  index: 'base language log state commit session read write memory folder replication operations',
+});
+
+/** The files directly in these folders of the engine. */
+const inEngine = (folders) =>
+  `^src/engine/(${folders.map((folder) => (folder === 'contract' ? 'contract(/operations)?' : folder)).join('|')})/[^/]+$`;
+
+/** What a test of a folder may import beside what that may: all of evaluation, and an engine that is opened for it. */
+const evaluation = Object.keys(layers).filter((folder) => folder.startsWith('datalog/'));
+const forTests = ['testing', 'log', 'state', 'operations', ...evaluation];
 
 /** Where each third party lives. */
 const homes = {
-  electron: '^src/main/(desktop/|main\\.ts$|preload\\.ts$)',
-  fastify: '^(src/main/(http/|mcp/|a2a/|mcp-host\\.ts$|a2a-host\\.ts$)|bench/http/fastify-child\\.ts$)',
+  electron: '^src/main/(desktop/|entry/(main|preload)\\.ts$)',
+  fastify: '^(src/main/(http/|mcp/|a2a/|base/(mcp|a2a)-host\\.ts$)|bench/http/fastify-child\\.ts$)',
   '@fastify/static': '^src/main/http/',
   '@modelcontextprotocol/server': '^src/main/(mcp|bridge)/',
   '@modelcontextprotocol/node': '^src/main/mcp/',
@@ -44,7 +78,7 @@ const homes = {
   '@dagrejs/dagre': '^src/renderer/features/(proof|rules)/',
   pino: '^src/main/telemetry/',
   'prom-client': '^src/main/telemetry/',
-  zod: '^src/(engine/contract/|main/config[^/]*\\.ts$|main/llm/)',
+  zod: '^src/(engine/contract/|main/base/config[^/]*\\.ts$|main/llm/)',
   react: '^src/renderer/',
   'react-dom': '^src/renderer/',
   '@mantine/': '^src/renderer/',
@@ -64,31 +98,75 @@ const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml', 'gpt-tokenize
 const packageFiles = (name) =>
   `(^|/)node_modules/(@types/)?${name.replaceAll('.', '\\.')}${name.endsWith('/') ? '' : '/'}`;
 
-const compositionRoots = '^src/main/(main|headless|service|operations|service-thread|preload)\\.ts$';
+/** What each folder of the service may import of it beside itself. */
+const mainLayers = {
+  base: [],
+  ...Object.fromEntries(
+    ['http', 'mcp', 'a2a', 'auth', 'telemetry', 'tls', 'llm', 'transfer', 'replication'].map((name) => [
+      name,
+      ['base'],
+    ]),
+  ),
+  bridge: ['base'],
+  'command-line': ['base'],
+  desktop: ['base'],
+  service: [
+    'base',
+    'http',
+    'mcp',
+    'a2a',
+    'auth',
+    'telemetry',
+    'tls',
+    'llm',
+    'transfer',
+    'replication',
+    'bridge',
+  ],
+  entry: ['base', 'service', 'command-line', 'desktop', 'telemetry'],
+};
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 const engineRules = [
   ...Object.entries(layers).map(([folder, below]) =>
     forbid(
-      `engine-${folder}`,
+      `engine-${folder.replace('/', '-')}`,
       `src/engine/${folder} imports ${below.length > 0 ? below.join(', ') : 'no other folder'}`,
-      { path: `^src/engine/${folder}/`, pathNot: testOrSupport },
-      { path: '^src/', pathNot: `^src/engine/(${[folder, ...below].join('|')})/` },
+      { path: inEngine([folder]), pathNot: testOrSupport },
+      { path: '^src/', pathNot: inEngine([folder, ...below]) },
     ),
   ),
   ...Object.entries(layers).map(([folder, below]) =>
     forbid(
-      `engine-${folder}-tests`,
-      'a test of the engine keeps to the layers of what it tests, and may use testing',
-      { path: `^src/engine/${folder}/.*(${test})` },
-      { path: '^src/', pathNot: `^src/engine/(${[folder, 'testing', ...below].join('|')})/` },
+      `engine-${folder.replace('/', '-')}-tests`,
+      'a test of the engine keeps to the layers of what it tests, and may open an engine',
+      { path: `${inEngine([folder]).slice(0, -1)}(${test})` },
+      {
+        path: '^src/',
+        pathNot: [inEngine([folder, ...below, ...forTests]), '^src/engine/open-engine\\.ts$', '/testing/'],
+      },
+    ),
+  ),
+  ...Object.entries(fronts).map(([front, below]) =>
+    forbid(
+      `engine-${front}`,
+      `src/engine/${front}.ts imports ${below.join(', ')}`,
+      { path: `^src/engine/${front}\\.ts$` },
+      { path: '^src/', pathNot: [inEngine(below), '^src/engine/open-engine\\.ts$'] },
     ),
   ),
   forbid(
     'engine-folders-are-named',
-    'a new folder of the engine is first given its place among the layers',
-    { path: `^src/engine/(?!(${[...Object.keys(layers), 'testing'].join('|')})/)[^/]+/` },
+    'a new folder or file of the engine is first given its place among the layers',
+    {
+      path: '^src/engine/',
+      pathNot: [
+        inEngine(Object.keys(layers)),
+        `^src/engine/(${Object.keys(fronts).join('|')})\\.ts$`,
+        '/testing/',
+      ],
+    },
     {},
   ),
   forbid(
@@ -99,9 +177,9 @@ const engineRules = [
   ),
   forbid(
     'engine-front-door-is-for-outsiders',
-    'inside the engine nothing imports index.ts',
-    { path: '^src/engine/', pathNot: testOrSupport },
-    { path: '^src/engine/index\\.ts$' },
+    'inside the engine nothing imports its fronts',
+    { path: '^src/engine/', pathNot: [testOrSupport, '^src/engine/index\\.ts$'] },
+    { path: `^src/engine/(${Object.keys(fronts).join('|')})\\.ts$` },
   ),
   forbid(
     'testing-is-for-tests',
@@ -111,8 +189,8 @@ const engineRules = [
   ),
   forbid(
     'engine-without-node',
-    "Node only in storage's backend; time, randomness and I/O are passed in",
-    { path: '^src/engine/', pathNot: `^src/engine/storage/|${testOrSupport}` },
+    "Node only in the log's backend; time, randomness and I/O are passed in",
+    { path: '^src/engine/', pathNot: `^src/engine/log/|${testOrSupport}` },
     { dependencyTypes: ['core'] },
   ),
 ];
@@ -130,23 +208,19 @@ const mainRules = [
     { path: `^src/main/.*(${test})` },
     { path: '^src/(engine|renderer)/', pathNot: '^src/engine/(index\\.ts$|contract/|testing/)' },
   ),
-  forbid(
-    'main-folders-are-strangers',
-    "main's folders meet only in main.ts, headless.ts, service.ts and operations.ts",
-    { path: '^src/main/([^/]+)/', pathNot: test },
-    { path: '^src/main/([^/]+)/', pathNot: '^src/main/$1/' },
+  ...Object.entries(mainLayers).map(([folder, below]) =>
+    forbid(
+      `main-${folder}`,
+      `src/main/${folder} imports ${below.length > 0 ? below.join(', ') : 'no other folder of src/main'}`,
+      { path: `^src/main/${folder}/`, pathNot: testOrSupport },
+      { path: '^src/main/', pathNot: `^src/main/(${[folder, ...below].join('|')})/` },
+    ),
   ),
   forbid(
-    'main-folders-below-their-roots',
-    'what composes the service is not imported by what it composes',
-    { path: '^src/main/[^/]+/', pathNot: test },
-    { path: compositionRoots },
-  ),
-  forbid(
-    'configuration-is-a-leaf',
-    'configuration is parsed from the environment, and knows nothing of what is configured',
-    { path: '^src/main/config[^/]*\\.ts$' },
-    { path: `^src/(main/[^/]+/|renderer/)|${compositionRoots}` },
+    'main-folders-are-named',
+    'a new folder of the service is first given its place among the layers',
+    { path: '^src/main/', pathNot: `^src/main/(${[...Object.keys(mainLayers), 'testing'].join('|')})/` },
+    {},
   ),
   forbid(
     'main-runs-on-production-dependencies',
@@ -157,8 +231,8 @@ const mainRules = [
   forbid(
     'headless-without-electron',
     'whatever headless.ts reaches must run where Electron is not installed',
-    { path: '^src/main/(headless|service|operations|service-thread)\\.ts$' },
-    { path: `${packageFiles('electron')}|^src/main/(main|preload)\\.ts$`, reachable: true },
+    { path: '^src/main/(entry/(headless|service-thread)\\.ts$|service/)' },
+    { path: `${packageFiles('electron')}|^src/main/entry/(main|preload)\\.ts$`, reachable: true },
   ),
 ];
 
@@ -167,7 +241,7 @@ const rendererRules = [
     'renderer-to-engine',
     'the workbench knows the engine by its contract and the language alone',
     { path: '^src/renderer/' },
-    { path: '^src/(engine|main)/', pathNot: '^src/engine/(contract|logic)/' },
+    { path: '^src/(engine|main)/', pathNot: '^src/engine/(contract|language)/' },
   ),
   forbid(
     'features-are-siblings',
@@ -176,10 +250,16 @@ const rendererRules = [
     { path: '^src/renderer/features/([^/]+)/', pathNot: '^src/renderer/features/$1/' },
   ),
   forbid(
+    'app-on-top',
+    'the frame of the workbench knows the tools, and no tool knows the frame',
+    { path: '^src/renderer/(features|proof-app)/' },
+    { path: '^src/renderer/app/' },
+  ),
+  forbid(
     'features-on-top',
     'api, editor and ui serve the features and do not know them',
     { path: '^src/renderer/(api|editor|ui)/' },
-    { path: '^src/renderer/features/' },
+    { path: '^src/renderer/(features|app)/' },
   ),
   forbid(
     'proof-app-is-a-page-of-its-own',
@@ -188,7 +268,7 @@ const rendererRules = [
     {
       path: '^src/renderer/',
       pathNot:
-        '^src/renderer/(proof-app/|no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$|features/proof/(proof-tree|step-words|tree-keys)\\.ts$)',
+        '^src/renderer/(proof-app/|ui/no-eval\\.ts$|ui/format\\.ts$|editor/lexer\\.ts$|features/proof/(proof-tree|step-words|tree-keys)\\.ts$)',
     },
   ),
   forbid(
@@ -253,7 +333,7 @@ const desktopRules = [
   forbid(
     'desktop-contract-for-the-desktop',
     'of the main process the shell and the preload alone speak to the page by it',
-    { path: '^src/(engine|main)/', pathNot: '^src/main/(desktop/|preload\\.ts$)' },
+    { path: '^src/(engine|main)/', pathNot: '^src/main/(desktop/|entry/preload\\.ts$)' },
     { path: '^src/desktop-contract/' },
   ),
 ];

@@ -21,9 +21,9 @@ export default defineConfig({
       target: 'node20.19',
       rolldownOptions: {
         input: {
-          headless: 'src/main/headless.ts',
-          main: 'src/main/main.ts',
-          'service-thread': 'src/main/service-thread.ts',
+          headless: 'src/main/entry/headless.ts',
+          main: 'src/main/entry/main.ts',
+          'service-thread': 'src/main/entry/service-thread.ts',
         },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
@@ -33,7 +33,7 @@ export default defineConfig({
     build: {
       externalizeDeps: false,
       rolldownOptions: {
-        input: { preload: 'src/main/preload.ts' },
+        input: { preload: 'src/main/entry/preload.ts' },
         output: { format: 'cjs', entryFileNames: '[name].cjs' },
       },
     },

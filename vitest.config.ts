@@ -16,7 +16,7 @@ const include = [
 ];
 
 /** What looks into work that is under way: where the code ran often before, it is done before anybody looks. */
-const alone = ['src/engine/engine-large-{scopes,writes}.test.ts', 'src/engine/list-facts.test.ts'];
+const alone = ['src/engine/write/large-{scopes,writes}.test.ts', 'src/engine/read/list-facts.test.ts'];
 
 export default defineConfig({
   test: {

@@ -14,8 +14,8 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { importTypes, type ImportDone } from '../src/engine/contract/transfer.ts';
 import { assert } from '../src/engine/index.ts';
-import { parseConfig } from '../src/main/config.ts';
-import { startService } from '../src/main/service.ts';
+import { parseConfig } from '../src/main/base/config.ts';
+import { startService } from '../src/main/service/service.ts';
 import { createLogger } from '../src/main/telemetry/logger.ts';
 
 const help = `npm run bench -- import [options]

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/engine/contract/operations.ts';
 import { createBridgeTest } from '../src/main/bridge/test-bridge.ts';
-import { writeEndpoint } from '../src/main/endpoint-file.ts';
-import { startServiceUnderTest } from '../src/main/service-under-test.ts';
+import { writeEndpoint } from '../src/main/base/endpoint-file.ts';
+import { startServiceUnderTest } from '../src/main/testing/service-under-test.ts';
 import { buildProgram, manifest } from './build-bridge.mjs';
 
 // Outside of the project there are no packages: what runs here needs nothing but Node.
 const folder = mkdtempSync(join(tmpdir(), 'corollary-bridge-'));
 const file = join(folder, 'bridge', 'corollary-mcp.js');
-/** @type {import('../src/main/service-under-test.ts').ServiceUnderTest} */
+/** @type {import('../src/main/testing/service-under-test.ts').ServiceUnderTest} */
 let service;
 
 beforeAll(async () => {

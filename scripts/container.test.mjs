@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { describeVariables } from '../src/main/config.ts';
+import { describeVariables } from '../src/main/base/config.ts';
 import { root } from './prepare.mjs';
 
 const run = promisify(execFile);

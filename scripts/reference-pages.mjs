@@ -20,7 +20,7 @@ export async function referencePages(loadModule) {
   const { openApiDocument } = await loadModule('src/main/http/openapi.ts');
   const { operations } = await loadModule('src/engine/contract/operations.ts');
   const { problems } = await loadModule('src/engine/contract/problems.ts');
-  const { describeVariables } = await loadModule('src/main/config.ts');
+  const { describeVariables } = await loadModule('src/main/base/config.ts');
   const { helpText } = await loadModule('src/main/command-line/help.ts');
   const document = openApiDocument('');
   /** @type {Map<string, string[]>} */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationName, OperationOutput } from '../../src/engine/contract/operations.ts';
 import { operations as contract } from '../../src/engine/contract/operations.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../../src/main/service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../../src/main/testing/service-under-test.ts';
 import { type Client, createClient } from './client.ts';
 import { CorollaryError } from './failure.ts';
 import type { Operations } from './types.ts';

@@ -21,13 +21,17 @@ import { closing } from './closing.mjs';
  * @type {Record<string, {file: string, titles: string, flavours: number}>}
  */
 export const probes = {
-  kept: { file: 'solve/upkeep.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
-  meanwhile: { file: 'solve/upkeep.fuzz.ts', titles: 'tables are kept true whatever', flavours: 3 },
-  bits: { file: 'solve/upkeep.fuzz.ts', titles: 'rows of bits hold', flavours: 4 },
-  chains: { file: 'solve/upkeep.fuzz.ts', titles: 'joins go on once', flavours: 2 },
-  answers: { file: 'engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
-  written: { file: 'engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
-  dependents: { file: 'engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
+  kept: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'tables kept true hold', flavours: 8 },
+  meanwhile: {
+    file: 'datalog/tables/delete-rederive.fuzz.ts',
+    titles: 'tables are kept true whatever',
+    flavours: 3,
+  },
+  bits: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'rows of bits hold', flavours: 4 },
+  chains: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'joins go on once', flavours: 2 },
+  answers: { file: 'read/engine.fuzz.ts', titles: 'answers and proofs are those', flavours: 10 },
+  written: { file: 'read/engine.fuzz.ts', titles: 'an answer is that of the generation', flavours: 6 },
+  dependents: { file: 'read/engine.fuzz.ts', titles: 'dependents are what held', flavours: 8 },
 };
 
 /**
@@ -37,38 +41,60 @@ export const probes = {
 export const variants = {
   roomy: [],
   tight: [
-    { file: 'solve/upkeep.ts', from: 'const fewKilled = 20_000;', to: 'const fewKilled = 3;' },
-    { file: 'solve/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
     {
-      file: 'solve/evaluation.ts',
+      file: 'datalog/tables/delete-rederive.ts',
+      from: 'const fewKilled = 20_000;',
+      to: 'const fewKilled = 3;',
+    },
+    { file: 'datalog/tables/evaluation.ts', from: 'const chunkRows = 4096;', to: 'const chunkRows = 3;' },
+    {
+      file: 'datalog/tables/evaluation.ts',
       from: 'export const stepsBetweenLooks = 1024;',
       to: 'export const stepsBetweenLooks = 5;',
     },
-    { file: 'solve/shared-tables.ts', from: 'const fewChanges = 10_000;', to: 'const fewChanges = 6;' },
-    { file: 'solve/justifications.ts', from: 'const fewPlaces = 10_000;', to: 'const fewPlaces = 3;' },
-    { file: 'solve/shared-tables.ts', from: 'rows.deadCount > 1000 &&', to: 'rows.deadCount > 3 &&' },
-    { file: 'facts/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
+    {
+      file: 'datalog/maintain/table-cache.ts',
+      from: 'const fewChanges = 10_000;',
+      to: 'const fewChanges = 6;',
+    },
+    {
+      file: 'datalog/model/justifications.ts',
+      from: 'const fewPlaces = 10_000;',
+      to: 'const fewPlaces = 3;',
+    },
+    {
+      file: 'datalog/maintain/table-cache.ts',
+      from: 'rows.deadCount > 1000 &&',
+      to: 'rows.deadCount > 3 &&',
+    },
+    { file: 'store/stored-relation.ts', from: 'this.count > 256 &&', to: 'this.count > 8 &&' },
   ],
-  'few killed': [{ file: 'solve/upkeep.ts', from: 'const fewKilled = 20_000;', to: 'const fewKilled = 3;' }],
+  'few killed': [
+    {
+      file: 'datalog/tables/delete-rederive.ts',
+      from: 'const fewKilled = 20_000;',
+      to: 'const fewKilled = 3;',
+    },
+  ],
   'few rows at once': [
-    { file: 'solve/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' },
-    { file: 'facts/tuple-batch.ts', from: 'const mostRows = 1024;', to: 'const mostRows = 2;' },
+    { file: 'datalog/join/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' },
+    { file: 'store/tuple-batch.ts', from: 'const mostRows = 1024;', to: 'const mostRows = 2;' },
   ],
 };
 
-const upkeep = 'solve/upkeep.ts';
-const keepTrue = 'solve/keep-true.ts';
-const justifications = 'solve/justifications.ts';
-const machine = 'solve/machine.ts';
-const emitter = 'solve/emitter.ts';
-const storedSteps = 'solve/stored-steps.ts';
-const compileRule = 'solve/compile-rule.ts';
-const bodyCompiler = 'solve/body-compiler.ts';
-const derived = 'solve/derived.ts';
-const reasoner = 'solve/reasoner.ts';
-const sharedTables = 'solve/shared-tables.ts';
-const question = 'solve/question.ts';
-const tuples = 'facts/tuples.ts';
+const upkeep = 'datalog/tables/delete-rederive.ts';
+const keepTrue = 'datalog/maintain/maintain-tables.ts';
+const justifications = 'datalog/model/justifications.ts';
+const machine = 'datalog/join/machine.ts';
+const emitter = 'datalog/join/tuple-sink.ts';
+const storedSteps = 'datalog/join/stored-steps.ts';
+const compileRule = 'datalog/join/compile-rule.ts';
+const bodyCompiler = 'datalog/join/body-compiler.ts';
+const derived = 'datalog/model/derived.ts';
+const reasoner = 'datalog/maintain/reasoner.ts';
+const sharedTables = 'datalog/maintain/table-cache.ts';
+const question = 'datalog/tables/question.ts';
+const tuples = 'store/tuples.ts';
 const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, tell: 4 } as const;';
 const joins = ['kept joins', 'kept strata'];
 const strata = ['kept strata'];
@@ -353,7 +379,7 @@ const joining = [
   },
   {
     clause: 'dead rows are in the groups of no proof',
-    file: 'solve/proof.ts',
+    file: 'datalog/explain/proof.ts',
     from: 'if (rows.isDead(row)) return;',
     to: '',
     by: strata,
@@ -377,7 +403,7 @@ const joining = [
   },
   {
     clause: 'an absence is not decided before all rows were looked at',
-    file: 'solve/barrier-steps.ts',
+    file: 'datalog/join/negation-and-aggregate-steps.ts',
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
     to: '    this.#isOver = true;\n    return',
     variant: 'few rows at once',
@@ -385,7 +411,7 @@ const joining = [
   },
   {
     clause: 'an aggregate has no value before all rows were taken',
-    file: 'solve/barrier-steps.ts',
+    file: 'datalog/join/negation-and-aggregate-steps.ts',
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    const',
     to: '    this.#isOver = true;\n    const',
     variant: 'few rows at once',
@@ -525,14 +551,14 @@ const noting = [
   },
   {
     clause: 'an instant at which a validity begins is a change',
-    file: 'facts/fact-store.ts',
+    file: 'store/fact-store.ts',
     from: 'if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);',
     to: '',
     by: instants,
   },
   {
     clause: 'an instant at which a validity ends is a change',
-    file: 'facts/fact-store.ts',
+    file: 'store/fact-store.ts',
     from: 'if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);',
     to: '',
     by: instants,
@@ -561,7 +587,7 @@ const noting = [
   },
   {
     clause: 'an absence of what is stored makes its changes ones to note',
-    file: 'solve/table-set.ts',
+    file: 'datalog/tables/table-set.ts',
     from: 'return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);',
     to: 'return this.#storedNews.has(relation);',
     by: ['kept absences', 'meanwhile time'],
@@ -671,7 +697,7 @@ const dropping = [
   },
   {
     clause: 'with a table goes what its rules need beside it',
-    file: 'solve/table-set.ts',
+    file: 'datalog/tables/table-set.ts',
     from: 'for (const extra of table.extra) clear(extra);',
     to: '',
     variant: 'tight',

@@ -1,13 +1,13 @@
 /** The clauses of closures that are held as rows of bits; see clauses.mjs. */
 
-const bitTable = 'solve/bit-table.ts';
+const bitTable = 'datalog/closure/bitset-table.ts';
 const bits = ['bits'];
 
 /** @type {readonly import('./clauses.mjs').Clause[]} */
 export const closing = [
   {
     clause: 'rows of bits are worked out again when base or step changed',
-    file: 'solve/table-set.ts',
+    file: 'datalog/tables/table-set.ts',
     from: 'for (const read of [base, before, behind])',
     to: 'for (const read of [before])',
     by: bits,
@@ -42,28 +42,28 @@ export const closing = [
   },
   {
     clause: 'a pair that came to a source before goes on behind',
-    file: 'solve/bit-recursion.ts',
+    file: 'datalog/closure/bitset-recursion.ts',
     from: 'this.#goOnBehind(source, word, fresh);',
     to: 'if (word > 0) this.#goOnBehind(source, word, fresh);',
     by: bits,
   },
   {
     clause: 'rows of bits are put right for sources whose base alone changed',
-    file: 'solve/bit-closure.ts',
+    file: 'datalog/closure/bitset-closure.ts',
     from: 'for (const row of this.#base.changed) {',
     to: 'for (const row of this.#base.changed.slice(1)) {',
     by: bits,
   },
   {
     clause: 'the components of a step that changed are found again',
-    file: 'solve/bit-closure.ts',
+    file: 'datalog/closure/bitset-closure.ts',
     from: 'this.#step.changed.length === 0 &&',
     to: '',
     by: bits,
   },
   {
     clause: 'rows of bits of a table that was emptied are forgotten',
-    file: 'solve/table-set.ts',
+    file: 'datalog/tables/table-set.ts',
     from: 'table.bits?.forget();',
     to: '',
     variant: 'tight',

@@ -10,33 +10,33 @@ export {
 export type { Clock } from './base/clock.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
-export { keyReused } from './idempotency.ts';
+export { keyReused } from './state/idempotency.ts';
 export { Slices } from './base/slices.ts';
-export type { Backup } from './backups.ts';
-export type { Change } from './change-feed.ts';
-export type { Engine } from './engine.ts';
-export type { EngineCounters, EngineFigures } from './live-state.ts';
-export type { TransactionWrites } from './transactions.ts';
-export type { KeptKey } from './key-store.ts';
-export type { ExportedFact, ExportedRule } from './export-knowledge.ts';
-export type { Import, KeptImport } from './importing.ts';
+export type { Backup } from './commit/backups.ts';
+export type { Change } from './session/change-feed.ts';
+export type { Engine } from './operations/engine.ts';
+export type { EngineCounters, EngineFigures } from './session/live-state.ts';
+export type { TransactionWrites } from './write/transactions.ts';
+export type { KeptKey } from './state/key-store.ts';
+export type { ExportedFact, ExportedRule } from './read/export-knowledge.ts';
+export type { Import, KeptImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/replication-error.ts';
-export { asRolledBack, rollsBack } from './rolled-back.ts';
-export { type Contents, folderTask, inLockedFolder } from './locked-folder.ts';
-export { convertFolder } from './convert-folder.ts';
-export { openBackup, type VerifiedBackup } from './restore-backup.ts';
-export { repairFolder, type Repaired } from './repair-folder.ts';
-export { verifyFolder, type Verified } from './verify-folder.ts';
-export type { Journal, JournalName } from './storage/journal.ts';
-export { openFileBackend } from './storage/file-backend.ts';
+export { asRolledBack, rollsBack } from './write/rolled-back.ts';
+export { type Contents, folderTask, inLockedFolder } from './folder/locked-folder.ts';
+export { convertFolder } from './folder/convert-folder.ts';
+export { openBackup, type VerifiedBackup } from './folder/restore-backup.ts';
+export { repairFolder, type Repaired } from './folder/repair-folder.ts';
+export { verifyFolder, type Verified } from './folder/verify-folder.ts';
+export type { Journal, JournalName } from './log/journal.ts';
+export { openFileBackend } from './log/file-backend.ts';
 export { compareText } from './base/text-order.ts';
-export { canonicalName, wordRuns } from './context/mentions.ts';
-export type { Learned, LearnedFact } from './learn.ts';
-export type { ViewFields } from './browse.ts';
-export type { VocabularyEntry } from './vocabulary.ts';
-export { ruleIdentity } from './logic/identity.ts';
+export { canonicalName, wordRuns } from './memory/mentions.ts';
+export type { Learned, LearnedFact } from './write/learn.ts';
+export type { ViewFields } from './session/read-context.ts';
+export type { VocabularyEntry } from './read/vocabulary.ts';
+export { ruleIdentity } from './language/identity.ts';
 export {
   parseAtom,
   parseBody,
@@ -46,6 +46,6 @@ export {
   parseRule,
   programSteps,
   type Statement,
-} from './logic/parse.ts';
-export { renderAtom, renderRule } from './logic/print.ts';
-export { StartupError } from './storage/startup-error.ts';
+} from './language/parse.ts';
+export { renderAtom, renderRule } from './language/print.ts';
+export { StartupError } from './log/startup-error.ts';

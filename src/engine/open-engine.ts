@@ -1,28 +1,22 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import type { Engine } from './engine.ts';
-import { KnowledgeEngine } from './knowledge-engine.ts';
-import { apply } from './apply.ts';
-import { type Operation, operationVersion } from './operation.ts';
-import { State } from './state.ts';
-import { stateOf, type RestoredState } from './state-snapshot.ts';
-import { type StorageBackend, systemErrorCode } from './storage/backend.ts';
-import { keyOf } from './storage/cipher.ts';
-import type { LogRecord } from './storage/codec.ts';
-import { openFileBackend } from './storage/file-backend.ts';
-import {
-  type Following,
-  markBegun,
-  markFollowing,
-  readFollowing,
-  unmarkFollowing,
-} from './storage/following.ts';
-import { Journal } from './storage/journal.ts';
-import type { FolderLock } from './storage/lock-file.ts';
-import { lockFolder } from './storage/lock.ts';
-import { type FsyncMode, type Log, openLog } from './storage/log.ts';
-import { memoryBackend } from './storage/memory-backend.ts';
-import { StartupError } from './storage/startup-error.ts';
+import type { Engine } from './operations/engine.ts';
+import { KnowledgeEngine } from './operations/knowledge-engine.ts';
+import { apply } from './state/apply.ts';
+import { type Operation, operationVersion } from './state/operation.ts';
+import type { State } from './state/state.ts';
+import { stateOf, type RestoredState } from './state/state-snapshot.ts';
+import { type StorageBackend, systemErrorCode } from './log/backend.ts';
+import { keyOf } from './log/cipher.ts';
+import type { LogRecord } from './log/codec.ts';
+import { openFileBackend } from './log/file-backend.ts';
+import { type Following, markBegun, markFollowing, readFollowing, unmarkFollowing } from './log/following.ts';
+import { Journal } from './log/journal.ts';
+import type { FolderLock } from './log/lock-file.ts';
+import { lockFolder } from './log/lock.ts';
+import { type FsyncMode, type Log, openLog } from './log/log.ts';
+import { memoryBackend } from './log/memory-backend.ts';
+import { StartupError } from './log/startup-error.ts';
 
 export interface EngineOptions {
   /** The folder of the log; null: all in memory, gone with the process. */

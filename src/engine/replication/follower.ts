@@ -8,8 +8,8 @@
  * stored are passed in; whoever hosts it waits between two steps.
  */
 import { EngineError } from '../base/errors.ts';
-import type { LogRecord } from '../storage/codec.ts';
-import type { LogPosition } from '../storage/log.ts';
+import type { LogRecord } from '../log/codec.ts';
+import type { LogPosition } from '../log/log.ts';
 import { ReplicationError } from './replication-error.ts';
 import { type Head, type Part, readParts, recordsOf } from './wire.ts';
 

@@ -8,7 +8,7 @@
  * knows of a follower but what it told when it asked last: it may come back after any time, or never.
  */
 import { present } from '../base/assert.ts';
-import type { Log } from '../storage/log.ts';
+import type { Log } from '../log/log.ts';
 import { type Head, type Part, PartWriter, wireVersion } from './wire.ts';
 
 export interface LeaderHost {

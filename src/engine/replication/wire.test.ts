@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { continueChecksum } from '../storage/codec.ts';
+import { continueChecksum } from '../log/codec.ts';
 import { ReplicationError } from './replication-error.ts';
 import { type Head, type Part, PartWriter, readParts, recordsOf } from './wire.ts';
 

@@ -5,8 +5,8 @@
  * that were cut off, changed, left out or swapped on their way are not taken for the leader's. The last part is the end:
  * without it the answer is incomplete. What parts mean is for leader and follower to say.
  */
-import { continueChecksum, decodeRecords, type HistoryParent, type LogRecord } from '../storage/codec.ts';
-import type { LogPosition } from '../storage/log.ts';
+import { continueChecksum, decodeRecords, type HistoryParent, type LogRecord } from '../log/codec.ts';
+import type { LogPosition } from '../log/log.ts';
 import { ReplicationError } from './replication-error.ts';
 
 /** The version of what is sent. A follower refuses another one. */

@@ -7,7 +7,7 @@
  */
 import type { Prng } from './prng.ts';
 import type { Rule } from '../contract/language.ts';
-import { parseRule } from '../logic/parse.ts';
+import { parseRule } from '../language/parse.ts';
 import { type Flavour, type RandomCase, randomFact, factIdentity, type Vocabulary } from './generators.ts';
 import type { ModelFact } from './naive-model.ts';
 

@@ -9,8 +9,8 @@
  * It can also be told to fail: see `faults`.
  */
 import { Prng } from './prng.ts';
-import { systemError, type StorageBackend, type StorageFile } from '../storage/backend.ts';
-import { GrowingBytes, memoryBackend, type MemoryBackend } from '../storage/memory-backend.ts';
+import { systemError, type StorageBackend, type StorageFile } from '../log/backend.ts';
+import { GrowingBytes, memoryBackend, type MemoryBackend } from '../log/memory-backend.ts';
 
 /** What a backend is asked to do that may fail. */
 export type FaultyStep = 'create' | 'write' | 'truncate' | 'sync' | 'rename' | 'remove' | 'syncDirectory';

@@ -6,7 +6,7 @@
  * the same table is asked for few keys first and for many later, and the other way round.
  */
 import type { Prng } from './prng.ts';
-import { parseRule } from '../logic/parse.ts';
+import { parseRule } from '../language/parse.ts';
 import { type Flavour, type RandomCase, factIdentity, randomFact, type Vocabulary } from './generators.ts';
 import type { ModelFact } from './naive-model.ts';
 

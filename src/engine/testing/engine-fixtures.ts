@@ -11,8 +11,8 @@ import type * as facts from '../contract/facts.ts';
 import { retractInputSchema, retractPatternInputSchema } from '../contract/facts.ts';
 import { type Answer, askInputSchema, type Proof } from '../contract/inference.ts';
 import { ruleInputSchema, type RuleOutcome, ruleUpdateSchema } from '../contract/rules.ts';
-import type { Engine } from '../engine.ts';
-import { parseAtom } from '../logic/parse.ts';
+import type { Engine } from '../operations/engine.ts';
+import { parseAtom } from '../language/parse.ts';
 import { type EngineOptions, openEngine } from '../open-engine.ts';
 
 /** Fields of a request beside those that the grammar gives. */

@@ -3,15 +3,15 @@
  * compaction, time; and readers that stay at the generation and time at which they began.
  */
 import type { Prng } from './prng.ts';
-import type { BrowseContext } from '../browse.ts';
-import { FactUses } from '../context/fact-uses.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import { FactUses } from '../store/fact-uses.ts';
 import type { Metadata } from '../contract/facts.ts';
-import { type FactRow, FactStore, type FactToStore, type ScopeChoice } from '../facts/fact-store.ts';
-import { KeptListings } from '../kept-listings.ts';
-import { MemoryBudget } from '../solve/memory-budget.ts';
-import { Program } from '../solve/program.ts';
-import { Reasoner } from '../solve/reasoner.ts';
-import { DatabaseState } from '../state.ts';
+import { type FactRow, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
+import { KeptListings } from '../session/listing-cache.ts';
+import { MemoryBudget } from '../datalog/model/memory-budget.ts';
+import { Program } from '../datalog/model/program.ts';
+import { Reasoner } from '../datalog/maintain/reasoner.ts';
+import { DatabaseState } from '../state/state.ts';
 
 const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
 

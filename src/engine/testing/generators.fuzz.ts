@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Prng } from './prng.ts';
 import { isVariable, type Literal } from '../contract/language.ts';
-import { ruleProblems } from '../logic/check.ts';
-import { parseAtom, parseBody, parseRule } from '../logic/parse.ts';
-import { renderAtom, renderBody, renderRule } from '../logic/print.ts';
-import { isAggregate, isArithmetic, isComparison } from '../logic/terms.ts';
-import { checkStratified } from '../logic/stratify.ts';
+import { ruleProblems } from '../language/check.ts';
+import { parseAtom, parseBody, parseRule } from '../language/parse.ts';
+import { renderAtom, renderBody, renderRule } from '../language/print.ts';
+import { isAggregate, isArithmetic, isComparison } from '../language/terms.ts';
+import { checkStratified } from '../language/stratify.ts';
 import {
   applyUpdate,
   type Flavour,

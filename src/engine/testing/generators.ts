@@ -8,9 +8,9 @@
  */
 import type { Prng } from './prng.ts';
 import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
-import { ruleProblems } from '../logic/check.ts';
-import { parseRule } from '../logic/parse.ts';
-import { negativeCycles, type ScopedRule } from '../logic/stratify.ts';
+import { ruleProblems } from '../language/check.ts';
+import { parseRule } from '../language/parse.ts';
+import { negativeCycles, type ScopedRule } from '../language/stratify.ts';
 import type { ModelFact, ModelRule, ModelView } from './naive-model.ts';
 
 /** What may come up, and how much. */

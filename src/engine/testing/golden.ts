@@ -14,7 +14,7 @@
  * `{i-1}` and `{i mod 3}` as numbers, and `<i in 1..3: q{i}(?x)>` inside a line is `q1(?x), q2(?x), q3(?x)`.
  */
 import type { Atom, Rule } from '../contract/language.ts';
-import { parseProgram } from '../logic/parse.ts';
+import { parseProgram } from '../language/parse.ts';
 import type { ModelView } from './naive-model.ts';
 
 export interface GoldenQuestion {

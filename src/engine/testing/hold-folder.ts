@@ -1,6 +1,6 @@
 /** A process that takes a storage folder (argument 1), says so or why not, announces argument 2, and stays. */
-import { lockFolder } from '../storage/lock.ts';
-import { StartupError } from '../storage/startup-error.ts';
+import { lockFolder } from '../log/lock.ts';
+import { StartupError } from '../log/startup-error.ts';
 
 const [, , folder = '', address = ''] = process.argv;
 try {

@@ -1,12 +1,12 @@
-import { FactStore } from '../facts/fact-store.ts';
-import { ruleIdentity } from '../logic/identity.ts';
-import { parseAtom, parseRule } from '../logic/parse.ts';
-import { renderRule } from '../logic/print.ts';
-import { MemoryBudget } from '../solve/memory-budget.ts';
-import { Program } from '../solve/program.ts';
-import { question } from '../solve/question.ts';
-import { Reasoner } from '../solve/reasoner.ts';
-import type { Table } from '../solve/table.ts';
+import { FactStore } from '../store/fact-store.ts';
+import { ruleIdentity } from '../language/identity.ts';
+import { parseAtom, parseRule } from '../language/parse.ts';
+import { renderRule } from '../language/print.ts';
+import { MemoryBudget } from '../datalog/model/memory-budget.ts';
+import { Program } from '../datalog/model/program.ts';
+import { question } from '../datalog/tables/question.ts';
+import { Reasoner } from '../datalog/maintain/reasoner.ts';
+import type { Table } from '../datalog/model/table.ts';
 
 const limits = { timeoutMs: 600_000, maxDerivations: 1e9, signal: new AbortController().signal };
 const everything = { kind: 'all' } as const;

@@ -1,8 +1,8 @@
 /** What tests of the log share: records, options that are the same every run, and reading all there is. */
 import { Prng } from './prng.ts';
-import type { LogRecord } from '../storage/codec.ts';
-import type { Log, LogOptions } from '../storage/log.ts';
-import type { SnapshotPart } from '../storage/snapshot-writer.ts';
+import type { LogRecord } from '../log/codec.ts';
+import type { Log, LogOptions } from '../log/log.ts';
+import type { SnapshotPart } from '../log/snapshot-writer.ts';
 
 export interface TestLogOptions extends LogOptions {
   /** What the log warned of, in order. */

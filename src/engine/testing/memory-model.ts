@@ -2,12 +2,12 @@
  * The lifecycle of memory in the plainest way: a list of facts, gone over from end to end for everything. It shares with
  * the engine what a fact is, the formula of salience and the grammar, and no way of finding anything.
  */
-import { breakdown, used, type Uses } from '../context/salience.ts';
+import { breakdown, used, type Uses } from '../store/salience.ts';
 import { compareText } from '../base/text-order.ts';
 import type { Metadata } from '../contract/facts.ts';
 import type { Consolidation, ConsolidatedValue } from '../contract/memory.ts';
 import { parseTime } from '../contract/fields.ts';
-import { renderAtom } from '../logic/print.ts';
+import { renderAtom } from '../language/print.ts';
 
 export interface ModelFact {
   readonly predicate: string;

@@ -8,8 +8,8 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { Prng } from './prng.ts';
 import { type Atom, isVariable, type Literal, type Rule } from '../contract/language.ts';
-import { parseAtom } from '../logic/parse.ts';
-import { isAggregate, isBuiltin, wildcard } from '../logic/terms.ts';
+import { parseAtom } from '../language/parse.ts';
+import { isAggregate, isBuiltin, wildcard } from '../language/terms.ts';
 import { plainFlavour, randomCase } from './generators.ts';
 import { modelOf } from './naive-model.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAtom, parseBody, parseProgram, parseRule } from '../logic/parse.ts';
+import { parseAtom, parseBody, parseProgram, parseRule } from '../language/parse.ts';
 import {
   type Knowledge,
   type ModelFact,

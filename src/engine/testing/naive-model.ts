@@ -9,11 +9,11 @@
  */
 import { compareTexts } from '../base/text-order.ts';
 import type { AggregateLiteral, Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
-import { aggregate, calculate } from '../logic/arithmetic.ts';
-import { equalConstants, holdsComparison } from '../logic/numbers.ts';
-import { type BodyPlan, type BodyStep, planBody, planRule } from '../logic/order.ts';
-import { renderAtom, renderLiteral } from '../logic/print.ts';
-import { strataOf } from '../logic/stratify.ts';
+import { aggregate, calculate } from '../language/arithmetic.ts';
+import { equalConstants, holdsComparison } from '../language/numbers.ts';
+import { type BodyPlan, type BodyStep, planBody, planRule } from '../language/order.ts';
+import { renderAtom, renderLiteral } from '../language/print.ts';
+import { strataOf } from '../language/stratify.ts';
 import {
   isAggregate,
   isArithmetic,
@@ -22,7 +22,7 @@ import {
   relationKey,
   relationOf,
   wildcard,
-} from '../logic/terms.ts';
+} from '../language/terms.ts';
 
 export interface ModelFact {
   readonly predicate: string;

@@ -4,7 +4,7 @@
  */
 import { updateKeySchema } from '../contract/authentication.ts';
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
-import type { FsyncMode } from '../storage/log.ts';
+import type { FsyncMode } from '../log/log.ts';
 import { day, factInput, type Fields, retractInput, ruleInput } from './engine-fixtures.ts';
 import { consolidateIn, decayIn, restoreIn, summaryId } from './memory-calls.ts';
 import type { RecordedRun } from './recorded-run.ts';

@@ -11,11 +11,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AtomLiteral, isVariable, type Literal, type Rule } from '../contract/language.ts';
-import { isNumber } from '../logic/numbers.ts';
-import { type BodyPlan, type BodyStep, planBody, planRule } from '../logic/order.ts';
-import { parseBody } from '../logic/parse.ts';
-import { renderAtom } from '../logic/print.ts';
-import { isAggregate, isArithmetic, isComparison, isPositiveAtom, wildcard } from '../logic/terms.ts';
+import { isNumber } from '../language/numbers.ts';
+import { type BodyPlan, type BodyStep, planBody, planRule } from '../language/order.ts';
+import { parseBody } from '../language/parse.ts';
+import { renderAtom } from '../language/print.ts';
+import { isAggregate, isArithmetic, isComparison, isPositiveAtom, wildcard } from '../language/terms.ts';
 import type { GoldenCase } from './golden.ts';
 
 export function isPrologInstalled(): boolean {

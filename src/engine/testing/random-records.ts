@@ -4,11 +4,11 @@
  */
 import { present } from '../base/assert.ts';
 import type { Prng } from './prng.ts';
-import type { FactIdentity, FactPattern, FactToStore } from '../facts/fact-store.ts';
-import { parseRule } from '../logic/parse.ts';
-import { type Operation, operationVersion } from '../operation.ts';
-import type { DatabaseState, State } from '../state.ts';
-import type { LogRecord } from '../storage/codec.ts';
+import type { FactIdentity, FactPattern, FactToStore } from '../store/fact-store.ts';
+import { parseRule } from '../language/parse.ts';
+import { type Operation, operationVersion } from '../state/operation.ts';
+import type { DatabaseState, State } from '../state/state.ts';
+import type { LogRecord } from '../log/codec.ts';
 
 const day = 86_400_000;
 const scopes = [null, 's', 'second scope'];

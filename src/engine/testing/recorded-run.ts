@@ -7,17 +7,17 @@
  * what the live state told: so answers, log and recovery are held against one another.
  */
 import { expect, vi } from 'vitest';
-import { apply } from '../apply.ts';
+import { apply } from '../state/apply.ts';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { Prng } from './prng.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../operations/engine.ts';
 import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
-import { keyOf } from '../storage/cipher.ts';
-import { State } from '../state.ts';
-import type { StorageBackend } from '../storage/backend.ts';
-import { type FsyncMode, openLog } from '../storage/log.ts';
+import { keyOf } from '../log/cipher.ts';
+import { State } from '../state/state.ts';
+import type { StorageBackend } from '../log/backend.ts';
+import { type FsyncMode, openLog } from '../log/log.ts';
 import { type CrashBackend, crashBackend } from './crash-backend.ts';
 import { type Session, sessionOf, startTime, testCaller } from './engine-fixtures.ts';
 import { logOptions } from './log-fixtures.ts';

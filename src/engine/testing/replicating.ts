@@ -3,15 +3,15 @@
  */
 import type { ManualClock } from '../base/clock.ts';
 import type { Prng } from './prng.ts';
-import { LiveState } from '../live-state.ts';
+import { LiveState } from '../session/live-state.ts';
 import { openStored } from '../open-engine.ts';
-import { EngineReplica } from '../replica.ts';
+import { EngineReplica } from '../replication/replica.ts';
 import { Leader } from '../replication/leader.ts';
-import { Snapshots } from '../snapshots.ts';
-import type { State } from '../state.ts';
-import type { StorageBackend } from '../storage/backend.ts';
-import type { FsyncMode, Log } from '../storage/log.ts';
-import { WriteLane } from '../write-lane.ts';
+import { Snapshots } from '../commit/snapshots.ts';
+import type { State } from '../state/state.ts';
+import type { StorageBackend } from '../log/backend.ts';
+import type { FsyncMode, Log } from '../log/log.ts';
+import { WriteLane } from '../commit/commit-pipeline.ts';
 
 export interface Replicating {
   readonly log: Log;

@@ -21,9 +21,9 @@ import {
   mergeStrategies,
   type ScopeFact,
 } from '../contract/scopes.ts';
-import type { Engine } from '../engine.ts';
-import { ruleIdentity } from '../logic/identity.ts';
-import { negativeCycles } from '../logic/stratify.ts';
+import type { Engine } from '../operations/engine.ts';
+import { ruleIdentity } from '../language/identity.ts';
+import { negativeCycles } from '../language/stratify.ts';
 import { openEngine } from '../open-engine.ts';
 import {
   type Flavour,

@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManualClock } from '../base/clock.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../operations/engine.ts';
 import { openEngine } from '../open-engine.ts';
 import { factInput, retractInput, ruleInput, startTime, testCaller } from './engine-fixtures.ts';
 

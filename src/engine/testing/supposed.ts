@@ -1,6 +1,6 @@
 /** A state with operations supposed over it, all at once. To be called in the turn in which the context was pinned. */
-import type { BrowseContext } from '../browse.ts';
-import { type Supposed, type SupposedOperation, Supposition } from '../suppose.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import { type Supposed, type SupposedOperation, Supposition } from '../read/suppose.ts';
 
 export async function suppose(
   context: BrowseContext,

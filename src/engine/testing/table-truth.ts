@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { ScopeChoice } from '../facts/fact-store.ts';
-import { demand, type Pacer, settle } from '../solve/evaluation.ts';
-import type { Observer } from '../solve/observer.ts';
-import type { GroundAtom } from '../solve/proof.ts';
-import { type Reader, sees, viewKey } from '../solve/reader.ts';
-import type { Support } from '../solve/derived.ts';
-import { TableSet } from '../solve/table-set.ts';
-import type { Table } from '../solve/table.ts';
+import type { ScopeChoice } from '../store/fact-store.ts';
+import { demand, type Pacer, settle } from '../datalog/tables/evaluation.ts';
+import type { Observer } from '../datalog/model/observer.ts';
+import type { GroundAtom } from '../datalog/explain/proof.ts';
+import { type Reader, sees, viewKey } from '../datalog/model/reader.ts';
+import type { Support } from '../datalog/model/derived.ts';
+import { TableSet } from '../datalog/tables/table-set.ts';
+import type { Table } from '../datalog/model/table.ts';
 
 /**
  * What must hold of a settled set of tables that is kept true, whatever changed before.

@@ -1,7 +1,7 @@
-import { noPause } from '../locked-folder.ts';
-import { readState } from '../state-snapshot.ts';
-import { memoryBackend } from '../storage/memory-backend.ts';
-import { readSection, verifySnapshot } from '../storage/snapshot-reader.ts';
+import { noPause } from '../folder/locked-folder.ts';
+import { readState } from '../state/state-snapshot.ts';
+import { memoryBackend } from '../log/memory-backend.ts';
+import { readSection, verifySnapshot } from '../log/snapshot-reader.ts';
 import { loggedTold } from './told-state.ts';
 
 /** All that is logged in a backup that is not encrypted, keys and outcomes of idempotency keys included, as JSON. */

@@ -4,10 +4,10 @@
  *
  * Two states of the same records tell the same, but for what only one of them was asked for (`ToldMore`).
  */
-import type { FactStore } from '../facts/fact-store.ts';
-import { keyRememberedFor } from '../idempotency.ts';
-import type { KeyStore } from '../key-store.ts';
-import type { DatabaseState, State } from '../state.ts';
+import type { FactStore } from '../store/fact-store.ts';
+import { keyRememberedFor } from '../state/idempotency.ts';
+import type { KeyStore } from '../state/key-store.ts';
+import type { DatabaseState, State } from '../state/state.ts';
 
 /** What is told beside what every two states of the same records agree in. */
 export interface ToldMore {

@@ -15,8 +15,8 @@ import {
 } from '../contract/facts.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import { ruleInputSchema, ruleUpdateSchema } from '../contract/rules.ts';
-import type { Engine } from '../engine.ts';
-import { renderAtom } from '../logic/print.ts';
+import type { Engine } from '../operations/engine.ts';
+import { renderAtom } from '../language/print.ts';
 import { openEngine } from '../open-engine.ts';
 import {
   type Flavour,

@@ -8,10 +8,10 @@ import { factSchema, retractPatternInputSchema } from '../contract/facts.ts';
 import { type Answer, askInputSchema } from '../contract/inference.ts';
 import type { Literal } from '../contract/language.ts';
 import { ruleInputSchema, ruleUpdateSchema } from '../contract/rules.ts';
-import type { Engine } from '../engine.ts';
-import { parseAtom } from '../logic/parse.ts';
-import { renderLiteral } from '../logic/print.ts';
-import { isBuiltin } from '../logic/terms.ts';
+import type { Engine } from '../operations/engine.ts';
+import { parseAtom } from '../language/parse.ts';
+import { renderLiteral } from '../language/print.ts';
+import { isBuiltin } from '../language/terms.ts';
 import { openEngine } from '../open-engine.ts';
 import { testCaller } from './engine-fixtures.ts';
 import {

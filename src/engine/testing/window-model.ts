@@ -8,8 +8,8 @@
 import { compareText, compareTexts } from '../base/text-order.ts';
 import type { Bucket, ContextWindow, OmissionReason, OptimizeInput } from '../contract/context.ts';
 import type { Atom } from '../contract/language.ts';
-import { renderAtom, renderRule } from '../logic/print.ts';
-import { parseAtom } from '../logic/parse.ts';
+import { renderAtom, renderRule } from '../language/print.ts';
+import { parseAtom } from '../language/parse.ts';
 import {
   type Instance,
   type Knowledge,

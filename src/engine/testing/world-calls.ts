@@ -9,7 +9,7 @@ import { explainInputSchema } from '../contract/explanation.ts';
 import { consolidateInputSchema, decayInputSchema } from '../contract/memory.ts';
 import { ruleUpdateSchema } from '../contract/rules.ts';
 import { diffInputSchema, forkInputSchema, mergeInputSchema, mergeStrategies } from '../contract/scopes.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../operations/engine.ts';
 import { askInput, factInput, hour, retractPatternInput, ruleInput } from './engine-fixtures.ts';
 
 /** Where a call goes. */

@@ -12,7 +12,7 @@ import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Prng } from './prng.ts';
 import { listFactsQuerySchema } from '../contract/facts.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../operations/engine.ts';
 import { openEngine } from '../open-engine.ts';
 import { askInput, day, hour, startTime, testCaller } from './engine-fixtures.ts';
 import {

@@ -3,8 +3,8 @@
  * of every record that was answered.
  */
 import { randomBytes } from 'node:crypto';
-import { openFileBackend } from '../storage/file-backend.ts';
-import { openLog, type FsyncMode } from '../storage/log.ts';
+import { openFileBackend } from '../log/file-backend.ts';
+import { openLog, type FsyncMode } from '../log/log.ts';
 import { nextRecords } from './log-fixtures.ts';
 
 const [, , folder = '', fsync = 'always'] = process.argv;

@@ -18,7 +18,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { type Caller, Slices } from '../../engine/index.ts';
-import type { A2aHost } from '../a2a-host.ts';
+import type { A2aHost } from '../base/a2a-host.ts';
 import { answerText } from './answer-text.ts';
 import { carryOut, internalDetail, type Outcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CreatedKey } from '../../engine/contract/authentication.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { cardPath, earlierCardPath } from './mount.ts';
 import { cardSchema, earlierCardSchema } from './testing/card-schemas.ts';
 import { message, revisions, rpc, said, sendMethod } from './testing/conversation.ts';

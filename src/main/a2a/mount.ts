@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AgentCard } from '@a2a-js/sdk';
 import { type Caller, EngineError, invalid } from '../../engine/index.ts';
-import type { A2aHost, JsonBodies } from '../a2a-host.ts';
+import type { A2aHost, JsonBodies } from '../base/a2a-host.ts';
 import { createAgent } from './agent.ts';
 import { agentCard, type CardFacts, earlierCard } from './cards.ts';
 import { answerRpc, parseError } from './json-rpc.ts';

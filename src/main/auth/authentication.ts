@@ -21,8 +21,8 @@ import type {
   WhoAmI,
 } from '../../engine/contract/authentication.ts';
 import { type Caller, type Engine, EngineError, type KeptKey } from '../../engine/index.ts';
-import { type Config, defaultAdminPassword } from '../config.ts';
-import { anonymous, type Identity } from '../identity.ts';
+import { type Config, defaultAdminPassword } from '../base/config.ts';
+import { anonymous, type Identity } from '../base/identity.ts';
 import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
 import { Tries } from './tries.ts';
 

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { databaseNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
-import type { Environment } from '../config.ts';
+import type { Environment } from '../base/config.ts';
 
 export interface BridgeArguments {
   readonly action: 'run' | 'help' | 'version';

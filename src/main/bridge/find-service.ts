@@ -4,7 +4,7 @@
  * The file may be of a service that ended without removing it. So it counts only while its process lives and its
  * address answers as this service does. One look, no waiting: whoever waits looks again.
  */
-import { readEndpoint } from '../endpoint-file.ts';
+import { readEndpoint } from '../base/endpoint-file.ts';
 import type { HttpFetch } from './http-fetch.ts';
 
 export type Found =

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { Environment } from '../config.ts';
-import { endpointFileOf } from '../config.ts';
+import type { Environment } from '../base/config.ts';
+import { endpointFileOf } from '../base/config.ts';
 import type { BridgeArguments } from './arguments.ts';
 import { Bridge } from './bridge.ts';
 import { ClientLines } from './client-lines.ts';

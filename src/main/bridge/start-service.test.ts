@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startRecordOf, writeStartRecord } from '../start-record.ts';
+import { startRecordOf, writeStartRecord } from '../base/start-record.ts';
 import { ServiceStarter } from './start-service.ts';
 
 let folder = '';

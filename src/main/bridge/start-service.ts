@@ -10,10 +10,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Environment, variableNames } from '../config.ts';
-import { readStartRecord, type StartRecord, startRecordOf } from '../start-record.ts';
-import { refusalExitCodes } from '../start-refusal.ts';
-import { usualFolder } from '../storage-folder.ts';
+import { type Environment, variableNames } from '../base/config.ts';
+import { readStartRecord, type StartRecord, startRecordOf } from '../base/start-record.ts';
+import { refusalExitCodes } from '../base/start-refusal.ts';
+import { usualFolder } from '../base/storage-folder.ts';
 
 export interface StarterParts {
   readonly endpointFile: string;

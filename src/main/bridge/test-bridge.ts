@@ -7,7 +7,7 @@
 import { basename } from 'node:path';
 import type { AgentSetup, BridgeTested, TestBridgeInput } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError, signalOf } from '../../engine/index.ts';
-import { readEndpoint } from '../endpoint-file.ts';
+import { readEndpoint } from '../base/endpoint-file.ts';
 
 export interface BridgeTestParts {
   /** How a client is told to start the bridge; null: it is not built. */

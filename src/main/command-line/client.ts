@@ -9,7 +9,7 @@ import { request as requestSecurely } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { readEndpoint } from '../endpoint-file.ts';
+import { readEndpoint } from '../base/endpoint-file.ts';
 import { UsageError } from './arguments.ts';
 
 /** The service answered with a problem. */

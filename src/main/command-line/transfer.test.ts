@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { parseArguments } from './arguments.ts';
 import { clientCommandOf, runCommand } from './run.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refusalExitCodes, type RefusalKind } from '../start-refusal.ts';
+import { refusalExitCodes, type RefusalKind } from '../base/start-refusal.ts';
 import { lossQuestion, refusalQuestion, wayOutLabels } from './refusal.ts';
 
 const tried = { folder: '/data/here', isPortChosen: false };

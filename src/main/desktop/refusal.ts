@@ -3,7 +3,7 @@
  *
  * There is always a way out that keeps the data as it is, and never a start that ends without a word.
  */
-import type { Refusal } from '../service-messages.ts';
+import type { Refusal } from '../base/service-messages.ts';
 
 /** What the user can choose; `quit` is always among them and is what closing the dialog means. */
 export type WayOut = 'retry' | 'attach' | 'any-port' | 'choose-folder' | 'show-folder' | 'quit';

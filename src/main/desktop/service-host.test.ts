@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThreadSettings } from '../service-messages.ts';
+import type { ThreadSettings } from '../base/service-messages.ts';
 import { startServiceThread } from './service-host.ts';
 
 /** Threads that say what a service's thread says, and end as one can end. The real one is tested as built. */

@@ -11,7 +11,7 @@ import {
   type Refusal,
   type ThreadCommand,
   type ThreadSettings,
-} from '../service-messages.ts';
+} from '../base/service-messages.ts';
 
 /** How long a service may take to finish before its thread is ended by force; its own limit is 10 s. */
 const closeLimitMs = 15_000;

@@ -6,7 +6,7 @@
  */
 import { app, shell as system } from 'electron';
 import { providerKeys, type ProviderName, providerNames } from '../../desktop-contract/channels.ts';
-import type { StartProgram } from '../service-messages.ts';
+import type { StartProgram } from '../base/service-messages.ts';
 import { applicationFile, hiddenOption } from './login-item.ts';
 import { startOnFreePort } from './ports.ts';
 import { askFolder, askWayOut } from './questions.ts';

@@ -8,7 +8,7 @@ import { app, type BrowserWindow, Menu, nativeTheme, powerMonitor, session, shel
 import { join } from 'node:path';
 import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
-import { usualFolder } from '../storage-folder.ts';
+import { usualFolder } from '../base/storage-folder.ts';
 import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
 import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
 import { guardContents, guardSession } from './guard.ts';

@@ -1,6 +1,6 @@
 import { getActiveResourcesInfo } from 'node:process';
 import { expect, it } from 'vitest';
-import { startServiceUnderTest } from '../service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { Chance } from './testing/chance.ts';
 import { GoodClient } from './testing/good-client.ts';
 import { abuses, flawOfReply, idleConnections } from './testing/raw-abuse.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AggregateResult } from '../../engine/contract/aggregation.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** POST /aggregate over real sockets; every answer was also checked against its schema. */
 let service: ServiceUnderTest;

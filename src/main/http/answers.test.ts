@@ -3,7 +3,7 @@ import type { DatabaseList, Readiness } from '../../engine/contract/administrati
 import type { FactOutcome, RetractOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Every answer here was also checked against its schema: the service under test does so. */
 let service: ServiceUnderTest;

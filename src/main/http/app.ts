@@ -7,8 +7,8 @@
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { createServer } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
-import type { JsonBodies } from '../a2a-host.ts';
-import { requirePermission } from '../dispatch.ts';
+import type { JsonBodies } from '../base/a2a-host.ts';
+import { requirePermission } from '../base/dispatch.ts';
 import { Activity } from './activity.ts';
 import { type Admission, createAdmission, setStandingHeaders } from './admission.ts';
 import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
@@ -122,7 +122,7 @@ function withDefaults({ database, tenant }: NamedPlace): NamedPlace {
 
 /** In place of the framework's compilers, a fifteenth of a start to load: no route has a schema of the framework's. */
 function noSchemas(): never {
-  throw new Error('What is asked and answered is checked by the contract (src/main/dispatch.ts).');
+  throw new Error('What is asked and answered is checked by the contract (src/main/base/dispatch.ts).');
 }
 
 /** The bare application: its servers and what becomes of errors. */

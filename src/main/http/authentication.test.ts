@@ -7,8 +7,8 @@ import type {
   WhoAmI,
 } from '../../engine/contract/authentication.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
-import type { Environment } from '../config.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import type { Environment } from '../base/config.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Keys, the bootstrap and who may call, over HTTP: contract section 10. */
 

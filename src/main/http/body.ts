@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as atEndOfTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, Slices } from '../../engine/index.ts';
-import { namesPrototype } from '../prototype-field.ts';
+import { namesPrototype } from '../base/prototype-field.ts';
 import { answerOn } from './client-error.ts';
 import { limits } from './limits.ts';
 import { nestsDeeper, parseInPieces, scanJson } from './long-json.ts';

@@ -7,8 +7,8 @@
 import type { FastifyRequest } from 'fastify';
 import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
 import { type Caller, EngineError, present } from '../../engine/index.ts';
-import { requireCoverage } from '../dispatch.ts';
-import type { Identity } from '../identity.ts';
+import { requireCoverage } from '../base/dispatch.ts';
+import type { Identity } from '../base/identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

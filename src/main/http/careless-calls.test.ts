@@ -1,6 +1,6 @@
 /** Calls as somebody makes them who is careless: what each is answered with leads to the right one in one step. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 type Answer = Record<string, unknown> & { hints?: string[]; detail?: string };
 

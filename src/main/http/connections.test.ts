@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { AggregateResult } from '../../engine/contract/aggregation.ts';
-import { startServiceUnderTest } from '../service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { readBody } from './body.ts';
 import { limitConnections, serverOptions } from './connections.ts';
 import { type Limits, limits } from './limits.ts';

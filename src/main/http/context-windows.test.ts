@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ContextWindow, WindowDiff } from '../../engine/contract/context.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { renderAtom } from '../../engine/index.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Context windows and their sessions over real HTTP; every answer is also checked against its schema. */
 let service: ServiceUnderTest;

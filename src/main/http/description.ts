@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../engine/index.ts';
-import { requirePermission } from '../dispatch.ts';
+import { requirePermission } from '../base/dispatch.ts';
 import { hasBody } from './body.ts';
 import type { Guard } from './guard.ts';
 import type { HttpHost } from './host.ts';

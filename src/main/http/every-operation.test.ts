@@ -3,7 +3,7 @@ import type { CreatedKey } from '../../engine/contract/authentication.ts';
 import { jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { type AnyAnswer, type Call, callOf, send, type Surroundings } from '../calls-under-test.ts';
+import { type AnyAnswer, type Call, callOf, send, type Surroundings } from '../testing/calls-under-test.ts';
 import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Why, WhyNot } from '../../engine/contract/explanation.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** POST /explain over real HTTP. Every answer was also checked against its schema: the service under test does so. */
 let service: ServiceUnderTest;

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FactList, StoredFact } from '../../engine/contract/facts.ts';
-import { type Answered, type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import {
+  type Answered,
+  type ServiceUnderTest,
+  startServiceUnderTest,
+} from '../testing/service-under-test.ts';
 
 /** Facts over HTTP, each endpoint with its fields: contract section 3. What they mean is tested on the engine. */
 

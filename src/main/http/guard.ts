@@ -4,7 +4,7 @@
  * Every route that needs a credential passes here, those of the table and the others alike.
  */
 import type { FastifyRequest } from 'fastify';
-import type { Identity } from '../identity.ts';
+import type { Identity } from '../base/identity.ts';
 import type { HttpHost } from './host.ts';
 import { createRateLimit, networkOf } from './rate-limit.ts';
 

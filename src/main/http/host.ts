@@ -7,8 +7,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, KeptImport } from '../../engine/index.ts';
-import type { Dispatcher } from '../dispatch.ts';
-import type { Identity } from '../identity.ts';
+import type { Dispatcher } from '../base/dispatch.ts';
+import type { Identity } from '../base/identity.ts';
 
 /** Only `ready` takes work; health and metrics answer in every state. */
 export type ServicePhase = 'starting' | 'ready' | 'closing';

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { EngineError } from '../../engine/index.ts';
-import { type Answered, type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import {
+  type Answered,
+  type ServiceUnderTest,
+  startServiceUnderTest,
+} from '../testing/service-under-test.ts';
 import { type Answer, idempotencyOf, KeptAnswers } from './idempotency.ts';
 
 let service: ServiceUnderTest;

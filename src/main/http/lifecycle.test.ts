@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FactOutcome, QueryResult } from '../../engine/contract/facts.ts';
 import type { Consolidated, Decayed, Restored } from '../../engine/contract/memory.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Decay, consolidation and restoring over real HTTP; every answer is also checked against its schema. */
 let service: ServiceUnderTest;

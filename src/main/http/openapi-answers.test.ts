@@ -9,7 +9,7 @@ import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
 import { EngineError, present } from '../../engine/index.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../llm/testing/scripted-provider.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
 import { problemOf } from './problem.ts';
 import { takesKey } from './takes-key.ts';

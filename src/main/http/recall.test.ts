@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ContextSummary } from '../../engine/contract/context.ts';
 import type { MemoryStats, Recalled } from '../../engine/contract/memory.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Recall, statistics and summary over real sockets; every answer was also checked against its schema. */
 let service: ServiceUnderTest;

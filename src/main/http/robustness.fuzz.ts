@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { overSeeds } from '../../engine/testing/twin.ts';
-import { startServiceUnderTest } from '../service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { Chance } from './testing/chance.ts';
 import { HostileWorld } from './testing/hostile-world.ts';
 

@@ -18,9 +18,9 @@ import {
   requirePermission,
   saysDryRun,
   type Streaming,
-} from '../dispatch.ts';
-import { nobody } from '../identity.ts';
-import type { Upload } from '../streams.ts';
+} from '../base/dispatch.ts';
+import { nobody } from '../base/identity.ts';
+import type { Upload } from '../base/streams.ts';
 import type { Activity, Task } from './activity.ts';
 import { standingPairs } from './admission.ts';
 import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';

@@ -1,6 +1,6 @@
 /** What says nothing new is no typing mistake: it is taken everywhere, and what contradicts itself is refused. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 let service: ServiceUnderTest;
 

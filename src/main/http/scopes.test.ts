@@ -8,7 +8,7 @@ import type {
   ScopeList,
 } from '../../engine/contract/scopes.ts';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Scopes over real HTTP; every answer is also checked against its schema. */
 let service: ServiceUnderTest;

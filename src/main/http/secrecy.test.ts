@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { type Call, callOf, send, type Surroundings } from '../calls-under-test.ts';
+import { type Call, callOf, send, type Surroundings } from '../testing/calls-under-test.ts';
 import { type EverythingUnderTest, startEverythingUnderTest } from '../llm/testing/everything-under-test.ts';
 
 /**

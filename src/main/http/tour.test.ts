@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startServiceUnderTest } from '../service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { compared, jsonValues, readTour, type Walked, walk } from './testing/tour.ts';
 
 /** Pages that show calls and their answers, walked with a shell and curl against the services that they start. */

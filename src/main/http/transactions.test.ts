@@ -5,7 +5,11 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import type { FactOutcome, QueryResult } from '../../engine/contract/facts.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../../engine/contract/transactions.ts';
-import { type Answered, type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import {
+  type Answered,
+  type ServiceUnderTest,
+  startServiceUnderTest,
+} from '../testing/service-under-test.ts';
 
 /** Transactions over real HTTP: contract section 6. */
 let service: ServiceUnderTest;

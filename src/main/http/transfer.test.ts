@@ -6,7 +6,7 @@ import type { FactList } from '../../engine/contract/facts.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { ImportDone, ImportUndone } from '../../engine/contract/transfer.ts';
 import { compareText } from '../../engine/index.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 let service: ServiceUnderTest;
 let count = 0;

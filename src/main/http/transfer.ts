@@ -8,8 +8,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { CheckedInput, Streaming } from '../dispatch.ts';
-import type { Upload } from '../streams.ts';
+import type { CheckedInput, Streaming } from '../base/dispatch.ts';
+import type { Upload } from '../base/streams.ts';
 import type { Task } from './activity.ts';
 import { setStandingHeaders } from './admission.ts';
 import { ClientGone, discardRest } from './body.ts';

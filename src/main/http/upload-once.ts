@@ -9,7 +9,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Hash } from 'node:crypto';
 import { type Caller, type KeptImport, keyReused, present } from '../../engine/index.ts';
-import type { Upload } from '../streams.ts';
+import type { Upload } from '../base/streams.ts';
 import type { Place } from './caller.ts';
 import { type Answer, digestOf, fingerprintOf, type KeptAnswers } from './idempotency.ts';
 import { linesType } from './transfer.ts';

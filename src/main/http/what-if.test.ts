@@ -3,7 +3,11 @@ import type { WhatIfResult } from '../../engine/contract/explanation.ts';
 import type { FactList } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
-import { type Answered, type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import {
+  type Answered,
+  type ServiceUnderTest,
+  startServiceUnderTest,
+} from '../testing/service-under-test.ts';
 
 /** POST /whatIf over real HTTP; every answer is also checked against its schema. */
 let service: ServiceUnderTest;

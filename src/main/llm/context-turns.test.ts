@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TurnsContext } from '../../engine/contract/extraction.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { found, proposal, startLanguageUnderTest } from './testing/language-under-test.ts';
 import { goalsOf } from './turns.ts';
 

@@ -24,7 +24,7 @@ import {
   type ViewFields,
   signalOf,
 } from '../../engine/index.ts';
-import { requireRuleChange } from '../rule-permission.ts';
+import { requireRuleChange } from '../base/rule-permission.ts';
 import { type Discarded, shortened } from './extraction.ts';
 import type { FreeText } from './free-text.ts';
 import type { LanguageModel } from './language-model.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Extracted } from '../../engine/contract/extraction.ts';
 import type { FactList } from '../../engine/contract/facts.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { found, proposal, startLanguageUnderTest } from './testing/language-under-test.ts';
 
 const family = 'Alice is a parent of Bob.\nBob, in turn, is a parent of Carol.';

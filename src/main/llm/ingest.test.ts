@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Ingested } from '../../engine/contract/extraction.ts';
 import type { WindowDiff } from '../../engine/contract/context.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { found, proposal, startLanguageUnderTest } from './testing/language-under-test.ts';
 
 async function withoutProvider(): Promise<ServiceUnderTest> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { present } from '../../engine/index.ts';
-import { parseConfig } from '../config.ts';
+import { parseConfig } from '../base/config.ts';
 import { refusedWith, unreachable } from './provider-failure.ts';
 import { configuredProvider } from './providers.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../config.ts';
+import { parseConfig } from '../base/config.ts';
 import { configuredProvider } from './providers.ts';
 import { good, startModelUnderTest } from './testing/model-under-test.ts';
 

@@ -7,7 +7,7 @@
  */
 import type { LanguageModelV3, SharedV3ProviderOptions } from '@ai-sdk/provider';
 import type { ProviderName } from '../../engine/contract/extraction.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../base/config.ts';
 
 export type LanguageSettings = Pick<
   Config,

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Synthesized } from '../../engine/contract/extraction.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { startLanguageUnderTest } from './testing/language-under-test.ts';
 import type { AskedRequest, Reply } from './testing/scripted-provider.ts';
 import { nothingKnown } from './synthesis.ts';

@@ -5,7 +5,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentSetup, CallList, ClientList } from '../../engine/contract/agents.ts';
 import type { CreatedKey } from '../../engine/contract/authentication.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 const apiKey = 'admin-of-the-test';
 const asAdmin = { headers: { 'x-api-key': apiKey } };

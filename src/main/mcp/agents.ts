@@ -17,7 +17,7 @@ import {
   workbenchClientName,
 } from '../../engine/contract/agents.ts';
 import { type Caller, type Engine, invalid } from '../../engine/index.ts';
-import type { Binding, ToolCall } from '../mcp-host.ts';
+import type { Binding, ToolCall } from '../base/mcp-host.ts';
 import { CallLog } from './call-log.ts';
 import { ssePath, statelessRevision, streamablePath } from './revisions.ts';
 import { tools } from './tools.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
-import type { ToolCall } from '../mcp-host.ts';
+import type { ToolCall } from '../base/mcp-host.ts';
 import { CallLog } from './call-log.ts';
 
 const caller: Caller = {

@@ -8,7 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { rememberedCalls, type ToolCallRecord, toolCallSchema } from '../../engine/contract/agents.ts';
 import { type Journal, Slices } from '../../engine/index.ts';
-import type { Binding, ToolCall } from '../mcp-host.ts';
+import type { Binding, ToolCall } from '../base/mcp-host.ts';
 import { cutArguments, cutText } from './cut-arguments.ts';
 
 /** Enough for as many calls as are remembered, all of them long, where they are written in Latin letters. */

@@ -9,7 +9,7 @@ import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import { requireFits } from './answer-size.ts';
 import { ask } from './ask-tool.ts';
 import { oneLine } from './client.ts';

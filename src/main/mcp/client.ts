@@ -5,7 +5,7 @@
  * apart by it. Ids are of the list alone: the id of a session is known to its client and nobody else.
  */
 import type { AgentClient } from '../../engine/contract/agents.ts';
-import type { Binding } from '../mcp-host.ts';
+import type { Binding } from '../base/mcp-host.ts';
 
 /** Who a message came from, as far as its tool calls are counted. */
 export interface Agent {

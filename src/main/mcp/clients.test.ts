@@ -3,7 +3,7 @@
  * a key, in the database and the tenant that its headers name.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import {
   type Agent,
   type AgentKind,

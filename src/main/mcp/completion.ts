@@ -1,6 +1,6 @@
 import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import { predicateNames, resourceTemplates } from './resources.ts';
 
 /** Values that one completion gives, as many as the protocol allows. */

@@ -1,7 +1,7 @@
 /** The official conformance suite against the whole service, a key wanted, at the revisions that it has requirements for. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { failing, warning } from './testing/conformance-exceptions.ts';
 import {
   type Check,

@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import type { CallContext, CallContexts } from './server.ts';
 import type { Session } from './sessions.ts';
 

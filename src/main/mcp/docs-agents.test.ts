@@ -12,7 +12,7 @@ import {
   configurationOf,
 } from '../../engine/contract/agent-setup.ts';
 import { routeOf } from '../../engine/contract/testing/read-configuration.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { tools } from './tools.ts';
 
 const page = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');

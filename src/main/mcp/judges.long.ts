@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServiceUnderTest } from '../service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { type BuiltService, startBuiltService } from './testing/built-service.ts';
 import { failing } from './testing/conformance-exceptions.ts';
 import { revisions, runConformance } from './testing/conformance-run.ts';

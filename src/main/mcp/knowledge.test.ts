@@ -1,7 +1,7 @@
 /** What agents are told of: each change once, and nothing else. That all kinds of clients are told is in clients.test.ts. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 let service: ServiceUnderTest;
 const open: { close(): Promise<void> }[] = [];

@@ -8,7 +8,7 @@
 import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import { clientIds } from './client.ts';
 import { createContexts } from './connection.ts';
 import type { KeptSessions } from './kept-sessions.ts';

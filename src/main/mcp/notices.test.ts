@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type Caller, openEngine } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { type Notice, Notices } from './notices.ts';
 

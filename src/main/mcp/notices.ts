@@ -5,7 +5,7 @@
  * nothing of one space in another. What a document holds now, whoever wants to know it reads.
  */
 import type { Caller, Change } from '../../engine/index.ts';
-import type { Binding, McpHost } from '../mcp-host.ts';
+import type { Binding, McpHost } from '../base/mcp-host.ts';
 import { factsUri, predicateNames } from './resources.ts';
 
 export interface Notice {

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/ext-apps/server';
 import { getToolUiResourceUri } from '@modelcontextprotocol/ext-apps/app-bridge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { appExtensions, proofAppListing, proofAppUri, readProofApp } from './proof-app.ts';
 
 let service: ServiceUnderTest;

@@ -8,7 +8,7 @@
 import type { Resource, ResourceTemplateType, TextResourceContents } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import { proofAppListing, proofAppUri, readProofApp } from './proof-app.ts';
 
 const mimeType = 'application/json';

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedKey } from '../../engine/contract/authentication.ts';
 import type { CallList, ClientList } from '../../engine/contract/agents.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 const apiKey = 'the-key-of-this-test';
 const admin = { 'x-api-key': apiKey };

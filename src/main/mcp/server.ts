@@ -14,7 +14,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { assert, type Caller, eitherOf, EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 import { type Agent, clientName } from './client.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';
 

@@ -10,7 +10,7 @@
  * both names. Whether the session was ended is for others.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Binding } from '../mcp-host.ts';
+import type { Binding } from '../base/mcp-host.ts';
 
 /** Random bytes that tokens are signed with. */
 export const sessionKeyBytes = 32;

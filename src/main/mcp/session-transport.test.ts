@@ -1,6 +1,6 @@
 import { isInitializeRequest, isJSONRPCRequest } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { knowledgeSurface } from './knowledge-surface.ts';
 import { isPlainRequest } from './session-transport.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';

@@ -17,7 +17,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { Binding } from '../mcp-host.ts';
+import type { Binding } from '../base/mcp-host.ts';
 import type { ClientInfo } from './client.ts';
 import { handOver, sessionErrors } from './connection.ts';
 import { createServer } from './server.ts';

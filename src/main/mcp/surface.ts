@@ -20,7 +20,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/server';
 import type { Caller } from '../../engine/index.ts';
-import type { McpHost } from '../mcp-host.ts';
+import type { McpHost } from '../base/mcp-host.ts';
 
 /** One request: who asks, and what it came with. */
 export interface SurfaceCall {

@@ -3,7 +3,7 @@ import type { OperationName, OperationOutput } from '../../engine/contract/opera
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import type { Pending } from '../../engine/contract/transactions.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { McpHost, OperationParts } from '../mcp-host.ts';
+import type { McpHost, OperationParts } from '../base/mcp-host.ts';
 
 export interface ToolRun {
   readonly host: McpHost;

@@ -3,7 +3,7 @@
  * leads to what was meant. The calls are taken from the text as a model would take them, and made.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { type Agent, connectAgent, statelessRevision, type ToolAnswer } from './testing/agent-clients.ts';
 
 type Given = Record<string, unknown>;

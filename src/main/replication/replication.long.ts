@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startServiceUnderTest } from '../service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 
 const batches = 200;
 const batchSize = 5000;

@@ -9,9 +9,9 @@ import { toldInBackup } from '../../engine/testing/told-backup.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
-import { callOf } from '../calls-under-test.ts';
-import type { Environment } from '../config.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { callOf } from '../testing/calls-under-test.ts';
+import type { Environment } from '../base/config.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** Sentences of the contract's section on replication, over HTTP between whole services in folders of their own. */
 let folder: string;

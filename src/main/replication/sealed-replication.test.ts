@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StorageState } from '../../engine/contract/administration.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
-import { type Environment, parseConfig } from '../config.ts';
-import { runFolderCommand } from '../folder-commands.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../service-under-test.ts';
+import { type Environment, parseConfig } from '../base/config.ts';
+import { runFolderCommand } from '../command-line/folder-commands.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 /** What exists only where folders are encrypted, restored or converted, and are followed. */
 const keys = { one: 'ab'.repeat(32), other: 'cd'.repeat(32) };

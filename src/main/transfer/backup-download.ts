@@ -1,5 +1,5 @@
 import type { Engine } from '../../engine/index.ts';
-import type { Download } from '../streams.ts';
+import type { Download } from '../base/streams.ts';
 
 /** A backup as an answer. It is named by the record that it ends with, in the order of which backups of one service sort. */
 export async function backupDownload(engine: Engine): Promise<Download> {

@@ -13,7 +13,7 @@ import {
   type ExportedRule,
   renderAtom,
 } from '../../engine/index.ts';
-import type { Download } from '../streams.ts';
+import type { Download } from '../base/streams.ts';
 
 /** How a format writes one fact or rule with its line break; null: it cannot hold it. */
 interface Format {

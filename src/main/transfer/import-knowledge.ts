@@ -1,7 +1,7 @@
 import type { ImportDone, ImportProgress, ImportQuery, ImportType } from '../../engine/contract/transfer.ts';
 import { type Caller, type Engine, invalid, signalOf } from '../../engine/index.ts';
-import { requireRuleChange } from '../rule-permission.ts';
-import type { Upload } from '../streams.ts';
+import { requireRuleChange } from '../base/rule-permission.ts';
+import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
 import type { Items } from './items.ts';

@@ -2,7 +2,7 @@
 import { plainFact } from '../../engine/contract/facts.ts';
 import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
-import { namesPrototype } from '../prototype-field.ts';
+import { namesPrototype } from '../base/prototype-field.ts';
 import { type Item, type Items, problemItem } from './items.ts';
 import { type Line, readLines } from './lines.ts';
 

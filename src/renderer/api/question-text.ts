@@ -1,6 +1,6 @@
 /** A question as it is written, in an editor or an address: the same for every view that takes one. */
 import type { Atom } from '../../engine/contract/language.ts';
-import { parseAtom, parseBody } from '../../engine/logic/parse.ts';
+import { parseAtom, parseBody } from '../../engine/language/parse.ts';
 import { ApiError } from './problem.ts';
 
 /** Search parameters of a view that is about one question. */

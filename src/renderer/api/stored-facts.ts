@@ -1,6 +1,6 @@
 /** What is stored for an atom, found in the listing of facts: the answers of windows name atoms, not facts. */
 import type { FactList, StoredFact } from '../../engine/contract/facts.ts';
-import { renderAtom } from '../../engine/logic/print.ts';
+import { renderAtom } from '../../engine/language/print.ts';
 import type { CallOptions } from './client.ts';
 import type { Session } from './session.tsx';
 import { type ScopeChoice, scopeFieldsOf } from './space.ts';

@@ -1,6 +1,6 @@
 /** What POST /whatIf answers, without what the question itself supposed away. */
 import type { WhatIfResult } from '../../engine/contract/explanation.ts';
-import { renderAtom } from '../../engine/logic/print.ts';
+import { renderAtom } from '../../engine/language/print.ts';
 
 interface SupposedAway {
   readonly predicate: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { completionsAt, hoverAt, statementStart, variablesAround } from './completion.ts';
-import { parseRule } from '../../engine/logic/parse.ts';
+import { parseRule } from '../../engine/language/parse.ts';
 import type { Knowledge } from './knowledge.ts';
 
 const knowledge: Knowledge = {

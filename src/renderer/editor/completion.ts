@@ -4,7 +4,7 @@
  * Pure functions over text and knowledge; offsets are UTF-16 units. The editor turns them into its widgets.
  */
 import type { Literal } from '../../engine/contract/language.ts';
-import { isAggregate } from '../../engine/logic/terms.ts';
+import { isAggregate } from '../../engine/language/terms.ts';
 import { conclusionsInWords } from '../ui/consequences.ts';
 import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';

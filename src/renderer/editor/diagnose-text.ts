@@ -5,8 +5,8 @@
  */
 import type { Rule } from '../../engine/contract/language.ts';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { diagnose } from '../../engine/logic/diagnose.ts';
-import type { Range } from '../../engine/logic/source.ts';
+import { diagnose } from '../../engine/language/diagnose.ts';
+import type { Range } from '../../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
 /** The vocabulary and rules that the text is checked against. */

@@ -1,5 +1,5 @@
 /** Diagnoses text away from the main thread, so that typing never waits for it. Keeps the knowledge between texts. */
-import '../no-eval.ts';
+import '../ui/no-eval.ts';
 import {
   type CheckedAgainst,
   type DiagnoseAnswer,

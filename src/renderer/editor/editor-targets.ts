@@ -6,7 +6,7 @@
  */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { renderAtom } from '../../engine/logic/print.ts';
+import { renderAtom } from '../../engine/language/print.ts';
 import { useSession } from '../api/session.tsx';
 import { ApiError } from '../api/problem.ts';
 

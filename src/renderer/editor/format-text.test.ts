@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseProgram, parseRule } from '../../engine/logic/parse.ts';
+import { parseProgram, parseRule } from '../../engine/language/parse.ts';
 import { foldsOf, formatText, ruleForEditor } from './format-text.ts';
 
 describe('a rule for the editor', () => {

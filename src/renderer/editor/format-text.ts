@@ -5,7 +5,7 @@
  * statements, but for white space at the ends of lines and more than one empty line. What is formatted means the same.
  */
 import type { Rule } from '../../engine/contract/language.ts';
-import { renderAtom, renderLiteral, renderRule } from '../../engine/logic/print.ts';
+import { renderAtom, renderLiteral, renderRule } from '../../engine/language/print.ts';
 import { lexLine } from './lexer.ts';
 import { applyEdits, type ReadStatement, readText, type TextMode } from './read-text.ts';
 

@@ -8,8 +8,8 @@
 import type * as Monaco from 'monaco-editor/editor';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { isBuiltinName, predicateProblem } from '../../engine/contract/language.ts';
-import { renderRule } from '../../engine/logic/print.ts';
-import type { Span } from '../../engine/logic/source.ts';
+import { renderRule } from '../../engine/language/print.ts';
+import type { Span } from '../../engine/language/source.ts';
 import { completionsAt, hoverAt } from './completion.ts';
 import { editorTargets } from './editor-targets.ts';
 import { foldsOf, formatText } from './format-text.ts';

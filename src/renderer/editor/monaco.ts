@@ -3,7 +3,7 @@
  *
  * Registration happens once, on import. What is known of the knowledge base comes from `knowledge.ts`.
  */
-import '../no-eval.ts';
+import '../ui/no-eval.ts';
 import * as monaco from 'monaco-editor/editor';
 import 'monaco-editor/features/bracketMatching/register';
 import 'monaco-editor/features/caretOperations/register';

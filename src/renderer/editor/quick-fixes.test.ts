@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRule } from '../../engine/logic/parse.ts';
+import { parseRule } from '../../engine/language/parse.ts';
 import { diagnoseText } from './diagnose-text.ts';
 import { fixerOf } from './quick-fixes.ts';
 import { applyEdits, type TextMode } from './read-text.ts';

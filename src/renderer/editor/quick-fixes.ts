@@ -5,8 +5,8 @@
  * there is no other sensible one. Pure: the editor's light bulb and the list of problems offer the same.
  */
 import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { ruleProblems } from '../../engine/logic/check.ts';
-import type { Span } from '../../engine/logic/source.ts';
+import { ruleProblems } from '../../engine/language/check.ts';
+import type { Span } from '../../engine/language/source.ts';
 import {
   type PredicateUse,
   type ReadText,

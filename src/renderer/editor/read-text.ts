@@ -6,9 +6,9 @@
  * units of the text; a question is read as one body, and its places are those in the question.
  */
 import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
-import { parseProgram, type Statement } from '../../engine/logic/parse.ts';
-import type { LiteralSource, Span } from '../../engine/logic/source.ts';
-import { isAggregate, isBuiltin } from '../../engine/logic/terms.ts';
+import { parseProgram, type Statement } from '../../engine/language/parse.ts';
+import type { LiteralSource, Span } from '../../engine/language/source.ts';
+import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
 
 export type TextMode = 'program' | 'question';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRule } from '../../engine/logic/parse.ts';
+import { parseRule } from '../../engine/language/parse.ts';
 import type { Knowledge } from './knowledge.ts';
 import { storedFactsText, storedRulesText } from './stored-text.ts';
 

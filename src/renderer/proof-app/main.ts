@@ -4,7 +4,7 @@
  * It gets the call's arguments and result from the host, by the official protocol, and draws them. It loads nothing and
  * stores nothing; what it asks of the service (more answers) goes through the host, which may refuse.
  */
-import '../no-eval.ts';
+import '../ui/no-eval.ts';
 import './proof-app.css';
 import { App, type McpUiHostContext } from '@modelcontextprotocol/ext-apps';
 import { version } from '../../../package.json';

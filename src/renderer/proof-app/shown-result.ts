@@ -7,7 +7,7 @@
 import type { McpUiToolResultNotification } from '@modelcontextprotocol/ext-apps';
 import { type Answer, answerSchema } from '../../engine/contract/inference.ts';
 import { bodySchema } from '../../engine/contract/language.ts';
-import { renderAtom, renderBody } from '../../engine/logic/print.ts';
+import { renderAtom, renderBody } from '../../engine/language/print.ts';
 
 /** `proofs`: the address at which the workbench shows a proof, `question` to be added; null: not known. */
 export type ShownResult =

@@ -1,6 +1,6 @@
 /** For tests: messages of both revisions of A2A by hand, and what comes back. */
 import { randomUUID } from 'node:crypto';
-import type { ServiceUnderTest } from '../../service-under-test.ts';
+import type { ServiceUnderTest } from '../../testing/service-under-test.ts';
 
 export const revisions = ['0.3', '1.0'] as const;
 export type Revision = (typeof revisions)[number];

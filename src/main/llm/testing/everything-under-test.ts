@@ -4,10 +4,10 @@
  * Authentication is on and open for the bootstrap, `API_KEY` is the admin; what the model answers goes by what it is
  * asked for and repeats words of the question, as a model does.
  */
-import type { Surroundings } from '../../calls-under-test.ts';
+import type { Surroundings } from '../../testing/calls-under-test.ts';
 import { type AskedRequest, type Reply, startScriptedProvider } from './scripted-provider.ts';
-import type { Environment } from '../../config.ts';
-import { startServiceUnderTest } from '../../service-under-test.ts';
+import type { Environment } from '../../base/config.ts';
+import { startServiceUnderTest } from '../../testing/service-under-test.ts';
 
 export interface EverythingUnderTest extends Surroundings {
   /** Words that are secret: keys and passwords. */

@@ -1,7 +1,7 @@
 /** For tests: the whole service over HTTP, with a scripted provider of language models behind it. */
 import { onTestFinished } from 'vitest';
-import type { Environment } from '../../config.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../../service-under-test.ts';
+import type { Environment } from '../../base/config.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../../testing/service-under-test.ts';
 import {
   type AskedRequest,
   type Reply,

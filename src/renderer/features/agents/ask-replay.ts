@@ -5,7 +5,7 @@
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { type AskInput, askInputSchema } from '../../../engine/contract/inference.ts';
 import { readAs } from '../../../engine/contract/validation.ts';
-import { renderAtom, renderBody } from '../../../engine/logic/print.ts';
+import { renderAtom, renderBody } from '../../../engine/language/print.ts';
 import { type SpaceSearch, searchOf } from '../../api/space.ts';
 
 export type Replay =

@@ -4,7 +4,7 @@
  * Numbers stand before texts, each by the order of the language's comparisons; answers that are equal in the column stay
  * in the order in which they came. Pure.
  */
-import { compareNumbersFirst } from '../../../engine/logic/numbers.ts';
+import { compareNumbersFirst } from '../../../engine/language/numbers.ts';
 
 export interface AnswerSort {
   /** A variable without its question mark; null: the whole answer. */

@@ -1,5 +1,5 @@
 /** One question asked once: of inference or of stored facts, and the answer with what is said about it. */
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { noteGeneration } from '../../api/live.ts';
 import { refusedQuestion } from '../../api/question-text.ts';
 import type { Session } from '../../api/session.tsx';

@@ -1,8 +1,8 @@
 /** What a question is, read from its text: its variables, its one atom where it is one, what is wrong with it. */
 import type { Atom } from '../../../engine/contract/language.ts';
-import { parseBody } from '../../../engine/logic/parse.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
-import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engine/logic/terms.ts';
+import { parseBody } from '../../../engine/language/parse.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
+import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engine/language/terms.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 
 export interface Question {

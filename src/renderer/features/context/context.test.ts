@@ -7,7 +7,7 @@ import {
   windowDiffInputSchema,
 } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
-import { parseProgram } from '../../../engine/logic/parse.ts';
+import { parseProgram } from '../../../engine/language/parse.ts';
 import { bucketsText, newBucket, readBuckets } from './buckets.ts';
 import { compareWindows, differingFields } from './compare-windows.ts';
 import { contextSearchOf, isSameChoice, isSameForm, windowFieldsOf } from './context-search.ts';

@@ -3,7 +3,7 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
-import { parseAtom } from '../../../engine/logic/parse.ts';
+import { parseAtom } from '../../../engine/language/parse.ts';
 import { keyOf } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';

@@ -1,7 +1,7 @@
 /** A window and what was left out of it as one list, with the line where the budget ended. */
 import type { ContextWindow, OmissionReason } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import type { RowFilter } from './context-search.ts';
 
 export type WindowRow =

@@ -13,7 +13,7 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { copyText } from '../../ui/copy-text.ts';
 import { notifyDone } from '../../ui/notify.tsx';
 import type { RowMenuGroups, RowMenuItem } from '../../ui/row-menu.tsx';

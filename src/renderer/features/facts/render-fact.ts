@@ -1,5 +1,5 @@
 /** A fact as the language writes it. */
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import type { FactContent } from './staged-edits.ts';
 
 export function renderFact(fact: Pick<FactContent, 'predicate' | 'args' | 'truthVal'>): string {

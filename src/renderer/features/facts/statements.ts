@@ -1,5 +1,5 @@
 /** Facts from statements in the grammar, as POST /assert/facts takes them. Pure; loaded with the dialog. */
-import { parseProgram } from '../../../engine/logic/parse.ts';
+import { parseProgram } from '../../../engine/language/parse.ts';
 
 export interface StatedFact {
   readonly predicate: string;

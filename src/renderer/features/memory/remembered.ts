@@ -7,7 +7,7 @@
 import type { FactDetail, StoredFact } from '../../../engine/contract/facts.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';
 import type { OperationRequest } from '../../../engine/contract/operations.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 
 export type Remembered = Pick<

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBody } from '../../../engine/logic/parse.ts';
+import { parseBody } from '../../../engine/language/parse.ts';
 import { countOf, neededByRules, originOf, skippedSentences, summaryPredicates } from './summaries.ts';
 
 describe('a summary', () => {

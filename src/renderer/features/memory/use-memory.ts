@@ -9,7 +9,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { Decayed, MemoryStats, Recalled } from '../../../engine/contract/memory.ts';
-import { parseAtom } from '../../../engine/logic/parse.ts';
+import { parseAtom } from '../../../engine/language/parse.ts';
 import { useLive } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { type Session, useSession } from '../../api/session.tsx';

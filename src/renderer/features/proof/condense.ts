@@ -5,8 +5,8 @@
  * premises are hidden, so that nothing is missing in silence; the root is always shown.
  */
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { parseBody } from '../../../engine/logic/parse.ts';
-import { isAggregate } from '../../../engine/logic/terms.ts';
+import { parseBody } from '../../../engine/language/parse.ts';
+import { isAggregate } from '../../../engine/language/terms.ts';
 
 /** The name for comparisons and arithmetic together. */
 export const computedName = 'computed';

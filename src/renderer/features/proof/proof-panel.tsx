@@ -4,7 +4,7 @@ import { IconArrowsSplit2, IconHelpCircle, IconTimeline, IconUnlink } from '@tab
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Answer, Proof } from '../../../engine/contract/inference.ts';
-import { parseAtom } from '../../../engine/logic/parse.ts';
+import { parseAtom } from '../../../engine/language/parse.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';

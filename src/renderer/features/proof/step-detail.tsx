@@ -7,7 +7,7 @@ import { Bindings } from '../../ui/bindings.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { parseAtom } from '../../../engine/logic/parse.ts';
+import { parseAtom } from '../../../engine/language/parse.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
 import { waysTo, wayInWords } from './alternatives.ts';
 import { computedName } from './condense.ts';

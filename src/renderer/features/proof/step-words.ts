@@ -1,8 +1,8 @@
 /** What a step of a proof is called, and what its rule's variables stand for in it. */
 import type { Literal, Rule } from '../../../engine/contract/language.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
-import { parseBody, parseRule } from '../../../engine/logic/parse.ts';
-import { isAggregate, isNamedVariable } from '../../../engine/logic/terms.ts';
+import { parseBody, parseRule } from '../../../engine/language/parse.ts';
+import { isAggregate, isNamedVariable } from '../../../engine/language/terms.ts';
 import type { Tone } from '../../ui/tags.tsx';
 
 const words: Record<ProofStep['kind'], { word: string; tone: Tone }> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { parseRule } from '../../../engine/logic/parse.ts';
+import { parseRule } from '../../../engine/language/parse.ts';
 import { aroundOf, graphOf, nodeInWords } from './dependency-graph.ts';
 import { layOut, nodeHeight, nodeWidth } from './graph-layout.ts';
 

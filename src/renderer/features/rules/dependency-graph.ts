@@ -7,8 +7,8 @@
  */
 import type { PredicateList } from '../../../engine/contract/facts.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { dependenciesOf, negativeCycles, strataOf } from '../../../engine/logic/stratify.ts';
-import { relationOf } from '../../../engine/logic/terms.ts';
+import { dependenciesOf, negativeCycles, strataOf } from '../../../engine/language/stratify.ts';
+import { relationOf } from '../../../engine/language/terms.ts';
 
 export interface RelationNode {
   /** `parent/2`, `-parent/2`. */

@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { IconDeviceFloppy, IconX } from '@tabler/icons-react';
 import type { Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { renderRule } from '../../../engine/logic/print.ts';
+import { renderRule } from '../../../engine/language/print.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';

@@ -1,5 +1,5 @@
 /** Lays the graph out away from the main thread. */
-import '../../no-eval.ts';
+import '../../ui/no-eval.ts';
 import { layOut, type LayoutAnswer, type LayoutRequest } from './graph-layout.ts';
 
 self.onmessage = (event: MessageEvent<LayoutRequest>) => {

@@ -8,7 +8,7 @@ import { Button } from '@mantine/core';
 import { IconSchool } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
-import { renderRule } from '../../../engine/logic/print.ts';
+import { renderRule } from '../../../engine/language/print.ts';
 import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
 import { invalidate, topics } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';

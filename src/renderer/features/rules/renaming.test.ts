@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { parseRule } from '../../../engine/logic/parse.ts';
+import { parseRule } from '../../../engine/language/parse.ts';
 import { nameProblem, renamedRules, writesOf } from './renaming.ts';
 
 const from = { name: 'p', arity: 1 };

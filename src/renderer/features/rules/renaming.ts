@@ -14,8 +14,8 @@ import {
   type Rule,
 } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { renderRule } from '../../../engine/logic/print.ts';
-import { isAggregate, isBuiltin } from '../../../engine/logic/terms.ts';
+import { renderRule } from '../../../engine/language/print.ts';
+import { isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import type { TransactionWrite } from '../../api/transaction.ts';
 

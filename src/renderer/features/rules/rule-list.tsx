@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { keyOf } from '../../api/live.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRules, useWrite } from '../../api/queries.ts';

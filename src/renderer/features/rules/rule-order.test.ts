@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { parseRule } from '../../../engine/logic/parse.ts';
+import { parseRule } from '../../../engine/language/parse.ts';
 import { nextRuleSort, rulesInOrder, ruleSortOf } from './rule-order.ts';
 
 function rule(text: string, name: string | null, fired: number): StoredRule {

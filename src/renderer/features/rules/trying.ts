@@ -1,7 +1,7 @@
 /** What a text of the editor would add and take away: the request of it, and its answer as lines. */
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
-import { ruleProblems } from '../../../engine/logic/check.ts';
-import { renderRule } from '../../../engine/logic/print.ts';
+import { ruleProblems } from '../../../engine/language/check.ts';
+import { renderRule } from '../../../engine/language/print.ts';
 import { type Lesson, lessonOf } from './teaching.ts';
 
 /** What is tried: a text, in place of a stored rule or beside all there is. */

@@ -5,7 +5,7 @@
  * different versions is a conflict; with one, only what both changed since. What comes of it is worked out here.
  */
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import type { RowFilter } from './scopes-search.ts';
 
 export type DifferingField = ScopeDiff['modified'][number]['fields'][number];

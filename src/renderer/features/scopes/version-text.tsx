@@ -1,6 +1,6 @@
 /** A fact as it stands in one scope, in one line: the atom, and of the rest what differs or is said at all. */
 import type { ScopeFact } from '../../../engine/contract/scopes.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatValidity } from '../../ui/format.ts';
 import type { DifferingField, MergeRow } from './merge-rows.ts';

@@ -1,6 +1,6 @@
 /** A rule over its lines, with the conclusion or the premise marked at which an event stands. */
 import { IconArrowNarrowRight, IconCheck } from '@tabler/icons-react';
-import { renderAtom, renderLiteral } from '../../../engine/logic/print.ts';
+import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { RuleLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';

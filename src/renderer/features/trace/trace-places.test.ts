@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRule } from '../../../engine/logic/parse.ts';
+import { parseRule } from '../../../engine/language/parse.ts';
 import { TracePlaces } from './trace-places.ts';
 import type { TraceEvent } from './trace-rows.ts';
 

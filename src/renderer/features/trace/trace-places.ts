@@ -7,14 +7,14 @@
  */
 import type { Atom, Literal, Rule } from '../../../engine/contract/language.ts';
 import type { Trace } from '../../../engine/contract/explanation.ts';
-import { parseBody, parseRule } from '../../../engine/logic/parse.ts';
+import { parseBody, parseRule } from '../../../engine/language/parse.ts';
 import {
   isAggregate,
   isBuiltin,
   isNamedVariable,
   relationOf,
   wildcard,
-} from '../../../engine/logic/terms.ts';
+} from '../../../engine/language/terms.ts';
 import type { TraceEvent } from './trace-rows.ts';
 
 export interface RulePlace {

@@ -6,8 +6,8 @@
 import { importedFactSchema, importedRuleSchema } from '../../../engine/contract/transfer.ts';
 import { isBuiltinName, maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
 import { validate } from '../../../engine/contract/validation.ts';
-import { parseProgram } from '../../../engine/logic/parse.ts';
-import { renderAtom, renderRule } from '../../../engine/logic/print.ts';
+import { parseProgram } from '../../../engine/language/parse.ts';
+import { renderAtom, renderRule } from '../../../engine/language/print.ts';
 import { type DelimitedRecord, recordsOf, type Separator } from '../../api/delimited.ts';
 import type { ImportFormat } from './formats.ts';
 import { factOf, type Mapping, mappedRecord } from './mapping.ts';

@@ -1,5 +1,5 @@
 /** Maps the columns of a table away from the main thread, so that a file of any size freezes nothing. */
-import '../../no-eval.ts';
+import '../../ui/no-eval.ts';
 import type { Mapping } from './mapping.ts';
 import { TableTransformer, type Transformed } from './transform.ts';
 

@@ -4,8 +4,8 @@
  * Nothing is sent that cannot be read whole: every problem names the field it is in and its place there.
  */
 import type { Atom } from '../../../engine/contract/language.ts';
-import { parseProgram } from '../../../engine/logic/parse.ts';
-import { renderRule } from '../../../engine/logic/print.ts';
+import { parseProgram } from '../../../engine/language/parse.ts';
+import { renderRule } from '../../../engine/language/print.ts';
 import { mostProblems, readPatterns } from '../../api/question-text.ts';
 import type { ScopeChoice } from '../../api/space.ts';
 import { scopeFieldsOf } from '../../api/space.ts';

@@ -4,7 +4,7 @@ import { IconCheck, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
-import { renderAtom } from '../../../engine/logic/print.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { Bindings } from '../../ui/bindings.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';

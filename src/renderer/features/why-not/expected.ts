@@ -3,9 +3,9 @@
  * one value a variable; of several conditions one is chosen.
  */
 import type { Atom } from '../../../engine/contract/language.ts';
-import { parseBody } from '../../../engine/logic/parse.ts';
-import { renderAtom } from '../../../engine/logic/print.ts';
-import { isNamedVariable, isPositiveAtom } from '../../../engine/logic/terms.ts';
+import { parseBody } from '../../../engine/language/parse.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
+import { isNamedVariable, isPositiveAtom } from '../../../engine/language/terms.ts';
 import { isVariable } from '../../../engine/contract/language.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 

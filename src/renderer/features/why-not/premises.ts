@@ -8,9 +8,9 @@
 import type { Atom, Literal } from '../../../engine/contract/language.ts';
 import { isVariable } from '../../../engine/contract/language.ts';
 import type { WhyNot } from '../../../engine/contract/explanation.ts';
-import { parseBody, parseRule } from '../../../engine/logic/parse.ts';
-import { renderLiteral } from '../../../engine/logic/print.ts';
-import { isAbsence, isAggregate, isBuiltin } from '../../../engine/logic/terms.ts';
+import { parseBody, parseRule } from '../../../engine/language/parse.ts';
+import { renderLiteral } from '../../../engine/language/print.ts';
+import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 
 export type Attempt = WhyNot['attempts'][number];
 

@@ -1,0 +1,259 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
+import { factToStore } from './prepare-facts.ts';
+import { apply } from '../state/apply.ts';
+import type { Operation } from '../state/operation.ts';
+import { State } from '../state/state.ts';
+import { type Log, openLog } from '../log/log.ts';
+import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';
+import { factInput, refusal, startTime, testCaller } from '../testing/engine-fixtures.ts';
+import { allRecords, logOptions, logRecord } from '../testing/log-fixtures.ts';
+import { type Write, WriteLane } from './commit-pipeline.ts';
+
+interface Bench {
+  readonly lane: WriteLane;
+  readonly state: State;
+  readonly log: Log;
+  readonly clock: ManualClock;
+  readonly backend: CrashBackend;
+  /** The names that were told, in the order in which they were applied. */
+  readonly applied: string[];
+}
+
+/** A lane with the database `default` over a log on a disk that can fail. */
+async function bench(): Promise<Bench> {
+  const backend = crashBackend();
+  const { log } = await openLog(backend, logOptions());
+  onTestFinished(() => log.close());
+  const state = new State();
+  const first = { ...logRecord(1, { kind: 'createDatabase', name: 'default' }), time: startTime };
+  await log.append([first], () => void apply(state, first));
+  const clock = new ManualClock(startTime);
+  const applied: string[] = [];
+  const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const lane = new WriteLane(state, log, clock, pause, {
+    applying: () => {},
+    applied: (record) => {
+      const operation = record.operation as Operation;
+      if (operation.kind === 'assert') applied.push(operation.facts.map((fact) => fact.args[0]).join(' '));
+    },
+  });
+  return { lane, state, log, clock, backend, applied };
+}
+
+function tell(name: string, changes: Partial<Write> = {}): Write {
+  const facts = [factToStore(factInput(`p(${name})`), startTime)];
+  const operation: Operation = { kind: 'assert', tenant: 't', facts };
+  return { caller: testCaller(), database: 'default', operation, ...changes };
+}
+
+/** A promise that can be looked at. */
+function watched(promise: Promise<unknown>): { readonly isSettled: () => boolean } {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  return { isSettled: () => isSettled };
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
+
+test('writes are applied, and stand in the log, in the order in which they were asked for', async () => {
+  const { lane, log, applied } = await bench();
+  const reports = await Promise.all(names(200).map((name) => lane.write(tell(name))));
+  expect(applied).toEqual(names(200));
+  expect(reports.map((report) => report.generation)).toEqual(names(200).map((_, index) => index + 1));
+  const logged = (await allRecords(log)).slice(1).map(({ operation }) => operation as Operation);
+  expect(logged.map((each) => (each.kind === 'assert' ? each.facts[0]?.args[0] : null))).toEqual(names(200));
+});
+
+test('writes that cannot fail on the state share a commit', async () => {
+  const { lane, log } = await bench();
+  const before = log.statistics().commits;
+  await Promise.all(names(200).map((name) => lane.write(tell(name))));
+  expect(log.statistics().commits - before).toBeLessThan(200);
+});
+
+test('a write is answered after it is applied, and applied after it is durable', async () => {
+  const { lane, log, applied } = await bench();
+  const lastAtApply: number[] = [];
+  const before = (): void => void lastAtApply.push(log.lastSequence);
+  await lane.write(tell('a', { before }));
+  expect(lastAtApply).toEqual([2]);
+  expect(applied).toEqual(['a']);
+});
+
+test('a write that can fail on the state is checked when all before it are applied, and before all after it', async () => {
+  const { lane, applied } = await bench();
+  const seen: string[] = [];
+  const check = (): void => void seen.push(applied.join(' '));
+  await Promise.all([
+    lane.write(tell('a')),
+    lane.write(tell('b')),
+    lane.write(tell('c', { check })),
+    lane.write(tell('d')),
+    lane.write(tell('e', { check })),
+    lane.write(tell('f', { check })),
+    lane.write(tell('g')),
+  ]);
+  expect(seen).toEqual(['a b', 'a b c d', 'a b c d e']);
+  expect(applied).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+});
+
+test('of two writes that stand against each other the second is refused', async () => {
+  const { lane, applied, log } = await bench();
+  const check = (): void => {
+    if (applied.length > 0) throw new EngineError('Conflict', 'somebody was first');
+  };
+  const outcomes = await Promise.allSettled(names(5).map((name) => lane.write(tell(name, { check }))));
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', ...Array(4).fill('rejected')]);
+  expect(applied).toEqual(['n0']);
+  expect(log.lastSequence).toBe(2);
+});
+
+test('a refused write leaves nothing in the log, and those behind it go on', async () => {
+  const { lane, applied, log } = await bench();
+  const check = (): void => {
+    throw new EngineError('RuleNotFound', 'gone');
+  };
+  const [refused, ...others] = [
+    lane.write(tell('a', { check })),
+    lane.write(tell('b')),
+    lane.write(tell('c')),
+  ];
+  expect((await refusal(refused as Promise<unknown>)).code).toBe('RuleNotFound');
+  await Promise.all(others);
+  expect(applied).toEqual(['b', 'c']);
+  expect(log.lastSequence).toBe(3);
+});
+
+test('a write to a database that is not there is refused', async () => {
+  const { lane } = await bench();
+  expect((await refusal(lane.write(tell('a', { database: 'nowhere' })))).code).toBe('DatabaseNotFound');
+  expect((await lane.write(tell('b'))).generation).toBe(1);
+});
+
+test('a write that the disk has no room for is not applied, and later ones are', async () => {
+  const { lane, backend, applied, state } = await bench();
+  backend.faults = (step) => (step === 'write' ? { code: 'ENOSPC', written: 10 } : null);
+  const failed = await Promise.allSettled(names(3).map((name) => lane.write(tell(name))));
+  expect(failed.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+  expect((await refusal(lane.write(tell('x', { check: () => {} })))).code).toBe('StorageUnavailable');
+  expect(applied).toEqual([]);
+  expect(state.sequence).toBe(1);
+  backend.faults = () => null;
+  const { generation } = await lane.write(tell('y', { check: () => {} }));
+  expect(generation).toBe(1);
+  expect((await lane.write(tell('z'))).generation).toBe(2);
+  expect(applied).toEqual(['y', 'z']);
+});
+
+test('after a failed sync nothing more is written', async () => {
+  const { lane, backend, applied } = await bench();
+  backend.faults = (step) => (step === 'sync' ? { code: 'EIO' } : null);
+  expect((await refusal(lane.write(tell('a')))).code).toBe('StorageUnavailable');
+  backend.faults = () => null;
+  expect((await refusal(lane.write(tell('b')))).code).toBe('StorageUnavailable');
+  expect((await refusal(lane.write(tell('c', { check: () => {} })))).code).toBe('StorageUnavailable');
+  expect(applied).toEqual([]);
+});
+
+test('stamps never go back, whatever the clock does', async () => {
+  const { lane, clock, log, state } = await bench();
+  for (const time of [startTime + 10, startTime + 5, startTime - 1000, startTime + 7, startTime + 11]) {
+    clock.set(time);
+    await lane.write(tell(`n${time}`));
+  }
+  const times = (await allRecords(log)).map((record) => record.time - startTime);
+  expect(times).toEqual([0, 10, 10, 10, 10, 11]);
+  expect(state.time).toBe(startTime + 11);
+});
+
+test('what looks at the state before a write looks in the turn of the write, at the state without it', async () => {
+  const { lane, state, applied } = await bench();
+  const seen: unknown[] = [];
+  const before = (time: number): void => {
+    seen.push([time, state.sequence, applied.join(' ')]);
+  };
+  await Promise.all([lane.write(tell('a')), lane.write(tell('b', { before })), lane.write(tell('c'))]);
+  expect(seen).toEqual([[startTime, 2, 'a']]);
+});
+
+test('what is durable is applied even where looking at the state before it fails', async () => {
+  const { lane, applied } = await bench();
+  const before = (): void => {
+    throw new Error('a bug beside it');
+  };
+  await expect(lane.write(tell('a', { before }))).rejects.toThrow('a bug beside it');
+  await lane.write(tell('b'));
+  expect(applied).toEqual(['a', 'b']);
+});
+
+test('closing waits for what is under way and refuses what comes later', async () => {
+  const { lane, applied } = await bench();
+  const written = lane.write(tell('a'));
+  // The write is sealed a few microtasks after it was asked for.
+  await new Promise((resolve) => void setImmediate(resolve));
+  const closed = lane.close();
+  const later = lane.write(tell('b'));
+  expect((await refusal(later)).code).toBe('NotReady');
+  await Promise.all([written, closed]);
+  expect(applied).toEqual(['a']);
+});
+
+test('a barrier that waits for a slow disk holds back what comes after it', async () => {
+  const { lane, applied } = await bench();
+  const first = lane.write(tell('a'));
+  const barrier = lane.write(tell('b', { check: () => expect(applied).toEqual(['a']) }));
+  const later = watched(lane.write(tell('c')));
+  await first;
+  expect(later.isSettled()).toBe(false);
+  await barrier;
+  await lane.write(tell('d'));
+  expect(later.isSettled()).toBe(true);
+  expect(applied).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('a write that is decided in the barrier sees what was written before it, and nothing is sealed meanwhile', async () => {
+  const { lane, state, applied } = await bench();
+  const seen: string[][] = [];
+  const before = names(20).map((name) => lane.write(tell(name)));
+  const decided = lane.write({
+    ...tell('x'),
+    operation: async () => {
+      seen.push([...applied]);
+      await new Promise((resolve) => void setTimeout(resolve, 5));
+      seen.push([...applied]);
+      const { operation } = tell('decided');
+      return typeof operation === 'function' ? null : { operation };
+    },
+  });
+  const after = lane.write(tell('after'));
+  await Promise.all([...before, decided, after]);
+  expect(seen).toEqual([names(20), names(20)]);
+  expect(applied).toEqual([...names(20), 'decided', 'after']);
+  expect(state.databases.get('default')?.generation).toBe(22);
+});
+
+test('a write that turns out to have nothing to write logs nothing, and answers with the generation', async () => {
+  const { lane, log } = await bench();
+  await lane.write(tell('first'));
+  const { records } = log.statistics();
+  const report = await lane.write({ ...tell('x'), operation: async () => null });
+  expect(report).toMatchObject({
+    generation: 1,
+    outcome: { kind: 'nothing', generation: 1 },
+    isRepeated: false,
+  });
+  expect(log.statistics().records).toBe(records);
+  expect(await lane.write(tell('last'))).toMatchObject({ generation: 2 });
+});
+
+test('a decision that is refused is the answer, and later writes go on', async () => {
+  const { lane } = await bench();
+  const operation = () => Promise.reject(new EngineError('FactNotFound', 'no such fact'));
+  expect((await refusal(lane.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');
+  expect(await lane.write(tell('last'))).toMatchObject({ generation: 1 });
+});

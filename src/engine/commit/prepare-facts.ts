@@ -1,0 +1,139 @@
+import { EngineError, invalid } from '../base/errors.ts';
+import type { FactInput } from '../contract/facts.ts';
+import {
+  type Bounds,
+  boundsAfter,
+  type FactIdentity,
+  type FactPattern,
+  type FactStore,
+  type FactToStore,
+  openBounds,
+} from '../store/fact-store.ts';
+import { renderAtom } from '../language/print.ts';
+
+/** From a fact as a client gives it to one as it is logged: times resolved, only what was given. */
+export function factToStore(input: FactInput, now: number): FactToStore {
+  const { predicate, args, truthVal, scope, validFrom, metadata } = input;
+  const validUntil = endOf(input, now);
+  if (validFrom === null && validUntil === null && metadata === null)
+    return { predicate, args, truthVal, scope };
+  return {
+    predicate,
+    args,
+    truthVal,
+    scope,
+    ...(validFrom === null ? {} : { validFrom }),
+    ...(validUntil === null ? {} : { validUntil }),
+    ...(metadata === null ? {} : { metadata }),
+  };
+}
+
+/** The end of validity that is asked for: the earlier of `validUntil` and now + `ttl`. */
+function endOf(input: FactInput, now: number): number | 'never' | null {
+  const { ttl, validUntil } = input;
+  if (ttl === null) return validUntil;
+  const end = now + ttl;
+  return typeof validUntil === 'number' ? Math.min(validUntil, end) : end;
+}
+
+/** True where the fact says something of its validity. */
+export function givesValidity(fact: FactToStore): boolean {
+  return fact.validFrom !== undefined || fact.validUntil !== undefined;
+}
+
+/** True where whether the validity is well-formed depends on what is stored: one bound is given and the other kept. */
+export function dependsOnStored(fact: FactToStore): boolean {
+  return (typeof fact.validFrom === 'number') !== (typeof fact.validUntil === 'number') && !clears(fact);
+}
+
+function clears(fact: FactToStore): boolean {
+  return fact.validFrom === 'always' || fact.validUntil === 'never';
+}
+
+/**
+ * Refuses a validity that ends before it begins: as far as the fact itself gives both bounds, or with what is stored
+ * in place of what it does not give.
+ */
+export function checkValidity(fact: FactToStore, path: string, stored: Bounds = openBounds): void {
+  refuseReversed(boundsAfter(fact, stored), path);
+}
+
+/**
+ * Refuses a validity that ends before it begins, with what is stored in place of what is not given: each fact, one
+ * after the other, as it would be stored after those before it.
+ */
+export class ValidityCheck {
+  readonly #facts: FactStore | null;
+  readonly #time: number;
+  readonly #earlier = new Map<string, Bounds>();
+
+  /** `facts` is null where the tenant has none yet. */
+  constructor(facts: FactStore | null, time: number) {
+    this.#facts = facts;
+    this.#time = time;
+  }
+
+  check(fact: FactToStore, path: string): void {
+    const identity = JSON.stringify([fact.predicate, fact.truthVal, fact.scope, ...fact.args]);
+    const stored = this.#earlier.get(identity) ?? this.#facts?.boundsOf(fact, this.#time) ?? openBounds;
+    const bounds = boundsAfter(fact, stored.until > this.#time ? stored : openBounds);
+    refuseReversed(bounds, path);
+    this.#earlier.set(identity, bounds);
+  }
+}
+
+function refuseReversed(bounds: Bounds, path: string): void {
+  if (bounds.until <= bounds.from)
+    throw invalid(
+      `${path}validUntil`,
+      'validity ends after it begins: give a validUntil later than validFrom',
+    );
+}
+
+/** Refuses where exactly this fact was changed after the generation. */
+export function checkUnchanged(facts: FactStore | null, fact: FactIdentity, generation: number): void {
+  const changedAt = facts?.changedAt(fact.predicate, fact.args, fact.truthVal, fact.scope) ?? 0;
+  if (changedAt <= generation) return;
+  throw changedSince({ ...fact, negated: !fact.truthVal }, changedAt, generation);
+}
+
+/**
+ * Refuses where a fact that matches and is stored now, in generation and time as given, was changed after the generation.
+ * A fact that is named, without variables, was changed also where it has been retracted since; where it is not stored and
+ * may have been forgotten, by the latest generation that can have retracted it.
+ */
+export function checkNoneChanged(
+  facts: FactStore | null,
+  pattern: FactPattern,
+  generation: number,
+  now: { readonly generation: number; readonly time: number },
+): void {
+  if (facts === null) return;
+  const { predicate, args, truthVal } = pattern;
+  let isStored = false;
+  for (const fact of facts.match(pattern, now.generation, now.time, true)) {
+    isStored = true;
+    if ((fact.relation.birth[fact.row] as number) > generation)
+      checkUnchanged(facts, facts.identityOf(fact), generation);
+  }
+  if (args.some((term) => term.startsWith('?'))) return;
+  for (const fact of facts.matchChanged(pattern, generation))
+    checkUnchanged(facts, facts.identityOf(fact), generation);
+  if (isStored) return;
+  for (const negated of truthVal === null ? [false, true] : [!truthVal]) {
+    const forgotten = facts.forgottenOf(predicate, args.length, negated);
+    if (forgotten > generation) throw changedSince({ predicate, args, negated }, forgotten, generation);
+  }
+}
+
+function changedSince(
+  { predicate, args, negated }: { predicate: string; args: readonly string[]; negated: boolean },
+  changedAt: number,
+  generation: number,
+): EngineError {
+  const atom = renderAtom({ predicate, args: [...args], negated });
+  return new EngineError(
+    'Conflict',
+    `${atom} was changed in generation ${changedAt}, after ${generation}: read it again and repeat the write`,
+  );
+}

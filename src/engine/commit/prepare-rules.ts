@@ -1,0 +1,134 @@
+import { assert } from '../base/assert.ts';
+import type { Caller } from '../base/caller.ts';
+import { EngineError, invalid } from '../base/errors.ts';
+import type { Literal, Rule } from '../contract/language.ts';
+import type { RuleInput, RuleOutcome, StoredRule } from '../contract/rules.ts';
+import type { KeptRule, RuleStore } from '../store/rule-store.ts';
+import { checkRule } from '../language/check.ts';
+import { ruleIdentity } from '../language/identity.ts';
+import { parseRule } from '../language/parse.ts';
+import { checkStratified, dependenciesOf } from '../language/stratify.ts';
+import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
+import type { RuleOperation, RuleToKeep } from '../state/operation.ts';
+import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import type { Tallies } from '../datalog/model/rule-tallies.ts';
+
+/**
+ * The rule that is to be kept, parsed and checked by itself. `path` is where it stands in the request, with a full
+ * stop at the end unless that is everywhere.
+ */
+export function ruleToKeep(input: RuleInput, path = ''): RuleToKeep {
+  const { scope, name, description, enabled } = input;
+  return { rule: ruleOf(input, path), scope, name, description, enabled };
+}
+
+function ruleOf(input: RuleInput, path: string): Rule | null {
+  let rule: Rule;
+  if (input.text !== null) rule = parseRule(input.text, `${path}text`);
+  else if (input.head === null || input.body === null) return null;
+  else rule = { head: input.head, body: input.body };
+  if (rule.body.length > 256) throw invalid(`${path}body`, 'a body has at most 256 literals');
+  checkRule(rule, path);
+  return rule;
+}
+
+/**
+ * Refuses a rule with which the rules of the database could not be stratified any more: 422 that names the cycle.
+ * `replaced` is the rule in whose place it comes, null where it is one more.
+ */
+export function checkFits(rules: RuleStore, rule: Rule, scope: string | null, replaced: string | null): void {
+  if (rules.surelyFits(rule)) return;
+  const read = dependenciesOf(rule.body).map(({ relation }) => relation);
+  // The others fit together already: a cycle that must not be goes through this rule.
+  const others = rules.around(relationOf(rule.head), read).filter(({ id }) => id !== replaced);
+  // Without default negation and aggregates there is nothing to be ordered.
+  if (![rule, ...others.map((kept) => kept.rule)].some(({ body }) => body.some(mustWait))) return;
+  checkStratified([...others, { rule, scope, id: 'this rule' }], scope);
+}
+
+function mustWait(literal: Literal): boolean {
+  return isAggregate(literal) || isAbsence(literal);
+}
+
+/** The rule with this id. Refused where the database has none. */
+export function requireRule(
+  database: { readonly name: string; readonly rules: RuleStore },
+  id: string,
+): KeptRule {
+  const kept = database.rules.get(id);
+  if (kept === null)
+    throw new EngineError('RuleNotFound', `there is no rule ${id} in the database ${database.name}`);
+  return kept;
+}
+
+/** Refuses to put a rule in the place of the one with this id where another is the same, or where it does not fit. */
+function checkReplaces(rules: RuleStore, rule: Rule, scope: string | null, id: string): void {
+  const other = rules.same(ruleIdentity(rule), scope);
+  if (other !== null && other.id !== id)
+    throw new EngineError(
+      'Conflict',
+      `rule ${other.id} is the same: ${other.text}. Change or delete that one`,
+    );
+  checkFits(rules, rule, scope, id);
+}
+
+/** Refuses what the rules of the database do not allow. */
+export function checkRuleOperation(
+  database: { readonly name: string; readonly rules: RuleStore },
+  operation: RuleOperation,
+): void {
+  const { rules } = database;
+  if (operation.kind !== 'teach') requireRule(database, operation.id);
+  if (operation.kind === 'forgetRule' || operation.rule.rule === null) return;
+  const { rule, scope } = operation.rule;
+  if (operation.kind === 'teach') checkFits(rules, rule, scope, null);
+  else checkReplaces(rules, rule, scope, operation.id);
+}
+
+/** True where the rule as it is now concludes what it concluded before; null: it is no more. */
+export function countsAlike(before: KeptRule, now: KeptRule | null): boolean {
+  return (
+    now !== null && before.rule === now.rule && before.scope === now.scope && before.enabled === now.enabled
+  );
+}
+
+/** The entity tag of a rule as it is, a strong validator: it names the rule and the generation that last changed it. */
+export function etagOf({ id, changedIn }: Pick<KeptRule, 'id' | 'changedIn'>): string {
+  return `"${id}-${changedIn}"`;
+}
+
+/** Refuses with PreconditionFailed where the caller wants the rule as it no longer is. */
+export function requireMatch({ ifMatch }: Caller, kept: KeptRule): void {
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch.includes(etagOf(kept))) return;
+  throw new EngineError(
+    'PreconditionFailed',
+    `rule ${kept.id} was changed in generation ${kept.changedIn} and is ${etagOf(kept)} now: read it again and repeat the write`,
+  );
+}
+
+/** The rule as it is listed. `tallies` tell how often rules concluded something new. */
+export function storedRule(kept: KeptRule, tallies: Tallies): StoredRule {
+  const { id, text, rule, scope, name, description, enabled, createdAt } = kept;
+  const { head, body } = rule;
+  const fired = tallies.get(id)?.fired ?? 0;
+  return {
+    id,
+    text,
+    head,
+    body,
+    scope,
+    name,
+    description,
+    enabled,
+    createdAt,
+    etag: etagOf(kept),
+    fired,
+  };
+}
+
+/** The answer to a write of a rule. */
+export function ruleOutcome(outcome: Outcome): RuleOutcome {
+  const { id, rule, status, changedIn, generation } = outcomeAs(outcome, 'rule');
+  assert(status !== 'retracted', 'a rule was written');
+  return { status, rule, id, etag: etagOf({ id, changedIn }), generation };
+}

@@ -1,0 +1,227 @@
+import { BitRows, bytesToTry, type Course, Edges, noWords, or, set, type Words } from './bitset-relation.ts';
+import type { Derived } from '../model/derived.ts';
+
+/**
+ * The closure of a base by a step, one row of bits for each source.
+ *
+ * The step is a graph. Its strongly connected components are taken in topological order, what follows first, and
+ * each gets the bits of its own nodes and of those that its edges lead to, a word at a time; all nodes of a component
+ * share one row, and so do sources whose base leads to that component alone. It is worked out as a whole each time: that
+ * costs words for edges, not for conclusions.
+ */
+
+/** Before the base: to what leads there. Behind it: to what it leads to. */
+export type Side = 'before' | 'behind';
+
+/** So many sources are looked at to see how many targets one has. */
+const samples = 32;
+/** A source has at least this part of all targets where the rows are many. */
+const leastPart = 1 / 16;
+
+/** Less than this part of all sources is put into the rows as they are. */
+const patchPart = 4;
+
+/** The strongly connected components of the step: the number of each node's, and the row of each. */
+interface Components {
+  readonly of: Int32Array;
+  readonly rows: readonly Words[];
+}
+
+export class BitClosure extends BitRows {
+  protected readonly edges: readonly Edges[];
+  readonly #side: Side;
+  readonly #base: Edges;
+  readonly #step: Edges;
+  /** Where rows lead behind the base: kept while the step does not change. */
+  #components: Components | null = null;
+
+  /** Both relations have two arguments and outlive this; their rows are never renumbered. */
+  constructor(side: Side, base: Derived, step: Derived) {
+    super();
+    this.#side = side;
+    const nodes = side === 'behind' ? this.targets : this.sources;
+    this.#base = new Edges(base, [this.sources, this.targets]);
+    this.#step = new Edges(step, [nodes, nodes]);
+    this.edges = [this.#base, this.#step];
+  }
+
+  override isWorthBeginning(): boolean | Course<boolean> {
+    return this.#mostRows() * this.width <= bytesToTry || this.#isDense();
+  }
+
+  /** No more rows will be made. */
+  #mostRows(): number {
+    const nodes = this.#step.start.length - 1;
+    if (this.#side === 'before') return nodes;
+    const { start } = this.#base;
+    let several = 0;
+    for (let source = 0; source < this.sources.count; source++)
+      if ((start[source + 1] as number) - (start[source] as number) > 1) several++;
+    return nodes + several;
+  }
+
+  /** True where a source has a good part of all targets on average, by some that are looked at. */
+  *#isDense(): Course<boolean> {
+    const sources = this.sources.count;
+    const step = Math.max(1, Math.ceil(sources / samples));
+    const wanted = Math.ceil(sources / step) * this.targets.count * leastPart;
+    let reached = 0;
+    for (let source = 0; source < sources && reached < wanted; source += step)
+      reached += yield* this.#reachOf(source);
+    return reached >= wanted;
+  }
+
+  /** How many targets a source has, by going along the edges. */
+  *#reachOf(source: number): Course<number> {
+    const base = this.#base;
+    const step = this.#step;
+    const nodes = new Uint8Array(step.start.length);
+    const targets = this.#side === 'behind' ? nodes : new Uint8Array(this.targets.count);
+    const open: number[] = [];
+    let [count, walked] = [0, 0];
+    const visit = (node: number): void => {
+      if (nodes[node] !== 0) return;
+      nodes[node] = 1;
+      open.push(node);
+    };
+    const meet = (target: number): void => {
+      if (targets[target] === 0) count++;
+      if (this.#side === 'behind') visit(target);
+      else targets[target] = 1;
+    };
+    const meetBase = (of: number): void => {
+      for (let at = base.start[of] as number; at < (base.start[of + 1] as number); at++)
+        meet(base.to[at] as number);
+    };
+    if (this.#side === 'behind') meetBase(source);
+    else visit(source);
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (this.#side === 'before') meetBase(node);
+      const end = step.start[node + 1] as number;
+      for (let at = step.start[node] as number; at < end; at++)
+        if (this.#side === 'behind') meet(step.to[at] as number);
+        else visit(step.to[at] as number);
+      if (++walked % 1024 === 0) yield;
+    }
+    return count;
+  }
+
+  protected override isPatched(): boolean {
+    const { changed } = this.#base;
+    return (
+      this.#side === 'behind' &&
+      this.#components !== null &&
+      this.#components.of.length === this.targets.count &&
+      this.#step.changed.length === 0 &&
+      changed.length * patchPart < this.sources.count
+    );
+  }
+
+  protected override *deriveRows(): Course<readonly Words[]> {
+    const components = this.#components;
+    if (components !== null && this.isPatched()) return yield* this.#patch(components);
+    const found = yield* this.#findComponents();
+    const { of, rows } = found;
+    const next: Words[] = [];
+    if (this.#side === 'before') for (const number of of) next.push(rows[number] as Words);
+    else {
+      this.#components = found;
+      const { start, to } = this.#base;
+      for (let source = 0; source < this.sources.count; source++) {
+        if (this.isMomentOver(1)) yield;
+        next.push(this.#behind(to, start[source] as number, start[source + 1] as number, found));
+      }
+    }
+    return next;
+  }
+
+  /** The rows as they are, but for sources whose base has changed. */
+  *#patch(components: Components): Course<readonly Words[]> {
+    const next = this.goOnFromRows();
+    for (const row of this.#base.changed) {
+      const source = this.#base.numberOf(row, 0);
+      const nodes = [...this.#base.otherSides(source)];
+      next[source] = this.#behind(nodes, 0, nodes.length, components);
+      if (this.isMomentOver(this.width)) yield;
+    }
+    return next;
+  }
+
+  /** All that the nodes from `start` to `end` lead to: the row of a component where that is all. */
+  #behind(nodes: ArrayLike<number>, start: number, end: number, { of, rows }: Components): Words {
+    let words: Words | null = null;
+    let isOwn = false;
+    for (let at = start; at < end; at++) {
+      const row = rows[of[nodes[at] as number] as number] as Words;
+      if (words === null) words = row;
+      else if (row !== words) {
+        if (!isOwn) words = this.copy(words);
+        isOwn = true;
+        or(words, row);
+      }
+    }
+    return words ?? noWords;
+  }
+
+  /** The strongly connected components of the step by node, and the row of each: Tarjan's algorithm, no recursion. */
+  *#findComponents(): Course<Components> {
+    const { start, to } = this.#step;
+    const nodes = start.length - 1;
+    const of = new Int32Array(nodes).fill(-1);
+    // 1 + the place in the order of finding, 0 for what was not found; and the least such place that is reached.
+    const order = new Int32Array(nodes);
+    const low = new Int32Array(nodes);
+    const next = start.slice();
+    const rows: Words[] = [];
+    const open: number[] = [];
+    const path: number[] = [];
+    let found = 0;
+    for (let root = 0; root < nodes; root++) {
+      if (order[root] === 0) path.push(root);
+      while (path.length > 0) {
+        const node = path[path.length - 1] as number;
+        if (order[node] === 0) {
+          order[node] = low[node] = ++found;
+          open.push(node);
+        }
+        const at = next[node] as number;
+        if (at < (start[node + 1] as number)) {
+          next[node] = at + 1;
+          const other = to[at] as number;
+          if (order[other] === 0) path.push(other);
+          else if (of[other] === -1) low[node] = Math.min(low[node] as number, order[other] as number);
+          continue;
+        }
+        path.pop();
+        const parent = path[path.length - 1];
+        if (parent !== undefined) low[parent] = Math.min(low[parent] as number, low[node] as number);
+        if (low[node] !== order[node]) continue;
+        const members = open.splice(open.lastIndexOf(node));
+        for (const member of members) of[member] = rows.length;
+        rows.push(yield* this.#component(members, of, rows));
+      }
+    }
+    return { of, rows };
+  }
+
+  /** The row of a component: what its members have themselves, and the rows that their edges lead to. */
+  *#component(members: readonly number[], of: Int32Array, rows: readonly Words[]): Course<Words> {
+    const { start, to } = this.#step;
+    const base = this.#base;
+    const words = this.copy(noWords);
+    for (const member of members) {
+      if (this.#side === 'behind') set(words, member);
+      else
+        for (let at = base.start[member] as number; at < (base.start[member + 1] as number); at++)
+          set(words, base.to[at] as number);
+      const end = start[member + 1] as number;
+      for (let at = start[member] as number; at < end; at++) {
+        const row = rows[of[to[at] as number] as number];
+        if (row === undefined) continue;
+        or(words, row);
+        if (this.isMomentOver(words.length)) yield;
+      }
+    }
+    return words;
+  }
+}

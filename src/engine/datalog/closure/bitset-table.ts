@@ -1,0 +1,163 @@
+import { assert, present } from '../../base/assert.ts';
+import { Tuples } from '../../store/tuples.ts';
+import { type BitRows, bitOf, type Course, noWords, type Words } from './bitset-relation.ts';
+import { type Consumer, type Derived, kill, phases, type Work } from '../model/derived.ts';
+import type { Tally } from '../model/rule-tallies.ts';
+
+/**
+ * The rows of a table that is worked out as rows of bits: a closure, or recursion at both ends.
+ *
+ * It is a join that a relation of one row starts, at the table's level and above what the bits are worked out from: when
+ * that has come to rest for the first time, and whenever upkeep has changed it. The first time the pairs become the rows
+ * of the table as they are. Later what the bits gained and lost is put in and killed row by row, so that all that reads
+ * the table hears of exactly that. No row has a justification: it is there where its bit is.
+ */
+export interface BitTableParts {
+  /** What works the rows out, made where there are none. */
+  readonly make: () => BitRows;
+  readonly base: Derived;
+  /** The rows of the table. */
+  readonly target: Derived;
+  readonly work: Work;
+  /** Of the rule that recurs. */
+  readonly tally: Tally | null;
+  /** To be called where a source has too few targets for rows of bits: then this is done. */
+  readonly onSparse: () => void;
+}
+
+/** What a pair takes in columns: bits that take more are not worth it. */
+const bytesOfPair = 8;
+const fewBytes = 1_000_000;
+
+export class BitTable implements Consumer {
+  readonly isIdle = false;
+  matches = 0;
+  readonly #parts: BitTableParts;
+  #closure: BitRows | null = null;
+  #course: Course<void> | null = null;
+
+  constructor(parts: BitTableParts) {
+    this.#parts = parts;
+  }
+
+  /** What is held beside the rows of the table. */
+  get bytes(): number {
+    return this.#closure === null ? 0 : this.#closure.bytes;
+  }
+
+  /** True where the bits take more than the rows that they stand for: facts that came since made it so. */
+  get isWasteful(): boolean {
+    return this.bytes > this.#parts.target.rows.bytes + fewBytes;
+  }
+
+  /** The table has been emptied. */
+  forget(): void {
+    this.#closure = null;
+  }
+
+  start(): void {
+    this.#course = this.#closure === null ? this.#begin() : this.#change(this.#closure);
+  }
+
+  run(budget: number): number {
+    if (this.#course !== null && this.#course.next().done !== true) return 0;
+    this.#course = null;
+    return budget;
+  }
+
+  *#begin(): Course<void> {
+    const { make, base, target, work, tally, onSparse } = this.#parts;
+    const closure = make();
+    this.#closure = closure;
+    yield* closure.takeIn();
+    const worth = closure.isWorthBeginning();
+    const isTried = typeof worth === 'boolean' ? worth : yield* worth;
+    const starts = isTried ? yield* this.#rows(closure) : null;
+    const count = starts === null ? 0 : (starts[starts.length - 1] as number);
+    if (starts === null || (count > 0 && closure.rowBytes > count * bytesOfPair)) {
+      this.#closure = null;
+      return onSparse();
+    }
+    const pairs = yield* closure.pairs(starts, (written) => {
+      this.matches += written;
+    });
+    target.rows = new Tuples(2, false, pairs);
+    if (tally !== null) tally.fired += count - base.rows.live;
+    work.add(target, phases.join);
+    if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.tell);
+  }
+
+  /** Works the rows out. Returns where the pairs of each source begin. */
+  *#rows(closure: BitRows): Course<Int32Array> {
+    closure.take(yield* closure.derive());
+    return yield* closure.starts();
+  }
+
+  *#change(closure: BitRows): Course<void> {
+    yield* closure.takeIn();
+    const { rows } = closure;
+    const next = yield* closure.derive();
+    // Sources that share a row shared one before, most of them.
+    const same = new Map<Words, Words>();
+    for (let source = 0; source < next.length; source++) {
+      const words = next[source] as Words;
+      const old = rows[source] ?? noWords;
+      if (words === old || same.get(words) === old) continue;
+      if (this.#isSame(words, old)) same.set(words, old);
+      else yield* this.#changeRow(closure, source, words, old);
+      if (closure.isMomentOver(words.length)) yield;
+    }
+    closure.take(next);
+  }
+
+  #isSame(words: Words, old: Words): boolean {
+    for (let word = 0; word < Math.max(words.length, old.length); word++)
+      if ((words[word] ?? 0) !== (old[word] ?? 0)) return false;
+    return true;
+  }
+
+  *#changeRow(closure: BitRows, source: number, words: Words, old: Words): Course<void> {
+    const pair = new Int32Array(2);
+    for (let word = 0; word < Math.max(words.length, old.length); word++) {
+      const bits = words[word] ?? 0;
+      const changed = bits ^ (old[word] ?? 0);
+      for (let left = changed; left !== 0; left &= left - 1) {
+        const bit = bitOf(left);
+        closure.ids(source, (word << 5) + bit, pair);
+        if ((bits & (1 << bit)) !== 0) this.#add(pair);
+        else this.#kill(pair);
+        if (++this.matches % 1024 === 0) yield;
+      }
+    }
+  }
+
+  #kill(pair: Int32Array): void {
+    const { target, work } = this.#parts;
+    const row = target.rows.find(pair);
+    assert(row >= 0, 'a pair whose bit was set is a row');
+    kill(work, present(target.support, 'what changes is kept true'), row);
+  }
+
+  #add(pair: Int32Array): void {
+    const { target, work, base, tally } = this.#parts;
+    const { rows, support } = target;
+    const row = rows.insert(pair);
+    if (row >= 0) {
+      work.add(target, phases.join);
+      if (tally !== null && base.rows.find(pair) < 0) tally.fired++;
+    } else this.#revived(rows.improved, rows.hasRisen);
+    if (support !== null && support.watchers.length > 0) work.add(target, phases.tell);
+  }
+
+  #revived(row: number, hasRisen: boolean): void {
+    const { target, work } = this.#parts;
+    const support = present(target.support, 'what changes is kept true');
+    if (hasRisen) {
+      support.cameBack(row);
+      if (support.watchers.length > 0) support.risen.push(row);
+    }
+    if (row >= target.claimed) return;
+    target.again.push(row);
+    work.add(target, phases.join);
+  }
+}

@@ -1,0 +1,149 @@
+import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
+import { planRule } from '../../language/order.ts';
+import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../../language/terms.ts';
+import { filtersOf, spread } from '../plan/join-order.ts';
+import { recursionOf } from '../plan/linear-recursion.ts';
+import { type Program, relationsRead, type ViewRule } from '../model/program.ts';
+import { viewKey } from '../model/reader.ts';
+import type { Relation, Table } from '../model/table.ts';
+
+/**
+ * Which relations are closures: all that is concluded is a base, and the base with steps put before it, behind it, or both.
+ *
+ *     behind  r(x, z) :- r(x, y), step(y, z).
+ *     before  r(x, z) :- step(x, y), r(y, z).
+ *     both    r(x, z) :- step(x, u), r(u, v), other(v, z).     as many before as behind
+ *     double  r(x, z) :- r(x, y), r(y, z).                     the step is the base itself
+ *
+ * One rule recurs; every other rule of the relation, and what is stored of it, is the base. A step is one atom with
+ * whatever filters of its variables; a longer join could cost more asked freely than it does as a part of the rule.
+ */
+export interface ClosureShape {
+  readonly recursive: ViewRule;
+  readonly base: readonly ViewRule[];
+  /** null where no step is put there; both where the step is the base. */
+  readonly before: StepShape | null;
+  readonly behind: StepShape | null;
+}
+
+/** The literals of a step and the two terms that it leads from and to. */
+export interface StepShape {
+  readonly literals: readonly Literal[];
+  readonly terms: readonly [string, string];
+}
+
+/** The shape of a relation whose rules in its view are these; null where it is no closure. */
+export function closureShape(
+  relation: Relation & { readonly relation: string },
+  rules: readonly ViewRule[],
+  program: Program,
+): ClosureShape | null {
+  if (relation.arity !== 2) return null;
+  const asked = { ...relation, boundPositions: [0], freePositions: [1] };
+  let shape: ClosureShape | null = null;
+  const base: ViewRule[] = [];
+  for (const rule of rules) {
+    const recursion = recursionOf(asked, rule, program);
+    if (recursion?.kind === 'exit') {
+      base.push(rule);
+      continue;
+    }
+    if (shape !== null) return null;
+    shape =
+      recursion === null
+        ? (doubleShape(relation, rule) ?? bothShape(relation, rule, program))
+        : linearShape(rule, recursion);
+    if (shape === null) return null;
+  }
+  return shape === null ? null : { ...shape, base };
+}
+
+function linearShape(
+  rule: ViewRule,
+  { kind, recursive }: { readonly kind: 'left' | 'right'; readonly recursive: AtomLiteral },
+): ClosureShape | null {
+  const { head, body } = rule.kept.rule;
+  const literals = body.filter((literal) => literal !== recursive);
+  const [first, second] = kind === 'left' ? [recursive, head] : [head, recursive];
+  const at = kind === 'left' ? 1 : 0;
+  const step = stepShape(rule, literals, [first.args[at] as string, second.args[at] as string]);
+  if (step === null) return null;
+  const [before, behind] = kind === 'left' ? [null, step] : [step, null];
+  return { recursive: rule, base: [], before, behind };
+}
+
+/** The step that these literals are; null where they are none. */
+function stepShape(
+  rule: ViewRule,
+  literals: readonly Literal[],
+  terms: readonly [string, string],
+): StepShape | null {
+  const atoms = literals.filter(isPositiveAtom);
+  if (atoms.length !== 1) return null;
+  const bound = new Set(atoms.flatMap(({ args }) => args.filter(isNamedVariable)));
+  if (spread(stepFilters(rule, literals), bound).length > 0) return null;
+  if (!terms.every((term) => !isVariable(term) || bound.has(term))) return null;
+  return { literals, terms };
+}
+
+/** Two steps around the recursive atom that have nothing to do with each other. */
+function bothShape(
+  { view, relation }: Pick<Table, 'view' | 'relation'>,
+  rule: ViewRule,
+  program: Program,
+): ClosureShape | null {
+  const { head, body } = rule.kept.rule;
+  const component = program.component(view, relation);
+  const recurring = relationsRead(body).filter((each) => program.component(view, each) === component);
+  const recursive = body.find(
+    (literal): literal is AtomLiteral => isPositiveAtom(literal) && relationOf(literal) === relation,
+  );
+  if (recurring.length !== 1 || recursive === undefined || viewKey(rule.bodyView) !== viewKey(view))
+    return null;
+  const [x, y] = head.args as [string, string];
+  const [u, v] = recursive.args as [string, string];
+  const rest = body.filter((literal) => literal !== recursive);
+  const atBefore = connected(rest, [x, u]);
+  const atBehind = connected(rest, [v, y]);
+  if (atBefore.length + atBehind.length !== rest.length) return null;
+  if (atBefore.some((literal) => atBehind.includes(literal))) return null;
+  if ([x, u].some((term) => isVariable(term) && (term === v || term === y))) return null;
+  const before = stepShape(rule, atBefore, [x, u]);
+  const behind = stepShape(rule, atBehind, [v, y]);
+  return before === null || behind === null ? null : { recursive: rule, base: [], before, behind };
+}
+
+/** The literals that have a variable in common with these terms, or with one of those. */
+function connected(literals: readonly Literal[], terms: readonly string[]): Literal[] {
+  const variables = new Set(terms.filter(isNamedVariable));
+  let found: Literal[] = [];
+  for (let before = -1; before !== found.length; ) {
+    before = found.length;
+    found = literals.filter((literal) => variablesOf(literal).some((variable) => variables.has(variable)));
+    for (const literal of found)
+      for (const variable of variablesOf(literal)) if (isNamedVariable(variable)) variables.add(variable);
+  }
+  return found;
+}
+
+/** The filters of a step; which of them bind was decided by the whole rule. */
+export function stepFilters({ kept }: ViewRule, literals: readonly Literal[]): ReturnType<typeof filtersOf> {
+  return filtersOf(kept.rule.body, planRule(kept.rule)).filter(({ literal }) => literals.includes(literal));
+}
+
+/** `r(x, z) :- r(x, y), r(y, z)`, in either order, and nothing else. */
+function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule): ClosureShape | null {
+  const { head, body } = rule.kept.rule;
+  const atoms = body.filter(isPositiveAtom).filter((atom) => relationOf(atom) === relation);
+  if (body.length !== 2 || atoms.length !== 2) return null;
+  const [x, z] = head.args as [string, string];
+  const isChain = ([one, other]: AtomLiteral[]): boolean => {
+    const [from, middle] = (one as AtomLiteral).args as [string, string];
+    const [next, to] = (other as AtomLiteral).args as [string, string];
+    const variables = new Set([x, middle, z]);
+    if (variables.size !== 3 || ![...variables].every(isNamedVariable)) return false;
+    return from === x && middle === next && to === z;
+  };
+  if (!isChain(atoms) && !isChain([...atoms].reverse())) return null;
+  return { recursive: rule, base: [], before: null, behind: null };
+}

@@ -1,0 +1,207 @@
+import { present } from '../../base/assert.ts';
+import { compareTexts } from '../../base/text-order.ts';
+import { isVariable, type Literal } from '../../contract/language.ts';
+import type { ScopeChoice } from '../../store/fact-store.ts';
+import { renderLiteral } from '../../language/print.ts';
+import { variablesAtLevel } from '../../language/terms.ts';
+import { compileExplainer } from '../join/compile-rule.ts';
+import { clear, type Derived, newDerived } from '../model/derived.ts';
+import { type Pacer, stepsBetweenLooks } from '../tables/evaluation.ts';
+import type { Machine } from '../join/machine.ts';
+import { questionLevel } from '../model/program.ts';
+import { substitute, withoutWildcards } from '../tables/question.ts';
+import { type Reader, viewKey } from '../model/reader.ts';
+import type { TableSet } from '../tables/table-set.ts';
+import type { BuiltBody, BuiltGroup } from '../model/table.ts';
+
+/**
+ * The instances of one body for a given head, found among what is derived already, with their heights.
+ *
+ * Of an aggregate the head is a tuple of its group. What a set of tables holds for a demand that was settled is all
+ * there is, so an instance that is not found does not hold.
+ */
+export interface Premise {
+  readonly view: ScopeChoice;
+  /** With constants for all variables but those local to braces. */
+  readonly literal: Literal;
+  /** Of an aggregate: its group, and the ids of the shared variables. */
+  readonly group: { readonly built: BuiltGroup; readonly key: Int32Array } | null;
+  readonly rendered: string;
+  /** Equal for premises with the same proof: the same literal in the same view. */
+  readonly key: string;
+}
+
+/** The premise, with what it is told from others by: it is looked for by that more than once. */
+export function premiseOf(
+  view: ScopeChoice,
+  literal: Literal,
+  group: Premise['group'] = null,
+  nameOfView = viewKey(view),
+): Premise {
+  const rendered = renderLiteral(literal);
+  return { view, literal, group, rendered, key: `${nameOfView}\n${rendered}` };
+}
+
+export interface Instance {
+  readonly height: number;
+  readonly premises: readonly Premise[];
+  readonly rendered: readonly string[];
+}
+
+/** Steps between looks where one instance will do. */
+const stepsToOne = 16;
+
+export class Explainer {
+  readonly #set: TableSet;
+  readonly #body: BuiltBody;
+  /** Literals with a variable of its own for every `?_` that is matched. */
+  readonly #literals: readonly Literal[];
+  readonly #variables: readonly string[];
+  readonly #heads: Derived;
+  readonly #instances: Derived;
+  readonly #machine: Machine;
+
+  /** `rise` is what the head's height has over that of its premises. */
+  constructor(set: TableSet, body: BuiltBody, headTerms: readonly string[], rise: number) {
+    this.#set = set;
+    this.#body = body;
+    this.#literals = withoutWildcards(body.literals);
+    const concrete = new Map(body.literals.map((literal, at) => [literal, this.#literals[at] as Literal]));
+    const variables = variablesAtLevel(this.#literals);
+    for (const term of headTerms) if (isVariable(term)) variables.add(term);
+    this.#variables = [...variables];
+    const level = questionLevel;
+    this.#heads = newDerived({ name: 'heads', arity: headTerms.length, level });
+    this.#instances = newDerived({
+      name: 'instances',
+      arity: this.#variables.length,
+      level,
+      withHeights: true,
+    });
+    const atoms = body.atoms.map((atom) => ({
+      ...atom,
+      literal: concrete.get(atom.literal) as typeof atom.literal,
+    }));
+    this.#machine = compileExplainer(
+      {
+        target: this.#instances,
+        headTerms: this.#variables,
+        rise,
+        tally: null,
+        demand: this.#heads,
+        demandTerms: headTerms,
+        view: body.view,
+        atoms,
+        filters: body.filters,
+        barriers: body.barriers,
+        announced: [],
+      },
+      set.context(body.view, false),
+    );
+  }
+
+  /** The lowest instance for the head, among those the first by its premises as rendered; null where there is none. */
+  async lowest(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance | null> {
+    await this.#find(head, reader, pacer);
+    const heights = this.#heights();
+    const { rows } = this.#instances;
+    let least = Number.POSITIVE_INFINITY;
+    for (let row = 0; row < rows.count; row++) least = Math.min(least, heights[row] as number);
+    let best: Instance | null = null;
+    for (let row = 0; row < rows.count; row++) {
+      if (heights[row] !== least) continue;
+      const found = this.#instance(row);
+      if (best === null || compareTexts(found.rendered, best.rendered) < 0) best = found;
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+    }
+    return best;
+  }
+
+  /** True where there is an instance for the head. */
+  async has(head: Int32Array, reader: Reader, pacer: Pacer): Promise<boolean> {
+    await this.#find(head, reader, pacer, true);
+    return this.#instances.rows.count > 0;
+  }
+
+  /** The instances for the head: the lowest first, those of one height by their premises as rendered. */
+  async all(head: Int32Array, reader: Reader, pacer: Pacer): Promise<Instance[]> {
+    await this.#find(head, reader, pacer);
+    const found: Instance[] = [];
+    for (let row = 0; row < this.#instances.rows.count; row++) {
+      found.push(this.#instance(row));
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+    }
+    return found.sort(
+      (left, right) => left.height - right.height || compareTexts(left.rendered, right.rendered),
+    );
+  }
+
+  #instance(row: number): Instance {
+    const premises = this.#premises(row);
+    const rendered = premises.map((premise) => premise.rendered);
+    return { height: this.#heights()[row] as number, premises, rendered };
+  }
+
+  #heights(): Int32Array {
+    return present(this.#instances.rows.heights, 'instances carry heights').of;
+  }
+
+  /** Fills the instances with those of the head; with `one` with one at least, where there is one. */
+  async #find(head: Int32Array, reader: Reader, pacer: Pacer, one = false): Promise<void> {
+    clear(this.#heads);
+    clear(this.#instances);
+    this.#heads.rows.insert(head);
+    const machine = this.#machine;
+    machine.start(reader, 0, 1, null, 1);
+    this.#set.passing.add(this.#instances);
+    try {
+      let counted = machine.matches;
+      for (let isDone = false; !isDone; ) {
+        isDone = machine.run(one ? stepsToOne : stepsBetweenLooks) !== 0;
+        if (one && this.#instances.rows.count > 0) isDone = true;
+        pacer.derivations += machine.matches - counted;
+        counted = machine.matches;
+        if (pacer.isSliceOver) pacer.lookAtMemory(this.#set);
+        await pacer.breathe();
+      }
+    } finally {
+      this.#set.passing.delete(this.#instances);
+    }
+    this.#set.work.clear();
+  }
+
+  #premises(row: number): Premise[] {
+    const { columns } = this.#instances.rows;
+    const ids = new Map(
+      this.#variables.map((variable, at) => [variable, (columns[at] as Int32Array)[row] as number]),
+    );
+    return premisesOf(this.#set, this.#body, this.#literals, (variable) => ids.get(variable));
+  }
+}
+
+/** The literals of a body as premises. `idOf` gives the id of every variable that is not local to braces. */
+export function premisesOf(
+  set: TableSet,
+  body: BuiltBody,
+  literals: readonly Literal[],
+  idOf: (variable: string) => number | undefined,
+): Premise[] {
+  const nameOfView = viewKey(body.view);
+  return literals.map((literal) => {
+    const group = 'aggregate' in literal ? body.groups.get(literal) : undefined;
+    const visible = (variable: string): string | undefined => {
+      const id = idOf(variable);
+      return id === undefined ? undefined : set.constants.text(id);
+    };
+    const grouped =
+      group === undefined
+        ? null
+        : {
+            built: group,
+            key: Int32Array.from(group.source.shared, (variable) =>
+              present(idOf(variable), 'a shared variable has a value'),
+            ),
+          };
+    return premiseOf(body.view, substitute(literal, visible), grouped, nameOfView);
+  });
+}

@@ -1,0 +1,595 @@
+import {
+  type AggregateLiteral,
+  type AtomLiteral,
+  isVariable,
+  type Literal,
+} from '../../contract/language.ts';
+import type { ScopeChoice } from '../../store/fact-store.ts';
+import type { StoredRelation } from '../../store/stored-relation.ts';
+import type { TupleBatch } from '../../store/tuple-batch.ts';
+import {
+  isAggregate,
+  isArithmetic,
+  isComparison,
+  isPositiveAtom,
+  relationOf,
+  wildcard,
+} from '../../language/terms.ts';
+import { assert, present } from '../../base/assert.ts';
+import { absentStep, aggregateStep } from './negation-and-aggregate-steps.ts';
+import type { Constants } from '../model/constants.ts';
+import type { Consumer, Derived, StoredNews, Work } from '../model/derived.ts';
+import { put } from './tuple-sink.ts';
+import { type Tally } from '../model/rule-tallies.ts';
+import { cheapest, type Estimate } from '../plan/join-order.ts';
+import { type Filter } from '../../language/order.ts';
+import {
+  deltaStep,
+  derivedStep,
+  doubtfulStep,
+  type Guard,
+  KeyedStep,
+  Machine,
+  type Shape,
+  type Step,
+  type Window,
+} from './machine.ts';
+import { ExistenceStep } from './existence-step.ts';
+import type { Observer, Source } from '../model/observer.ts';
+import type { Reader } from '../model/reader.ts';
+import type { Justifications } from '../model/justifications.ts';
+import { SeenBindings } from './seen-bindings.ts';
+import { storedDeltaStep, storedStep } from './stored-steps.ts';
+import type { Barrier, BodyAtom, DerivedSource } from '../model/table.ts';
+
+/**
+ * One rule of an adorned program to join machines.
+ *
+ * The rule is `head :- demand, atoms, filters`: the demand says for which bound arguments the head is wanted, and
+ * the atoms come in the order in which bindings are passed on. There is one machine that starts at the demand, and
+ * one for each atom over a derived relation; together they meet every combination of rows exactly once. Whatever
+ * order a machine joins in, an atom is demanded only after all that stands before it in the passing order was joined.
+ */
+export interface AdornedRule {
+  readonly target: Derived;
+  readonly headTerms: readonly string[];
+  readonly rise: number;
+  readonly tally: Tally | null;
+  readonly demand: Derived;
+  readonly demandTerms: readonly string[];
+  /** The view that the body is read in. */
+  readonly view: ScopeChoice;
+  /** In the order in which bindings are passed on. */
+  readonly atoms: readonly BodyAtom[];
+  readonly filters: readonly Filter[];
+  /** What the filters that wait for something read, where it is at its fixpoint when the rule is joined. */
+  readonly barriers: ReadonlyMap<Literal, Barrier>;
+  /** Demanded for every match of the body: what a later part of the same rule will wait for. */
+  readonly announced: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
+}
+
+export interface CompilerContext {
+  readonly work: Work;
+  readonly justifications: Justifications;
+  /** Where machines gather what they conclude. */
+  readonly batch: TupleBatch;
+  readonly estimate: Estimate;
+  readonly constants: Constants;
+  /** Id of a constant of the rule. */
+  readonly constant: (text: string) => number;
+  readonly observer: Observer | null;
+}
+
+/** Makes the machines of the rule and lets the relations that start them know. Returns how to take them away. */
+export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
+  const registers = new Registers(rule, context.constant);
+  const { observer } = context;
+  const made: { derived: Derived; machine: Consumer }[] = [];
+  const add = (derived: Derived, gate: Derived | null, make: () => Machine): void => {
+    const machine = observer === null ? new LateMachine(gate, make) : observer.timed(make());
+    made.push({ derived, machine });
+  };
+  add(rule.demand, null, () => new MachineBuilder(rule, context, registers).startingAtDemand());
+  for (const [at, { source }] of rule.atoms.entries())
+    if (source.kind === 'derived')
+      add(source.rows, gateOf(rule), () =>
+        new MachineBuilder(rule, context, registers).startingAt(at, source.rows),
+      );
+  for (const { derived, machine } of made) derived.consumers.push(machine);
+  return () => {
+    for (const { derived, machine } of made) derived.consumers.splice(derived.consumers.indexOf(machine), 1);
+  };
+}
+
+/** A machine that is made when it first has rows to start with: of many rules most wait for what never comes. */
+class LateMachine implements Consumer {
+  readonly #gate: Derived | null;
+  readonly #make: () => Machine;
+  #machine: Machine | null = null;
+
+  constructor(gate: Derived | null, make: () => Machine) {
+    this.#gate = gate;
+    this.#make = make;
+  }
+
+  get matches(): number {
+    return this.#machine === null ? 0 : this.#machine.matches;
+  }
+
+  get isIdle(): boolean {
+    return this.#gate !== null && this.#gate.done === 0;
+  }
+
+  start(...how: Parameters<Consumer['start']>): void {
+    this.#machine ??= this.#make();
+    this.#machine.start(...how);
+  }
+
+  run(budget: number): number {
+    return present(this.#machine, 'a join is started before it runs').run(budget);
+  }
+}
+
+/** A demand without arguments is no step of a join that starts elsewhere, but until it is met that has nothing to do. */
+function gateOf({ demand, demandTerms }: AdornedRule): Derived | null {
+  return demandTerms.length === 0 ? demand : null;
+}
+
+/** A rule whose conclusions are kept true: the joins that only a change of facts needs, made when one comes. */
+export class UpkeepRule {
+  readonly #rule: AdornedRule;
+  readonly #context: CompilerContext;
+  #check: Machine | null = null;
+  /** News of its stored atoms, by the key of their relation. */
+  readonly stored: readonly { readonly relation: string; readonly news: StoredNews }[];
+
+  constructor(rule: AdornedRule, context: CompilerContext) {
+    this.#rule = rule;
+    this.#context = context;
+    this.stored = rule.atoms.flatMap((atom, at) =>
+      atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), news: this.#newsOf(at) }] : [],
+    );
+  }
+
+  /** Looks for another reason for the dead rows it is started with: one step back, over what is alive. */
+  check(): Machine {
+    this.#check ??= this.#builder().checking();
+    return this.#check;
+  }
+
+  #newsOf(at: number): StoredNews {
+    let machine: Machine | null = null;
+    const { target } = this.#rule;
+    return {
+      get level() {
+        return target.level;
+      },
+      queued: 0,
+      rows: [],
+      machine: () => (machine ??= this.#builder().startingAtStored(at)),
+    };
+  }
+
+  #builder(): MachineBuilder {
+    return new MachineBuilder(this.#rule, this.#context, new Registers(this.#rule, this.#context.constant));
+  }
+}
+
+/**
+ * A machine that finds every instance of the rule for the heads in its demand, among what is derived already: it
+ * demands nothing, and joins in whatever order is cheapest with the whole head bound.
+ */
+export function compileExplainer(rule: AdornedRule, context: CompilerContext): Machine {
+  return new MachineBuilder(rule, context, new Registers(rule, context.constant)).explaining();
+}
+
+/** A register for every variable and constant of a rule. */
+class Registers {
+  readonly #of = new Map<string, number>();
+  readonly initial: Int32Array;
+
+  constructor(rule: AdornedRule, constant: (text: string) => number) {
+    const values: number[] = [];
+    const note = (term: string): void => {
+      if (term === wildcard || this.#of.has(term)) return;
+      this.#of.set(term, values.length);
+      values.push(isVariable(term) ? 0 : constant(term));
+    };
+    for (const term of rule.demandTerms) note(term);
+    for (const atom of rule.atoms) for (const term of atom.literal.args) note(term);
+    for (const filter of rule.filters)
+      for (const term of [...termsOf(filter), ...innerTerms(filter, rule.barriers)]) note(term);
+    for (const { terms } of rule.announced) for (const term of terms) note(term);
+    for (const term of rule.headTerms) note(term);
+    this.initial = Int32Array.from(values);
+  }
+
+  of(term: string): number {
+    return this.#of.get(term) as number;
+  }
+}
+
+class MachineBuilder {
+  readonly #rule: AdornedRule;
+  readonly #context: CompilerContext;
+  readonly #registers: Registers;
+  readonly #values: Int32Array;
+  readonly #bound = new Set<string>();
+  readonly #steps: Step[] = [];
+  #filters: readonly Filter[];
+  /** What has yet to be joined: the terms of atoms, and of the demand where that is one of them. */
+  #open: (readonly string[])[] = [];
+  /** Variables bound that nothing needs any more. */
+  readonly #left = new Set<string>();
+  readonly #seen: SeenBindings[] = [];
+  readonly #tests: ExistenceStep[] = [];
+  /** The register that the last step binds, null where it binds none or more than one. */
+  #candidate: number | null = null;
+
+  constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
+    this.#rule = rule;
+    this.#context = context;
+    this.#registers = registers;
+    const { initial } = registers;
+    // A step each for where it starts, the atoms, the filters and the demand: every one may stand on a row.
+    this.#values = new Int32Array(initial.length + rule.atoms.length + rule.filters.length + 2);
+    this.#values.set(initial);
+    this.#filters = rule.filters;
+  }
+
+  startingAtDemand(): Machine {
+    const { demand, demandTerms, atoms } = this.#rule;
+    this.#expect(atoms, false);
+    this.#push(demandTerms, (shape) => deltaStep(demand, shape));
+    for (const atom of atoms) this.#join(atom, 'done');
+    return this.#machine();
+  }
+
+  startingAt(start: number, delta: Derived): Machine {
+    const { atoms, demandTerms } = this.#rule;
+    const atom = atoms[start] as BodyAtom;
+    const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
+    this.#expect(atoms.toSpliced(start, 1), !isDemanded);
+    this.#push(atom.literal.args, (shape) => deltaStep(delta, shape));
+    this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
+    for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
+    return this.#machine(gateOf(this.#rule));
+  }
+
+  startingAtStored(start: number): Machine {
+    const { atoms, demandTerms } = this.#rule;
+    const { literal, source } = atoms[start] as BodyAtom;
+    assert(source.kind === 'stored', 'stored rows start at a stored atom');
+    this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
+    this.#push(literal.args, (shape) => storedDeltaStep(source.find, source.view, shape));
+    this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
+    for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
+    return this.#machine(gateOf(this.#rule));
+  }
+
+  /** Starts at the head. Its demand is there already; where that is a relation of premises, it is one. */
+  checking(): Machine {
+    const { target, headTerms, atoms, demand } = this.#rule;
+    this.#push(headTerms, (shape) => doubtfulStep(target, shape));
+    this.#joinCheapestFirst(atoms, demand.support !== null, null);
+    return this.#machine(null, target.rows.heights === null);
+  }
+
+  explaining(): Machine {
+    const { demand, demandTerms, atoms } = this.#rule;
+    this.#push(demandTerms, (shape) => deltaStep(demand, shape));
+    this.#joinCheapestFirst(atoms, false, demand);
+    return this.#machine();
+  }
+
+  /** Joins the atoms, and the demand where asked, cheapest first. */
+  #joinCheapestFirst(atoms: readonly BodyAtom[], withDemand: boolean, delta: Derived | null): void {
+    const { demand, demandTerms } = this.#rule;
+    const wanted: AtomLiteral = { predicate: '', args: [...demandTerms], negated: false, naf: false };
+    const bySource = new Map<AtomLiteral, BodyAtom>(atoms.map((atom) => [atom.literal, atom]));
+    const open: AtomLiteral[] = atoms.map((atom) => atom.literal);
+    if (withDemand) open.push(wanted);
+    while (open.length > 0) {
+      const next = cheapest(open, this.#bound, (literal, bound) =>
+        literal === wanted ? demandCost(demandTerms, bound) : this.#context.estimate(literal, bound),
+      ) as AtomLiteral;
+      open.splice(open.indexOf(next), 1);
+      const atom = bySource.get(next);
+      if (atom === undefined) this.#pushRows(demandTerms, (shape) => derivedStep(demand, shape, 'done'));
+      else this.#lookUp(atom, windowOf(atom, delta, 'through'));
+    }
+  }
+
+  /** Demands the atom where it is derived, then joins it. */
+  #join(atom: BodyAtom, window: Window): void {
+    if (atom.source.kind === 'derived') this.#demand(atom.literal, atom.source);
+    this.#lookUp(atom, window);
+  }
+
+  #lookUp(atom: BodyAtom, window: Window): void {
+    const source = atom.source;
+    this.#pushRows(atom.literal.args, (shape) =>
+      source.kind === 'stored'
+        ? storedStep(source.find, source.view, shape)
+        : derivedStep(source.rows, shape, window),
+    );
+  }
+
+  #demand(literal: AtomLiteral, source: DerivedSource): void {
+    const terms = source.boundPositions.map((position) => literal.args[position] as string);
+    // Demanding what is the rule's own demand is never news, but an observer is told.
+    if (!this.#isOwnDemand({ literal, source }) || this.#context.observer !== null)
+      this.#announce(source.demand, terms, literal);
+  }
+
+  /** True where the atom is demanded by the very tuple that the rule is: its rows are there because that was demanded. */
+  #isOwnDemand({ literal, source }: BodyAtom): boolean {
+    const { demand, demandTerms } = this.#rule;
+    return (
+      source.kind === 'derived' &&
+      source.demand === demand &&
+      source.boundPositions.every((position, index) => literal.args[position] === demandTerms[index])
+    );
+  }
+
+  #announce(target: Derived, terms: readonly string[], literal: AtomLiteral | null): void {
+    const registers = terms.map((term) => this.#registers.of(term));
+    const values = this.#values;
+    const tuple = new Int32Array(registers.length);
+    const { work, observer } = this.#context;
+    const seen = observer?.demands(this.#source(), target, literal) ?? null;
+    this.#guard(() => {
+      for (let index = 0; index < registers.length; index++)
+        tuple[index] = values[registers[index] as number] as number;
+      const isNew = put(target, tuple, 0, work);
+      if (seen !== null) seen(tuple, isNew);
+      return true;
+    });
+  }
+
+  #source(): Source {
+    const { demand, demandTerms } = this.#rule;
+    const registers = demandTerms.map((term) => this.#registers.of(term));
+    return { demand, registers, values: this.#values };
+  }
+
+  /** A literal that all is bound of is tested by the step before it. */
+  #pushRows(terms: readonly string[], make: (shape: Shape) => KeyedStep): void {
+    const candidate = this.#candidate;
+    this.#push(terms, (shape) => {
+      const rows = make(shape);
+      if (terms.length === 0 || shape.keyPositions.length < terms.length) return rows;
+      const test = new ExistenceStep(rows, this.#values, candidate);
+      this.#tests.push(test);
+      this.#group(test);
+      this.#guard(() => test.holds());
+      return test;
+    });
+  }
+
+  /** Has the first rows that are gone over grouped by what the test needs of them. */
+  #group({ rest }: ExistenceStep): void {
+    const [register] = rest ?? [];
+    const [, rows] = this.#steps;
+    if (register === undefined || !(rows instanceof KeyedStep) || rows.groupedBy >= 0) return;
+    const { keyPositions, bindPositions, bindRegisters } = rows.shape;
+    const at = bindRegisters.indexOf(register);
+    if (keyPositions.length === 0 && bindPositions.length > 1 && at >= 0)
+      rows.groupedBy = bindPositions[at] as number;
+  }
+
+  #push(terms: readonly string[], make: (shape: Shape) => Step): void {
+    const shape = this.#shape(terms);
+    this.#add(make(shape));
+    this.#candidate = shape.binds === null ? null : shape.binds.register;
+    this.#settleFilters();
+    const at = this.#open.indexOf(terms);
+    if (at >= 0) this.#open.splice(at, 1);
+    if (this.#open.length > 0) this.#project();
+  }
+
+  /** To be called first, with all that is to be joined: then bindings are gone on from once each, see `SeenBindings`. */
+  #expect(atoms: readonly BodyAtom[], withDemand: boolean): void {
+    const { target, demandTerms } = this.#rule;
+    // Of two bindings with the same conclusion the later may prove it lower, and whoever watches is told of both.
+    if (target.rows.heights !== null || this.#context.observer !== null) return;
+    this.#open = atoms.map((atom) => atom.literal.args);
+    if (withDemand) this.#open.push(demandTerms);
+  }
+
+  /** Behind an atom that leaves a variable over which nothing needs any more. */
+  #project(): void {
+    const { headTerms, announced } = this.#rule;
+    const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
+    for (const { terms } of announced) for (const term of terms) needed.add(term);
+    const lost = [...this.#bound].filter((variable) => !needed.has(variable) && !this.#left.has(variable));
+    if (lost.length === 0) return;
+    for (const variable of lost) this.#left.add(variable);
+    const told = [...this.#bound].filter((variable) => needed.has(variable));
+    const seen = new SeenBindings(
+      told.map((variable) => this.#registers.of(variable)),
+      this.#values,
+    );
+    this.#seen.push(seen);
+    this.#guard(() => seen.isNew());
+  }
+
+  #add(step: Step): void {
+    step.place = this.#registers.initial.length + this.#steps.length;
+    this.#steps.push(step);
+  }
+
+  #shape(terms: readonly string[]): Shape {
+    const shape = {
+      keyPositions: [] as number[],
+      keyRegisters: [] as number[],
+      bindPositions: [] as number[],
+      bindRegisters: [] as number[],
+      samePositions: [] as number[],
+      sameRegisters: [] as number[],
+    };
+    const here = new Set<string>();
+    for (const [position, term] of terms.entries()) {
+      if (term === wildcard) continue;
+      const register = this.#registers.of(term);
+      if (!isVariable(term) || this.#bound.has(term)) {
+        shape.keyPositions.push(position);
+        shape.keyRegisters.push(register);
+      } else if (here.has(term)) {
+        shape.samePositions.push(position);
+        shape.sameRegisters.push(register);
+      } else {
+        here.add(term);
+        shape.bindPositions.push(position);
+        shape.bindRegisters.push(register);
+      }
+    }
+    for (const term of here) this.#bound.add(term);
+    const [position, register] = [shape.bindPositions[0], shape.bindRegisters[0]];
+    const isSingle = shape.bindPositions.length === 1 && shape.samePositions.length === 0;
+    const binds =
+      isSingle && position !== undefined && register !== undefined ? { position, register } : null;
+    return { ...shape, binds };
+  }
+
+  #guard(guard: Guard): void {
+    const step = this.#steps[this.#steps.length - 1] as Step;
+    step.guards = [...step.guards, guard];
+  }
+
+  /** Does every filter whose needs are bound by now. */
+  #settleFilters(): void {
+    for (let before = -1; before !== this.#filters.length; ) {
+      before = this.#filters.length;
+      this.#filters = this.#filters.filter((filter) => !this.#settle(filter));
+    }
+  }
+
+  #settle(filter: Filter): boolean {
+    if (!filter.needs.every((variable) => this.#bound.has(variable))) return false;
+    const { literal, binds } = filter;
+    // A variable that the demand has bound already is compared with the very text that it would be given.
+    const isNew = binds !== null && !this.#bound.has(binds);
+    if (isAggregate(literal)) this.#aggregate(filter, literal, isNew);
+    else if (isComparison(literal)) this.#comparison(literal, binds, isNew);
+    else if (isArithmetic(literal)) this.#arithmetic(literal, binds, isNew);
+    else this.#absence(literal);
+    if (binds !== null) this.#bound.add(binds);
+    return true;
+  }
+
+  #comparison(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
+    const values = this.#values;
+    const [leftTerm, rightTerm] = literal.args as [string, string];
+    const left = this.#registers.of(leftTerm);
+    const right = this.#registers.of(rightTerm);
+    if (binds === null) {
+      const { constants } = this.#context;
+      const operator = literal.predicate;
+      this.#guard(() => constants.compare(operator, values[left] as number, values[right] as number));
+      return;
+    }
+    const [target, from] = binds === leftTerm ? [left, right] : [right, left];
+    if (!isNew) this.#guard(() => values[target] === values[from]);
+    else
+      this.#guard(() => {
+        values[target] = values[from] as number;
+        return true;
+      });
+  }
+
+  #arithmetic(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
+    const values = this.#values;
+    const { constants } = this.#context;
+    const [left, right, result] = literal.args.map((term) => this.#registers.of(term)) as [
+      number,
+      number,
+      number,
+    ];
+    const operator = literal.predicate;
+    this.#guard(() => {
+      const id = constants.calculate(operator, values[left] as number, values[right] as number);
+      if (id < 0) return false;
+      if (isNew) values[result] = id;
+      else return binds === null ? constants.equal(values[result] as number, id) : values[result] === id;
+      return true;
+    });
+  }
+
+  /** `not p(..)`: of stored facts at once, of what is derived where that waits at a barrier. */
+  #absence(literal: AtomLiteral): void {
+    this.#add(absentStep(this.#reading(literal, this.#shape(literal.args))));
+  }
+
+  #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
+    const inner = this.#reading(literal, this.#shape(innerTerms(filter, this.#rule.barriers)));
+    // What stands before the colon means nothing behind the braces.
+    for (const variable of literal.over) this.#bound.delete(localName(variable));
+    const way = isNew ? 'bind' : filter.binds === null ? 'compare' : 'match';
+    const [first] = literal.over;
+    const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
+    const result = this.#registers.of(literal.result);
+    this.#add(aggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
+  }
+
+  /** The step of all that the filter says something of: what is at its barrier, or stored facts. */
+  #reading(literal: Literal, shape: Shape): Step {
+    const barrier = this.#rule.barriers.get(literal);
+    if (barrier !== undefined) return derivedStep(barrier.rows, shape, 'done');
+    const { predicate, args, negated } = atomWaitedFor(literal);
+    const find = (reader: Reader): StoredRelation | null =>
+      reader.facts.relation(predicate, args.length, negated);
+    return storedStep(find, this.#rule.view, shape);
+  }
+
+  #machine(gate: Derived | null = null, once = false): Machine {
+    const { target, headTerms, rise, tally, announced } = this.#rule;
+    for (const { demand, terms } of announced) this.#announce(demand, terms, null);
+    const registers = headTerms.map((term) => this.#registers.of(term));
+    const { work, justifications, batch, observer } = this.#context;
+    const seen = observer?.concludes(this.#source(), target) ?? null;
+    const emission = { target, registers, rise, tally, seen };
+    return new Machine(this.#steps, {
+      emission,
+      registers: this.#values,
+      work,
+      gate,
+      justifications,
+      batch,
+      once,
+      seen: this.#seen,
+      tests: this.#tests,
+    });
+  }
+}
+
+/** The name of a variable before the colon: outside the braces the same one is another. */
+function localName(variable: string): string {
+  return `${variable} {}`;
+}
+
+/** The atom of whose matches an absence says something, or an aggregate that has no relation of its own. */
+export function atomWaitedFor(literal: Literal): AtomLiteral {
+  return isAggregate(literal) ? present(literal.body.find(isPositiveAtom), 'it reads an atom') : literal;
+}
+
+/** What an aggregate reads the columns of its tuples as. */
+function innerTerms({ literal, shared }: Filter, barriers: AdornedRule['barriers']): readonly string[] {
+  if (!isAggregate(literal)) return [];
+  if (barriers.get(literal)?.kind === 'group') return [...shared, ...literal.over.map(localName)];
+  const { args } = atomWaitedFor(literal);
+  return args.map((term) => (literal.over.includes(term) ? localName(term) : term));
+}
+
+function termsOf({ literal, shared }: Filter): readonly string[] {
+  return isAggregate(literal) ? [...shared, literal.result] : literal.args;
+}
+
+function windowOf(atom: BodyAtom, delta: Derived | null, own: Window): Window {
+  return atom.source.kind === 'derived' && atom.source.rows === delta ? own : 'done';
+}
+
+function demandCost(terms: readonly string[], bound: ReadonlySet<string>): number {
+  const open = terms.filter((term) => isVariable(term) && !bound.has(term)).length;
+  return open === 0 ? 0 : open < terms.length ? 100 : 10_000;
+}

@@ -1,0 +1,384 @@
+import type { AtomCopies } from '../../store/atom-copies.ts';
+import type { ChainIndex } from '../../store/chain-index.ts';
+import type { ScopeChoice } from '../../store/fact-store.ts';
+import type { StoredRelation } from '../../store/stored-relation.ts';
+import { Tuples } from '../../store/tuples.ts';
+import type { Premises } from './tuple-sink.ts';
+import { GroupedRows } from './grouped-rows.ts';
+import {
+  bindRow,
+  DeltaStep,
+  KeyedStep,
+  type Machine,
+  noRow,
+  rowsAtOnce,
+  type Shape,
+  type Step,
+  unsureRow,
+} from './machine.ts';
+import { type Reader, sees } from '../model/reader.ts';
+
+/**
+ * The literals of a join that are read from stored facts.
+ *
+ * In the view of one scope, or of none, the facts of a relation are its atoms. In the view of everything several scopes
+ * may store one atom: it is met once, by the oldest row that the reader sees, whatever else holds it (`AtomCopies`). Else
+ * two atoms of a body would meet as often as there are pairs of copies. When that row goes, what rests on it is looked
+ * at again and finds the next.
+ */
+const noKey = new Int32Array(0);
+
+type FindRelation = (reader: Reader) => StoredRelation | null;
+
+/** Stored rows that have come. */
+export function storedDeltaStep(find: FindRelation, view: ScopeChoice, shape: Shape): Step {
+  return new StoredDelta(find, view, shape);
+}
+
+/** Stored rows that match what is bound. */
+export function storedStep(find: FindRelation, view: ScopeChoice, shape: Shape): KeyedStep {
+  return new StoredStep(find, view, shape);
+}
+
+/**
+ * Stored rows that a reader sees and did not see before, those of the view. In the view of everything an atom that comes
+ * in several scopes at once is met once.
+ */
+class StoredDelta extends DeltaStep {
+  readonly #find: FindRelation;
+  readonly #view: ScopeChoice;
+  #relation: StoredRelation | null = null;
+  #scope = 0;
+  /** The atoms of the list so far; null where none can come twice. */
+  #met: Tuples | null = null;
+  #atom = new Int32Array(0);
+
+  constructor(find: FindRelation, view: ScopeChoice, shape: Shape) {
+    super(shape);
+    this.#find = find;
+    this.#view = view;
+  }
+
+  override bind(reader: Reader): void {
+    this.#relation = this.#find(reader);
+    this.#scope = this.#view.kind === 'scope' ? reader.facts.scopeNumber(this.#view.scope) : 0;
+  }
+
+  override begin(from: number, to: number, list: readonly number[] | null): void {
+    super.begin(from, to, list);
+    const relation = this.#relation;
+    const isOfAll = this.#view.kind === 'all' && to > 1;
+    this.#met = isOfAll && relation?.spansScopes === true ? new Tuples(relation.arity) : null;
+    this.#atom = new Int32Array(this.#met?.arity ?? 0);
+  }
+
+  override advance(machine: Machine): boolean {
+    const relation = this.#relation;
+    if (relation === null || this.list === null) return false;
+    const scopes = relation.columns[relation.arity] as Int32Array;
+    const end = this.from + rowsAtOnce;
+    while (this.from < this.to) {
+      if (this.from === end) return machine.stall();
+      const row = this.list[this.from++] as number;
+      if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
+      if (!this.matches(relation.columns, row, machine.registers)) continue;
+      if (this.#met !== null && !this.#isNew(this.#met, relation.columns, row)) continue;
+      machine.registers[this.place] = row;
+      if (this.pass()) return true;
+    }
+    this.#met = null;
+    return false;
+  }
+
+  #isNew(met: Tuples, columns: readonly Int32Array[], row: number): boolean {
+    const atom = this.#atom;
+    for (let position = 0; position < atom.length; position++)
+      atom[position] = (columns[position] as Int32Array)[row] as number;
+    return met.insert(atom) >= 0;
+  }
+
+  override get premises(): Premises | null {
+    const relation = this.#relation;
+    return relation === null ? null : { kind: 'stored', relation };
+  }
+}
+
+/** A literal over stored facts, as the pinned reader sees them in a view: those that an overlay adds come last. */
+class StoredStep extends KeyedStep {
+  readonly #find: FindRelation;
+  readonly #view: ScopeChoice;
+  readonly shape: Shape;
+  #reader: Reader | null = null;
+  #relation: StoredRelation | null = null;
+  #scope = 0;
+  #plain = false;
+  #limit = 0;
+  #index: ChainIndex | null = null;
+  #positions: readonly number[] = [];
+  #key: Int32Array;
+  /** 1 + the next row to look at, 0 at the end; of the next atom, where atoms are gone over. */
+  #cursor = 0;
+  /** Where an atom can be stored in several scopes of the view: what is gone over in place of the rows. */
+  #copies: AtomCopies | null = null;
+  /** True where the atoms are to be looked up for the key. */
+  #isToBegin = false;
+  /** 1 + the next row of the atom in hand, 0 where the next atom is to be taken. */
+  #copy = 0;
+  /** The same literal over the facts that an overlay adds, where it adds some of the relation. */
+  #added: StoredStep | null = null;
+  /** Of chains by other positions than those that are bound, once they were asked for: their index and key. */
+  #chains: ChainIndex | null = null;
+  #chainKey = noKey;
+  /** The arguments and the scope of a fact that is looked up. */
+  #identity = noKey;
+  #groups: GroupedRows | null = null;
+
+  constructor(find: FindRelation, view: ScopeChoice, shape: Shape) {
+    super();
+    this.#find = find;
+    this.#view = view;
+    this.shape = shape;
+    this.#key = new Int32Array(shape.keyPositions.length + (view.kind === 'all' ? 0 : 1));
+  }
+
+  override bind(reader: Reader): void {
+    const relation = this.#find(reader);
+    this.#reader = reader;
+    this.#relation = relation;
+    this.#index = null;
+    this.#chains = null;
+    this.#copies = null;
+    this.#bindAdded(reader.overlay?.added ?? null);
+    if (relation === null) return;
+    this.#limit = relation.rowsAt(reader.generation);
+    this.#positions = this.shape.keyPositions;
+    if (this.#view.kind !== 'all') {
+      this.#scope = this.#view.kind === 'unscoped' ? 0 : reader.facts.scopeNumber(this.#view.scope);
+      if (this.#scope < 0) this.#relation = null;
+      this.#positions = [...this.shape.keyPositions, relation.arity];
+    } else if (relation.spansScopes) this.#copies = relation.copies;
+    const hides = reader.overlay?.hidden.has(relation) === true;
+    this.#plain = !hides && relation.validFrom === null && relation.validUntil === null;
+  }
+
+  override begin(): void {}
+
+  override rowOf(values: Int32Array): number {
+    if (!this.isSure) return unsureRow;
+    const relation = this.#relation;
+    if (relation === null || this.#limit === 0) return noRow;
+    const width = values.length;
+    if (this.#identity.length !== width + 1) this.#identity = new Int32Array(width + 1);
+    const identity = this.#identity;
+    identity.set(values);
+    // In the view of everything all rows are of one scope here, that of the first.
+    identity[width] = this.#view.kind === 'all' ? (relation.columns[width]?.[0] as number) : this.#scope;
+    const row = relation.find(identity);
+    // The newest version tells, unless it came after what the reader sees.
+    if (row >= this.#limit) return unsureRow;
+    return row >= 0 && this.meets(row) ? row : noRow;
+  }
+
+  override get isSure(): boolean {
+    return this.#added === null && this.#copies === null;
+  }
+
+  override chain(positions: readonly number[], values: Int32Array): number {
+    const relation = this.#relation;
+    if (relation === null) return 0;
+    const width = positions.length;
+    const isOfAll = this.#view.kind === 'all';
+    if (isOfAll && width === 0) return this.#limit;
+    if (this.#chains === null) {
+      this.#chains = relation.index(isOfAll ? positions : [...positions, relation.arity]);
+      this.#chainKey = new Int32Array(isOfAll ? width : width + 1);
+    }
+    const key = this.#chainKey;
+    key.set(values);
+    if (!isOfAll) key[width] = this.#scope;
+    return this.#chains.first(key);
+  }
+
+  override next(row: number): number {
+    return this.#chains === null ? row : (this.#chains.next[row] as number);
+  }
+
+  override meets(row: number): boolean {
+    const reader = this.#reader as Reader;
+    const relation = this.#relation as StoredRelation;
+    if (row >= this.#limit) return false;
+    if (!this.#isPlain(relation)) return sees(reader, relation, row);
+    return relation.death === null || (relation.death[row] as number) > reader.generation;
+  }
+
+  override valueAt(row: number, position: number): number {
+    const { columns } = this.#relation as StoredRelation;
+    return (columns[position] as Int32Array)[row] as number;
+  }
+
+  override heightOf(): number {
+    return 0;
+  }
+
+  #bindAdded(added: Reader | null): void {
+    this.#added = null;
+    if (added === null || this.#find(added) === null) return;
+    this.#added = new StoredStep(this.#find, this.#view, this.shape);
+    this.#added.place = this.place;
+    this.#added.bind(added);
+  }
+
+  override enter(machine: Machine): void {
+    const relation = this.#relation;
+    this.#cursor = 0;
+    this.#copy = 0;
+    this.#isToBegin = false;
+    this.#added?.enter(machine);
+    if (relation === null || this.#limit === 0) return;
+    const registers = machine.registers;
+    const key = this.#key;
+    const keyRegisters = this.shape.keyRegisters;
+    for (let index = 0; index < keyRegisters.length; index++)
+      key[index] = registers[keyRegisters[index] as number] as number;
+    if (this.#copies !== null) {
+      this.#isToBegin = true;
+      return;
+    }
+    if (this.#positions.length === 0) {
+      this.#beginScan(relation);
+      return;
+    }
+    if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
+    this.#index ??= relation.index(this.#positions);
+    this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
+  }
+
+  #beginScan(relation: StoredRelation): void {
+    if (this.groupedBy < 0) {
+      this.#cursor = this.#limit;
+      return;
+    }
+    this.#groups = new GroupedRows(relation.index([this.groupedBy]), this.#limit);
+    this.#cursor = this.#groups.begin();
+  }
+
+  override advance(machine: Machine): boolean {
+    const relation = this.#relation;
+    if (relation === null) return this.#added !== null && this.#advanceAdded(machine, this.#added);
+    if (this.#copies !== null) return this.#advanceAtoms(machine, relation, this.#copies);
+    const reader = this.#reader as Reader;
+    const { generation } = reader;
+    const { columns, death } = relation;
+    const { registers } = machine;
+    const { shape, place, collects } = this;
+    const chain = this.#index === null ? null : this.#index.next;
+    const groups = this.#groups;
+    const limit = this.#limit;
+    const plain = this.#isPlain(relation);
+    const isGuarded = this.guards.length > 0;
+    const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
+    const register = shape.binds === null ? 0 : shape.binds.register;
+    let cursor = this.#cursor;
+    let left = rowsAtOnce;
+    while (cursor !== 0) {
+      if (left-- === 0) {
+        this.#cursor = cursor;
+        return machine.stall();
+      }
+      const row = cursor - 1;
+      if (chain !== null) cursor = chain[row] as number;
+      else cursor = groups === null ? row : groups.after(row);
+      if (row >= limit) continue;
+      if (plain) {
+        if (death !== null && (death[row] as number) <= generation) continue;
+      } else if (!sees(reader, relation, row)) continue;
+      if (column !== null) registers[register] = column[row] as number;
+      else if (!bindRow(columns, row, shape, registers)) continue;
+      registers[place] = row;
+      if (isGuarded && !this.pass()) continue;
+      if (collects) {
+        machine.collect();
+        continue;
+      }
+      this.#cursor = cursor;
+      return true;
+    }
+    this.#cursor = 0;
+    this.#groups = null;
+    return this.#added !== null && this.#advanceAdded(machine, this.#added);
+  }
+
+  /** Moves to the next atom that matches and that the reader sees, in whatever row. */
+  #advanceAtoms(machine: Machine, relation: StoredRelation, copies: AtomCopies): boolean {
+    if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();
+    if (this.#isToBegin) this.#beginAtoms(copies);
+    const reader = this.#reader as Reader;
+    const { oldest, younger } = copies;
+    const chain = this.#index === null ? null : this.#index.next;
+    const isScan = this.#positions.length === 0;
+    const death = relation.death;
+    const plain = this.#isPlain(relation);
+    let cursor = this.#cursor;
+    let copy = this.#copy;
+    let left = rowsAtOnce;
+    while (copy !== 0 || cursor !== 0) {
+      if (left-- === 0) {
+        this.#cursor = cursor;
+        this.#copy = copy;
+        return machine.stall();
+      }
+      if (copy === 0) {
+        const atom = cursor - 1;
+        cursor = chain !== null ? (chain[atom] as number) : isScan ? atom : 0;
+        copy = (oldest[atom] as number) + 1;
+      }
+      const row = copy - 1;
+      // All that follow are younger still.
+      copy = row < this.#limit ? (younger[row] as number) : 0;
+      if (row >= this.#limit) continue;
+      if (plain) {
+        if (death !== null && (death[row] as number) <= reader.generation) continue;
+      } else if (!sees(reader, relation, row)) continue;
+      copy = 0;
+      if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
+      machine.registers[this.place] = row;
+      if (!this.pass()) continue;
+      if (this.collects) {
+        machine.collect();
+        continue;
+      }
+      this.#cursor = cursor;
+      this.#copy = 0;
+      return true;
+    }
+    this.#cursor = 0;
+    this.#copy = 0;
+    return this.#added !== null && this.#advanceAdded(machine, this.#added);
+  }
+
+  #beginAtoms({ atoms }: AtomCopies): void {
+    this.#isToBegin = false;
+    const key = this.#key;
+    if (this.#positions.length === 0) this.#cursor = atoms.count;
+    else if (key.length === atoms.arity) this.#cursor = atoms.find(key) + 1;
+    else {
+      this.#index ??= atoms.index(this.#positions);
+      this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
+    }
+  }
+
+  /** Validity can come to a relation while a join waits: only what was plain when it was bound, and still is, is. */
+  #isPlain(relation: StoredRelation): boolean {
+    return this.#plain && relation.validFrom === null && relation.validUntil === null;
+  }
+
+  #advanceAdded(machine: Machine, added: StoredStep): boolean {
+    while (added.advance(machine)) if (this.pass()) return true;
+    return false;
+  }
+
+  override get premises(): Premises | null {
+    const relation = this.#relation;
+    return relation === null ? null : { kind: 'stored', relation };
+  }
+}

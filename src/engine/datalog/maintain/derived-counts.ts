@@ -1,0 +1,120 @@
+import type { FactStore } from '../../store/fact-store.ts';
+import { Tuples } from '../../store/tuples.ts';
+import { renderAtom } from '../../language/print.ts';
+import type { Pacer } from '../tables/evaluation.ts';
+import { isCandidate, tupleAt } from '../model/known-conclusions.ts';
+import type { GroundAtom } from '../explain/proof.ts';
+import { type Reader, sees } from '../model/reader.ts';
+import { listed } from '../model/program.ts';
+import type { HeldTable } from './table-cache.ts';
+import type { Table } from '../model/table.ts';
+
+/**
+ * Known conclusions that hold, to be looked through: how many there are, and which of them rest on a fact.
+ *
+ * What is looked through are tables with the rows that they had in one turn, so upkeep may go on meanwhile. Nothing is
+ * derived here.
+ */
+
+/** How many conclusions there are that are not stored, with one of them rendered. */
+export interface ConclusionCount {
+  readonly count: number;
+  readonly example: string | null;
+}
+
+/** Distinct conclusions that are not stored, by the key of their relation, whatever the view. */
+export async function countByRelation(
+  held: readonly HeldTable[],
+  reader: Reader,
+  pacer: Pacer,
+): Promise<Map<string, ConclusionCount>> {
+  const byRelation = new Map<string, HeldTable[]>();
+  for (const each of held) listed(byRelation, each.table.relation).push(each);
+  const found = new Map<string, ConclusionCount>();
+  const { dictionary } = reader.facts;
+  for (const [relation, tables] of byRelation)
+    found.set(relation, await countRows(tables, (id) => dictionary.text(id), reader, pacer));
+  return found;
+}
+
+/** The same of the tables of one relation; `textOf` says what an id in them means. */
+export async function countRows(
+  tables: readonly HeldTable[],
+  textOf: (id: number) => string,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<ConclusionCount> {
+  let example: string | null = null;
+  let counted = 0;
+  let seen: Tuples | null = null;
+  for (const { table, rows, count, dead } of tables) {
+    const { predicate, arity, negated } = table;
+    // Rows of one table are distinct as they are.
+    if (tables.length > 1) seen ??= new Tuples(arity);
+    const tuple = new Int32Array(arity);
+    for (let row = 0; row < count; row++) {
+      if ((row & 0x3ff) === 0x3ff) await pacer.breathe();
+      if (!isCandidate({ dead }, row)) continue;
+      tupleAt(rows, row, tuple);
+      if ((seen !== null && seen.insert(tuple) < 0) || isStored(table, tuple, reader)) continue;
+      counted++;
+      example ??= renderAtom({ predicate, args: Array.from(tuple, textOf), negated });
+    }
+  }
+  return { count: counted, example };
+}
+
+const mostMsForDependents = 1000;
+const goalsAtOnce = 256;
+
+/**
+ * Of the conclusions in these tables, rendered, those whose canonical proof uses the stored fact: as many as a second
+ * finds. `dependentsOf` tells it of a few of them.
+ */
+export async function provedBy(
+  held: readonly HeldTable[],
+  { facts }: Reader,
+  pacer: Pacer,
+  dependentsOf: (goals: GroundAtom[]) => Promise<Iterable<string>>,
+): Promise<Set<string>> {
+  const used = new Set<string>();
+  for (const each of held)
+    for (let at = 0; at < each.count && pacer.elapsedMs < mostMsForDependents; at += goalsAtOnce) {
+      const goals = goalsOf(each, facts, at, Math.min(each.count, at + goalsAtOnce));
+      for (const atom of await dependentsOf(goals)) used.add(atom);
+    }
+  return used;
+}
+
+/** The rows from `start` to `end` of a table as atoms. */
+function goalsOf(
+  { table, rows, dead }: HeldTable,
+  facts: FactStore,
+  start: number,
+  end: number,
+): GroundAtom[] {
+  const { view, predicate, arity, negated } = table;
+  const tuple = new Int32Array(arity);
+  const goals: GroundAtom[] = [];
+  for (let row = start; row < end; row++) {
+    if (!isCandidate({ dead }, row)) continue;
+    const args = textsOf(facts, tupleAt(rows, row, tuple));
+    goals.push({ view, literal: { predicate, args, negated, naf: false } });
+  }
+  return goals;
+}
+
+function textsOf({ dictionary }: FactStore, tuple: Int32Array): string[] {
+  return Array.from(tuple, (id) => dictionary.text(id));
+}
+
+function isStored(of: Table, tuple: Int32Array, reader: Reader): boolean {
+  const { facts, generation } = reader;
+  const relation = facts.relation(of.predicate, of.arity, of.negated);
+  if (relation === null) return false;
+  const rows = facts.rowsOf(relation, tuple, { kind: 'all' });
+  return rows.some((newest) => {
+    const row = relation.versionAt(newest, generation);
+    return row >= 0 && sees(reader, relation, row);
+  });
+}

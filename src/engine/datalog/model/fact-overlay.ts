@@ -1,0 +1,174 @@
+import { assert } from '../../base/assert.ts';
+import type { ConstantIds } from '../../store/dictionary.ts';
+import {
+  type Bounds,
+  type FactPattern,
+  type FactRow,
+  type FactIdentity,
+  FactStore,
+  type FactToStore,
+  openBounds,
+} from '../../store/fact-store.ts';
+import type { StoredRelation } from '../../store/stored-relation.ts';
+import { Constants } from './constants.ts';
+import type { Overlay, Reader } from './reader.ts';
+
+/**
+ * Facts over a pinned reader: some of its rows are hidden, others added, and what is stored stays as it is.
+ *
+ * The added ones lie in a store of their own, whose constants have the ids of the stored facts' dictionary where it
+ * knows them and ids of the overlay's own where not, so nothing is left in the dictionary when the overlay is let go.
+ * A write over it does what the real write would do at the reader's generation and time; the writes are made one
+ * after the other and before anybody reads. Whoever reads must keep the reader's generation from being compacted.
+ */
+export class FactOverlay implements Overlay {
+  readonly constants: Constants;
+  readonly hidden = new Map<StoredRelation, Set<number>>();
+  readonly added: Reader;
+  readonly #base: Reader;
+  /** By the number of an added fact: the id of the stored fact that it is a version of. */
+  readonly #ids = new Map<number, string>();
+
+  /** Two overlays with the same constants, one after the other, give equal texts equal ids. */
+  constructor(base: Reader, constants?: Constants) {
+    assert(base.overlay === null, 'an overlay lies over stored facts');
+    const { facts, generation, time } = base;
+    this.#base = base;
+    this.constants = constants ?? new Constants(facts.dictionary);
+    const added = new FactStore(facts.createdAt, idsOf(this.constants));
+    this.added = { facts: added, generation, time, overlay: null };
+  }
+
+  /** Stores the fact over what is there: a new fact, or a version of one in its place. */
+  store(fact: FactToStore): void {
+    const { facts, generation, time } = this.added;
+    const stored = this.#addedVersion(fact) === null ? this.#storedVersion(fact) : null;
+    if (stored === null) {
+      facts.store(fact, generation, time);
+      return;
+    }
+    this.#hide(stored);
+    const { relation, row } = facts.store(completed(fact, stored), generation, time);
+    this.#ids.set(relation.number[row] as number, this.#base.facts.idOf(stored));
+  }
+
+  /** Retracts whatever matches and counts as stored. Yields each row that was stored or added, as it goes. */
+  *retract(pattern: FactPattern): Generator<FactRow> {
+    const { facts, generation, time } = this.#base;
+    for (const fact of facts.match(pattern, generation, time, true)) if (this.#hide(fact)) yield fact;
+    for (const fact of this.added.facts.match(pattern, generation, time, true)) {
+      this.added.facts.retract(fact, generation);
+      yield fact;
+    }
+  }
+
+  /** Retracts a stored fact that the reader holds, as long as nothing was stored over it. */
+  hideStored(fact: FactRow): void {
+    this.#hide(fact);
+  }
+
+  /** Retracts the stored fact with this id, in whatever version. null where it is not stored, or no longer. */
+  retractById(id: string): FactRow | null {
+    const { facts, generation } = this.#base;
+    const known = facts.byId(id);
+    if (known === null) return null;
+    const identity = facts.identityOf(known);
+    const added = this.#addedVersion(identity);
+    if (added !== null) {
+      if (this.idOf(added) !== id) return null;
+      this.added.facts.retract(added, generation);
+      return added;
+    }
+    const stored = this.#storedVersion(identity);
+    return stored !== null && facts.idOf(stored) === id && this.#hide(stored) ? stored : null;
+  }
+
+  /** The bounds of validity of exactly this fact as it is stored by now; open where it is not. */
+  boundsOf(fact: FactIdentity): Bounds {
+    const version = this.#addedVersion(fact) ?? this.#storedVersion(fact);
+    if (version === null) return openBounds;
+    const { relation, row } = version;
+    return {
+      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+    };
+  }
+
+  idOf({ relation, row }: FactRow): string | null {
+    return this.#ids.get(relation.number[row] as number) ?? null;
+  }
+
+  #addedVersion({ predicate, args, truthVal, scope }: FactIdentity): FactRow | null {
+    const { facts, time } = this.added;
+    const version = facts.find(predicate, args, truthVal, scope);
+    return version !== null && facts.isStored(version, time) ? version : null;
+  }
+
+  #storedVersion({ predicate, args, truthVal, scope }: FactIdentity): FactRow | null {
+    const { facts, generation, time } = this.#base;
+    const newest = facts.find(predicate, args, truthVal, scope);
+    if (newest === null) return null;
+    if ((newest.relation.birth[newest.row] as number) <= generation)
+      return newest.relation.isHeld(newest.row, generation, time) && !this.#hides(newest) ? newest : null;
+    // Somebody has written the fact since the reader was pinned: the version of its generation is an older one.
+    const where = scope === null ? { kind: 'unscoped' as const } : { kind: 'scope' as const, scope };
+    const pattern = { predicate, args, truthVal, scope: where };
+    for (const fact of facts.match(pattern, generation, time, true)) if (!this.#hides(fact)) return fact;
+    return null;
+  }
+
+  #hides({ relation, row }: FactRow): boolean {
+    return this.hidden.get(relation)?.has(row) === true;
+  }
+
+  /** Hides a stored row. False where it was hidden already. */
+  #hide({ relation, row }: FactRow): boolean {
+    let rows = this.hidden.get(relation);
+    if (rows === undefined) this.hidden.set(relation, (rows = new Set()));
+    if (rows.has(row)) return false;
+    rows.add(row);
+    return true;
+  }
+}
+
+/**
+ * A reader of the same state for whom tables of its own are filled, of which nothing is left: nothing is known by it, no
+ * rule counts as fired, no constant gets into the dictionary. `constants` as an overlay takes them, where the reader has none.
+ */
+export function apart<Kind extends Reader>(
+  reader: Kind,
+  constants?: Constants,
+): Kind & { readonly overlay: Overlay } {
+  return { ...reader, overlay: reader.overlay ?? new FactOverlay(reader, constants) };
+}
+
+/** The fact with what its stored version has in place of what is not given. */
+function completed(fact: FactToStore, { relation, row }: FactRow): FactToStore {
+  const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
+  const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+  return {
+    ...fact,
+    validFrom: fact.validFrom ?? (Number.isFinite(from) ? from : 'always'),
+    validUntil: fact.validUntil ?? (Number.isFinite(until) ? until : 'never'),
+    metadata: fact.metadata ?? relation.metadata.get(row) ?? {},
+  };
+}
+
+/** Ids that keep to the overlay: nothing is interned in the dictionary. */
+function idsOf(constants: Constants): ConstantIds {
+  return {
+    get bytes() {
+      return constants.bytes;
+    },
+    get size() {
+      return constants.size;
+    },
+    find: (text) => constants.find(text),
+    intern: (text) => constants.idOf(text),
+    internAll: (texts, count, ids) => {
+      for (let at = 0; at < count; at++) ids[at] = constants.idOf(texts[at] as string);
+    },
+    text: (id) => constants.text(id),
+    compare: (left, right) => constants.order(left, right),
+  };
+}

@@ -1,0 +1,359 @@
+import type { ScopeChoice } from '../../store/fact-store.ts';
+import type { KeptRule } from '../../store/rule-store.ts';
+import { isAggregate, isArithmetic, relationOf } from '../../language/terms.ts';
+import { isBuiltinName, isVariable, type Literal } from '../../contract/language.ts';
+import { viewKey } from './reader.ts';
+
+/**
+ * The enabled rules of a database at one version, as evaluation looks at them: by the relation they conclude, by
+ * view, and by what depends on what. Free of any tenant's data.
+ *
+ * A view of scope `s` has the rules without scope and those of `s`. The view of everything has the rules without
+ * scope, and takes in what a scoped rule concludes in the view of its own scope; so bodies of scoped rules are
+ * read there, which `bodyView` says.
+ */
+export interface ViewRule {
+  readonly kept: KeptRule;
+  /** Place in the order of creation. */
+  readonly order: number;
+  readonly bodyView: ScopeChoice;
+}
+
+/** A relation apart from any view. */
+export interface RelationShape {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+}
+
+/** More levels than rules can make in the view of a scope. */
+const viewsOfScopes = 2 ** 24;
+/** Above every relation: what a question is worked out at. */
+export const questionLevel = 2 ** 30;
+
+const noRules: readonly ViewRule[] = [];
+const everything: ScopeChoice = { kind: 'all' };
+
+/** What one rule says, up to what it is called. */
+interface Saying {
+  /** The relation that it concludes. */
+  readonly head: string;
+  readonly scope: string | null;
+  readonly text: string;
+}
+
+/** By relation those whose rules read it, and those that its rules read. */
+interface RuleGraph {
+  readonly readers: Map<string, Set<string>>;
+  readonly reads: Map<string, Set<string>>;
+}
+
+export class Program {
+  readonly #unscoped = new Map<string, ViewRule[]>();
+  readonly #scoped = new Map<string, { kept: KeptRule; order: number }[]>();
+  #graph: RuleGraph | null = null;
+  readonly #reached = new Map<string, ReadonlySet<string>>();
+  readonly #components = new Map<string, Components>();
+  readonly #rules = new Map<string, readonly ViewRule[]>();
+  #said: ReadonlyMap<string, Saying> | null = null;
+  /** The relations that rules conclude from an absence or an aggregate. */
+  #fromAbsence: ReadonlySet<string> | null = null;
+
+  /** The enabled rules, the first created first. */
+  readonly rules: readonly KeptRule[];
+  /** Every constant that a rule names. */
+  readonly constants: ReadonlySet<string>;
+  /** True where some rule can conclude constants that nobody wrote: by arithmetic or an aggregate. */
+  readonly makesConstants: boolean;
+
+  /** Looks at every rule once, and no further: what takes more is worked out for the relations that someone asks for. */
+  constructor(rules: readonly KeptRule[]) {
+    const constants = new Set<string>();
+    this.rules = rules.filter(({ enabled }) => enabled);
+    this.constants = constants;
+    this.makesConstants = rules.some(({ rule }) =>
+      rule.body.some((each) => isAggregate(each) || isArithmetic(each)),
+    );
+    for (let order = 0; order < rules.length; order++) {
+      const kept = rules[order] as KeptRule;
+      if (!kept.enabled) continue;
+      noteConstants(kept.rule.head.args, constants);
+      noteConstantsOf(kept.rule.body, constants);
+      const head = relationOf(kept.rule.head);
+      if (kept.scope === null) listed(this.#unscoped, head).push({ kept, order, bodyView: everything });
+      else listed(this.#scoped, head).push({ kept, order });
+    }
+  }
+
+  /** The relations that other rules conclude here than in the program before. */
+  changedFrom(before: Program): Set<string> {
+    const changed = new Set<string>();
+    const [now, then] = [this.#sayings, before.#sayings];
+    for (const [one, other] of [
+      [now, then],
+      [then, now],
+    ] as const)
+      for (const [id, { head, scope, text }] of one) {
+        const twin = other.get(id);
+        if (twin?.text !== text || twin.scope !== scope) changed.add(head);
+      }
+    return changed;
+  }
+
+  /** What is said by the enabled rules, by their ids. */
+  get #sayings(): ReadonlyMap<string, Saying> {
+    this.#said ??= new Map(
+      this.rules.map(({ id, rule, scope, text }) => [id, { head: relationOf(rule.head), scope, text }]),
+    );
+    return this.#said;
+  }
+
+  /** Of these relations, those that some rule concludes. */
+  conclusionsAmong(relations: ReadonlySet<string>): RelationShape[] {
+    const found: RelationShape[] = [];
+    for (const relation of relations) {
+      const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.kept.rule.head;
+      if (head !== undefined)
+        found.push({ predicate: head.predicate, arity: head.args.length, negated: head.negated });
+    }
+    return found;
+  }
+
+  /** The relations that some rule concludes. */
+  conclusions(): RelationShape[] {
+    return this.conclusionsAmong(new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]));
+  }
+
+  /** The relations with this predicate that some rule concludes. */
+  conclusionsOf(predicate: string): RelationShape[] {
+    return this.conclusions().filter((relation) => relation.predicate === predicate);
+  }
+
+  /** The rules that conclude the relation in the view, the first created first. */
+  rulesFor(view: ScopeChoice, relation: string): readonly ViewRule[] {
+    const key = `${viewKey(view)}\n${relation}`;
+    let rules = this.#rules.get(key);
+    if (rules === undefined) {
+      rules = this.#collect(view, relation);
+      this.#rules.set(key, rules);
+    }
+    return rules;
+  }
+
+  #collect(view: ScopeChoice, relation: string): readonly ViewRule[] {
+    const unscoped = this.#unscoped.get(relation) ?? noRules;
+    const found: ViewRule[] = unscoped.map((rule) => ({ ...rule, bodyView: view }));
+    for (const { kept, order } of this.#scoped.get(relation) ?? []) {
+      if (view.kind === 'all')
+        found.push({ kept, order, bodyView: { kind: 'scope', scope: kept.scope as string } });
+      else if (view.kind === 'scope' && view.scope === kept.scope)
+        found.push({ kept, order, bodyView: view });
+    }
+    return found.length === 0 ? noRules : found.sort((left, right) => left.order - right.order);
+  }
+
+  /** The relation and every one that rules conclude from it, however far. */
+  reached(relation: string): ReadonlySet<string> {
+    let reached = this.#reached.get(relation);
+    if (reached === undefined) {
+      const found = new Set([relation]);
+      const { readers } = this.#edges;
+      for (const each of found) for (const reader of readers.get(each) ?? []) found.add(reader);
+      reached = found;
+      this.#reached.set(relation, reached);
+    }
+    return reached;
+  }
+
+  /** The relations themselves and all that is concluded from any of them. */
+  reachedFrom(relations: Iterable<string>): Set<string> {
+    const from = new Set(relations);
+    const [only] = from;
+    if (from.size === 1 && only !== undefined) return new Set(this.reached(only));
+    const { readers } = this.#edges;
+    for (const each of from) for (const reader of readers.get(each) ?? []) from.add(reader);
+    return from;
+  }
+
+  /** The relations themselves and all that rules conclude them from, however far. */
+  below(relations: Iterable<string>): Set<string> {
+    const below = new Set(relations);
+    const { reads } = this.#edges;
+    for (const each of below) for (const read of reads.get(each) ?? []) below.add(read);
+    return below;
+  }
+
+  /** True where more facts can only mean more conclusions of the relation: nothing that it rests on looks for absence. */
+  isMonotone(relation: string): boolean {
+    this.#fromAbsence ??= new Set(
+      this.rules
+        .filter(({ rule }) => rule.body.some((each) => isAggregate(each) || each.naf))
+        .map(({ rule }) => relationOf(rule.head)),
+    );
+    for (const each of this.below([relation])) if (this.#fromAbsence.has(each)) return false;
+    return true;
+  }
+
+  /** Between all relations, whatever the view: made when it is first asked for. */
+  get #edges(): RuleGraph {
+    if (this.#graph !== null) return this.#graph;
+    const graph: RuleGraph = { readers: new Map(), reads: new Map() };
+    for (const { rule } of this.rules) {
+      const head = relationOf(rule.head);
+      for (const relation of relationsRead(rule.body)) {
+        linked(graph.readers, relation).add(head);
+        linked(graph.reads, head).add(relation);
+      }
+    }
+    this.#graph = graph;
+    return graph;
+  }
+
+  /** Two relations are mutually recursive in a view exactly when their components are equal. */
+  component(view: ScopeChoice, relation: string): number {
+    const key = viewKey(view);
+    let components = this.#components.get(key);
+    if (components === undefined) {
+      components = new Components((each) => this.#readIn(view, key, each));
+      this.#components.set(key, components);
+    }
+    return components.of(relation);
+  }
+
+  /** True where a rule of the relation reads it, or one that is mutually recursive with it, in the same view. */
+  isRecursive(view: ScopeChoice, relation: string): boolean {
+    const component = this.component(view, relation);
+    return this.rulesFor(view, relation).some(
+      ({ kept, bodyView }) =>
+        viewKey(bodyView) === viewKey(view) &&
+        relationsRead(kept.rule.body).some((read) => this.component(view, read) === component),
+    );
+  }
+
+  /**
+   * The level of a relation in a view: above all that its rules read, but for what recurs with it. Views of scopes
+   * lie below the view of everything, which takes in what they conclude.
+   */
+  level(view: ScopeChoice, relation: string): number {
+    return (view.kind === 'all' ? viewsOfScopes : 0) + this.component(view, relation);
+  }
+
+  /** What the rules of the relation read in the view itself; null where rules without scope, or its own, conclude it not. */
+  #readIn(view: ScopeChoice, key: string, relation: string): string[] | null {
+    const isHead = this.#unscoped.has(relation) || (view.kind === 'scope' && this.#scoped.has(relation));
+    if (!isHead) return null;
+    const read: string[] = [];
+    for (const { kept, bodyView } of this.rulesFor(view, relation))
+      if (viewKey(bodyView) === key) read.push(...relationsRead(kept.rule.body));
+    return read;
+  }
+}
+
+function noteConstants(terms: readonly string[], constants: Set<string>): void {
+  for (const term of terms) if (!isVariable(term)) constants.add(term);
+}
+
+/** Of all literals, those inside aggregates too, and of what aggregates come to. */
+function noteConstantsOf(body: readonly Literal[], constants: Set<string>): void {
+  for (const literal of body) {
+    if (!isAggregate(literal)) noteConstants(literal.args, constants);
+    else {
+      noteConstants([literal.result], constants);
+      noteConstantsOf(literal.body, constants);
+    }
+  }
+}
+
+function linked(edges: Map<string, Set<string>>, from: string): Set<string> {
+  let to = edges.get(from);
+  if (to === undefined) edges.set(from, (to = new Set()));
+  return to;
+}
+
+/** The list of the key, made where there is none. */
+export function listed<Item>(map: Map<string, Item[]>, key: string): Item[] {
+  let list = map.get(key);
+  if (list === undefined) map.set(key, (list = []));
+  return list;
+}
+
+/** Relations that the atoms of a body name, inside aggregates and under `not` too. */
+export function relationsRead(body: readonly Literal[]): string[] {
+  const found: string[] = [];
+  for (const literal of body) {
+    if (isAggregate(literal)) found.push(...relationsRead(literal.body));
+    else if (!isBuiltinName(literal.predicate)) found.push(relationOf(literal));
+  }
+  return found;
+}
+
+/** A relation on the way from where a search began. */
+interface Visit {
+  readonly relation: string;
+  readonly reads: readonly string[];
+  next: number;
+}
+
+/**
+ * Strongly connected components, found as far as someone asks: by Tarjan's algorithm from each relation that is asked for,
+ * without recursion, since chains of rules can be long. A component's number is greater than those of all that it reads,
+ * whatever is asked for first. A relation in no cycle has a component of its own.
+ */
+class Components {
+  readonly #readBy: (relation: string) => readonly string[] | null;
+  readonly #order = new Map<string, number>();
+  readonly #low = new Map<string, number>();
+  readonly #component = new Map<string, number>();
+  readonly #open: string[] = [];
+  #count = 0;
+
+  /** `readBy`: the relations that a relation's rules read; null for one that is no part of the graph. */
+  constructor(readBy: (relation: string) => readonly string[] | null) {
+    this.#readBy = readBy;
+  }
+
+  /** The number of the relation's component, -1 where it is no part of the graph. */
+  of(relation: string): number {
+    const known = this.#component.get(relation);
+    if (known !== undefined) return known;
+    const first = this.#visit(relation);
+    if (first === null) return -1;
+    const path = [first];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const read = top.reads[top.next++];
+      if (read === undefined) {
+        path.pop();
+        this.#leave(top.relation, path.at(-1)?.relation ?? null);
+      } else if (!this.#order.has(read)) {
+        const visit = this.#visit(read);
+        if (visit !== null) path.push(visit);
+      } else if (!this.#component.has(read)) this.#lower(top.relation, this.#order.get(read) as number);
+    }
+    return this.#component.get(relation) as number;
+  }
+
+  #visit(relation: string): Visit | null {
+    const reads = this.#readBy(relation);
+    if (reads === null) return null;
+    this.#low.set(relation, this.#order.size);
+    this.#order.set(relation, this.#order.size);
+    this.#open.push(relation);
+    return { relation, reads, next: 0 };
+  }
+
+  #lower(relation: string, order: number): void {
+    if (order < (this.#low.get(relation) as number)) this.#low.set(relation, order);
+  }
+
+  /** All that the relation reads was seen. */
+  #leave(relation: string, reader: string | null): void {
+    const lowest = this.#low.get(relation) as number;
+    if (reader !== null) this.#lower(reader, lowest);
+    if (lowest !== this.#order.get(relation)) return;
+    for (let member = this.#open.pop(); member !== undefined; member = this.#open.pop()) {
+      this.#component.set(member, this.#count);
+      if (member === relation) break;
+    }
+    this.#count++;
+  }
+}

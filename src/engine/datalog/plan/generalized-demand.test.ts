@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { KeptFacts } from '../../testing/kept-facts.ts';
+
+/** What is demanded key by key and what at once: of cost alone, so that what is looked at is the tables. */
+
+/** Of odd length: the recursion below takes two steps more at a time. */
+const cycle = 21;
+const nodes = 20 * cycle;
+const last = nodes - 1;
+const edges = Array.from({ length: nodes }, (_, at) => {
+  const next = at % cycle === cycle - 1 ? at - cycle + 1 : at + 1;
+  return `edge(n${at}, n${next})`;
+});
+const path = ['path(?x, ?y) :- edge(?x, ?y)', 'path(?x, ?z) :- path(?x, ?y), path(?y, ?w), edge(?w, ?z)'];
+
+function kept(rules: readonly string[], ...facts: (readonly string[])[]): KeptFacts {
+  const world = new KeptFacts(rules);
+  for (const fact of facts.flat()) world.tell(fact);
+  return world;
+}
+
+function marks(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `mark(n${at})`);
+}
+
+/** How many keys of the table were demanded, and how many rows it has; null where there is no such table or it was not demanded. */
+async function held(world: KeptFacts, name: string): Promise<[number, number] | null> {
+  const table = (await world.tables()).get(name);
+  if (table === undefined || table.demand.rows.count === 0) return null;
+  return [table.demand.rows.count, table.rows.rows.live];
+}
+
+test('a recursion that is asked for most of its keys is derived whole, and its table holds the keys alone', async () => {
+  const world = kept([...path, 'far(?x, ?y) :- mark(?x), path(?x, ?y)'], edges, marks(300));
+  expect(await world.ask('far(?x, ?y)', false)).toBe(300 * cycle);
+  expect((await world.tables()).get('path/2 0')?.way).toBe('relaxed');
+  expect(await held(world, 'path/2 0')).toEqual([300, 300 * cycle]);
+  expect(await held(world, 'path/2')).toEqual([1, nodes * cycle]);
+});
+
+test('a recursion that is asked for few of its keys is derived for what they reach', async () => {
+  const world = kept([...path, 'far(?x, ?y) :- mark(?x), path(?x, ?y)'], edges, marks(20));
+  expect(await world.ask('far(?x, ?y)', false)).toBe(20 * cycle);
+  expect(await held(world, 'path/2')).toBeNull();
+  expect(await held(world, 'path/2 0')).toEqual([cycle, cycle * cycle]);
+});
+
+test('of two bound arguments the one is left free of which most values are asked', async () => {
+  const world = kept([...path, 'cut(?x, ?y) :- start(?x), node(?y), not path(?x, ?y)'], edges, ['start(n0)']);
+  for (let at = 0; at < nodes; at++) world.tell(`node(n${at})`);
+  expect(await world.ask('cut(?x, ?y)', false)).toBe(nodes - cycle);
+  expect((await world.tables()).get('path/2 0,1')?.way).toBe('relaxed');
+  expect(await held(world, 'path/2')).toBeNull();
+  const demanded = await held(world, 'path/2 0');
+  expect(demanded?.[0]).toBe(cycle);
+});
+
+test('a table that was asked for few keys and then for most goes on, and says the same of those', async () => {
+  const world = kept([...path, 'far(?x, ?y) :- mark(?x), path(?x, ?y)'], edges, marks(300));
+  expect(await world.ask(`path(n${last}, ?y)`, false)).toBe(cycle);
+  expect((await world.tables()).get('path/2 0')?.way).toBe('keyed');
+  expect(await world.ask('far(?x, ?y)', false)).toBe(300 * cycle);
+  expect((await world.tables()).get('path/2 0')?.way).toBe('relaxed');
+  world.forget(`edge(n${last}, n${nodes - cycle})`);
+  expect(await world.ask(`path(n${last}, ?y)`, false)).toBe(0);
+  expect(await world.ask(`path(n${last - 1}, ?y)`, false)).toBe(1);
+  world.tell(`edge(n${last}, n0)`);
+  expect(await world.ask(`path(n${last}, ?y)`, false)).toBe(cycle);
+});
+
+test('an absence that is asked for nearly all values there are has its relation derived whole', async () => {
+  const rules = ['out(?x) :- edge(?x, ?y), not mark(?y)', 'lone(?x) :- edge(?_, ?x), not out(?x)'];
+  const world = kept(rules, edges, marks(10));
+  expect(await world.ask('lone(?x)', false)).toBe(10);
+  expect(await held(world, 'out/1')).toEqual([1, nodes - 10]);
+  expect(await held(world, 'out/1 0')).toBeNull();
+});
+
+test('an absence that is asked for few values is looked at for those', async () => {
+  const rules = ['out(?x) :- edge(?x, ?y), not mark(?y)', 'lone(?x) :- mark(?x), not out(?x)'];
+  const world = kept(rules, edges, marks(100));
+  expect(await world.ask('lone(?x)', false)).toBe(99);
+  expect(await held(world, 'out/1')).toBeNull();
+  expect((await held(world, 'out/1 0'))?.[0]).toBe(100);
+});

@@ -1,0 +1,167 @@
+import {
+  type AggregateLiteral,
+  type AtomLiteral,
+  isVariable,
+  type Literal,
+} from '../../contract/language.ts';
+import type { FactRow, ScopeChoice } from '../../store/fact-store.ts';
+import { Tuples } from '../../store/tuples.ts';
+import { isNamedVariable, relationOf, wildcard } from '../../language/terms.ts';
+import type { Constants } from '../model/constants.ts';
+import type { Pacer } from './evaluation.ts';
+import { matchesOf, question } from './question.ts';
+import { type Reader, sees } from '../model/reader.ts';
+import type { TableSet } from './table-set.ts';
+
+/**
+ * What one view says of one literal: the rows of an atom, the value of an aggregate.
+ *
+ * Of a derived relation it demands what is asked for and settles the set; stored facts are read directly, each atom
+ * once whatever scopes hold it. Ids are those of the set's constants. The set belongs to the caller meanwhile.
+ */
+export interface Rows {
+  /**
+   * One row of `width` ids each: the values of the atom's variables in the order of their first occurrence. What
+   * `?_` stands for may be among them or not.
+   */
+  readonly ids: Int32Array;
+  readonly count: number;
+  readonly width: number;
+}
+
+const rowsBetweenBreaths = 1024;
+const mostRowsAtOnce = 4096;
+
+export class LiteralReader {
+  readonly set: TableSet;
+  readonly reader: Reader;
+  readonly pacer: Pacer;
+  readonly view: ScopeChoice;
+
+  constructor(set: TableSet, reader: Reader, pacer: Pacer, view: ScopeChoice) {
+    this.set = set;
+    this.reader = reader;
+    this.pacer = pacer;
+    this.view = view;
+  }
+
+  /** Every match of the atom, whether it stands under `not` or not; each distinct row once. */
+  async rows(atom: AtomLiteral): Promise<Rows> {
+    if (!this.#isDerived(atom)) return this.#stored(atom);
+    const { body, variables } = question(this.view, [{ ...atom, naf: false }]);
+    const asked = { view: this.view, body, variables };
+    const { columns, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
+    const width = variables.length;
+    const ids = new Int32Array(count * width);
+    for (const [at, column] of columns.entries())
+      for (let row = 0; row < count; row++) ids[row * width + at] = column[row] as number;
+    return { ids, count, width };
+  }
+
+  /** As `rows`, at once; null where that takes long: of a conclusion, or of much that is stored. */
+  rowsAtOnce(atom: AtomLiteral): Rows | null {
+    if (atom.args.every(isVariable) || this.#isDerived(atom)) return null;
+    const found = this.#collector(atom);
+    for (const fact of this.#matching(atom)) {
+      found.add(fact);
+      if (found.count === 0) continue;
+      if (found.width === 0) break;
+      if (found.count > mostRowsAtOnce) return null;
+    }
+    return found.rows();
+  }
+
+  /** True where the view has a match of the atom. */
+  async holds(atom: AtomLiteral): Promise<boolean> {
+    return (await this.rows(atom)).count > 0;
+  }
+
+  /**
+   * The id of what the aggregate comes to, -1 where it does not match. `shared` are the variables of its braces that
+   * have a value outside, with that value.
+   */
+  async aggregate(literal: AggregateLiteral, shared: ReadonlyMap<string, string>): Promise<number> {
+    const given = [...shared].map(
+      ([variable, text]): Literal => ({ predicate: '=', args: [variable, text], negated: false, naf: false }),
+    );
+    const asked = question(this.view, [...given, { ...literal, result: valueOfAggregate }]);
+    const { columns, count } = await matchesOf(asked, this.set, this.reader, this.pacer);
+    const values = columns[asked.variables.indexOf(valueOfAggregate)] as Int32Array;
+    return count === 0 ? -1 : (values[0] as number);
+  }
+
+  #isDerived(atom: AtomLiteral): boolean {
+    return this.set.isDerived(this.view, relationOf(atom));
+  }
+
+  async #stored(atom: AtomLiteral): Promise<Rows> {
+    const found = this.#collector(atom);
+    let looked = 0;
+    for (const fact of this.#matching(atom)) {
+      if (++looked % rowsBetweenBreaths === 0) await this.pacer.breathe();
+      found.add(fact);
+    }
+    return found.rows();
+  }
+
+  #matching({ predicate, args, negated }: AtomLiteral): Generator<FactRow> {
+    const { facts, generation, time } = this.reader;
+    return facts.match({ predicate, args, truthVal: !negated, scope: this.view }, generation, time);
+  }
+
+  #collector(atom: AtomLiteral): RowCollector {
+    return new RowCollector(this.reader, this.set.constants, atom, this.view.kind === 'all');
+  }
+}
+
+/** Takes stored facts, and gives the rows of those that the reader sees. */
+class RowCollector {
+  readonly width: number;
+  count = 0;
+  readonly #reader: Reader;
+  readonly #constants: Constants;
+  readonly #positions: readonly number[];
+  readonly #mayRepeat: boolean;
+  readonly #ids: number[] = [];
+
+  constructor(reader: Reader, constants: Constants, atom: AtomLiteral, mayRepeat: boolean) {
+    this.#reader = reader;
+    this.#constants = constants;
+    this.#mayRepeat = mayRepeat || atom.args.includes(wildcard);
+    this.#positions = variablesOfAtom(atom).map((variable) => atom.args.indexOf(variable));
+    this.width = this.#positions.length;
+  }
+
+  add({ relation, row }: FactRow): void {
+    if (!sees(this.#reader, relation, row)) return;
+    this.count++;
+    for (const position of this.#positions)
+      this.#ids.push(this.#constants.local((relation.columns[position] as Int32Array)[row] as number));
+  }
+
+  rows(): Rows {
+    const { width, count } = this;
+    if (count === 0) return noRows;
+    if (width === 0) return oneRow;
+    const ids = Int32Array.from(this.#ids);
+    if (count === 1 || !this.#mayRepeat) return { ids, count, width };
+    const distinct = new Tuples(width);
+    for (let row = 0; row < count; row++) distinct.insert(ids.subarray(row * width, (row + 1) * width));
+    if (distinct.count === count) return { ids, count, width };
+    for (let row = 0; row < distinct.count; row++)
+      for (let at = 0; at < width; at++)
+        ids[row * width + at] = (distinct.columns[at] as Int32Array)[row] as number;
+    return { ids: ids.slice(0, distinct.count * width), count: distinct.count, width };
+  }
+}
+
+const noRows: Rows = { ids: new Int32Array(0), count: 0, width: 0 };
+const oneRow: Rows = { ids: new Int32Array(0), count: 1, width: 0 };
+
+/** A variable that no rule can name. */
+const valueOfAggregate = '?_ value';
+
+/** The distinct variables of an atom in the order of their first occurrence, `?_` left out. */
+export function variablesOfAtom(atom: AtomLiteral): string[] {
+  return [...new Set(atom.args.filter(isNamedVariable))];
+}

@@ -1,0 +1,259 @@
+import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
+import type { ScopeChoice } from '../../store/fact-store.ts';
+import { planBody } from '../../language/order.ts';
+import { renderBody } from '../../language/print.ts';
+import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../../language/terms.ts';
+import { BodyCompiler } from '../join/body-compiler.ts';
+import { Constants } from '../model/constants.ts';
+import { type Derived, newDerived } from '../model/derived.ts';
+import { demand, type Pacer, settle } from './evaluation.ts';
+import { filtersOf } from '../plan/join-order.ts';
+import { put } from '../join/tuple-sink.ts';
+import { type Program, questionLevel } from '../model/program.ts';
+import { type Reader, viewKey } from '../model/reader.ts';
+import type { TableSet } from './table-set.ts';
+import type { Table } from '../model/table.ts';
+
+/**
+ * A question is a body: what it asks for are the ground instances of its literals.
+ *
+ * `?_` stands for a variable of its own here, since an instance has a constant in its place. A question with one
+ * derived atom reads that atom's table; any other is a rule without a name whose conclusions are the answers.
+ */
+export interface Question {
+  readonly view: ScopeChoice;
+  /** With every `?_` of an atom replaced by a variable of its own. */
+  readonly body: readonly Literal[];
+  /** In the order of first occurrence, those made for `?_` included. */
+  readonly variables: readonly string[];
+}
+
+/** The answers as ids, distinct. */
+export interface Matches {
+  readonly question: Question;
+  /** What the ids mean. */
+  readonly constants: Constants;
+  /** By variable, then by row: at least `count` of them. What is in them stays; they may be those of a table that grows. */
+  readonly columns: readonly Int32Array[];
+  readonly count: number;
+}
+
+const noIds = new Int32Array(0);
+const madeVariable = '?_ ';
+
+export function question(view: ScopeChoice, body: readonly Literal[]): Question {
+  const concrete = withoutWildcards(body);
+  return { view, body: concrete, variables: [...variablesAtLevel(concrete)] };
+}
+
+/** The body with every `?_` of an atom that is matched replaced by a variable of its own. */
+export function withoutWildcards(body: readonly Literal[]): Literal[] {
+  let made = 0;
+  return body.map((literal) => {
+    if (!isPositiveAtom(literal) || !literal.args.includes(wildcard)) return literal;
+    return {
+      ...literal,
+      args: literal.args.map((term) => (term === wildcard ? `${madeVariable}${made++}` : term)),
+    };
+  });
+}
+
+/** True for a variable of the question that bindings name. */
+export function isNamed(variable: string): boolean {
+  return !variable.startsWith(madeVariable);
+}
+
+/** A constant for a variable; undefined for one that is local to braces. */
+export type ValueOf = (variable: string) => string | undefined;
+
+/** The literal with constants in place of the variables that have one. Before the colon of braces stand variables. */
+export function substitute<Kind extends Literal>(literal: Kind, valueOf: ValueOf): Kind {
+  const value = (term: string): string => (isVariable(term) ? (valueOf(term) ?? term) : term);
+  if (!isAggregate(literal)) return { ...literal, args: literal.args.map(value) };
+  const body = literal.body.map((inner) => substitute(inner, valueOf));
+  return { ...literal, result: value(literal.result), body };
+}
+
+/** The question with the row's constants in place of its variables. */
+export function instance(asked: Question, valueOf: ValueOf): Literal[] {
+  return asked.body.map((literal) => substitute(literal, valueOf));
+}
+
+export function renderInstance(asked: Question, valueOf: ValueOf): string {
+  return renderBody(instance(asked, valueOf));
+}
+
+/** The only atom of the question where there is one and it is derived. */
+export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | null {
+  const [literal] = asked.body;
+  if (asked.body.length !== 1 || literal === undefined || !isPositiveAtom(literal)) return null;
+  return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
+}
+
+/** So many facts are compared each with each. */
+const fewFacts = 32;
+
+/**
+ * The answers to a question of one atom that no rule concludes, where an index finds the few facts that are stored of it
+ * and nothing is supposed: they need neither tables nor a plan. Else null.
+ */
+export function storedMatches(
+  asked: Question,
+  reader: Reader & { readonly program: Program },
+): Matches | null {
+  const [literal] = asked.body;
+  if (reader.overlay !== null || asked.body.length !== 1) return null;
+  if (literal === undefined || !isPositiveAtom(literal)) return null;
+  if (reader.program.rulesFor(asked.view, relationOf(literal)).length > 0) return null;
+  const { facts, generation, time } = reader;
+  const { predicate, args, negated } = literal;
+  const pattern = { predicate, args, truthVal: !negated, scope: asked.view };
+  const found = facts.fewMatches(pattern, generation, time, fewFacts);
+  if (found === null) return null;
+  const positions = asked.variables.map((variable) => args.indexOf(variable));
+  const columns = positions.map(() => new Int32Array(found.length));
+  let count = 0;
+  for (const { relation, row } of found) {
+    for (const [at, position] of positions.entries())
+      (columns[at] as Int32Array)[count] = (relation.columns[position] as Int32Array)[row] as number;
+    if (!relation.spansScopes || !isAmong(columns, count)) count++;
+  }
+  return { question: asked, constants: new Constants(facts.dictionary), columns, count };
+}
+
+/** True where the row is one of those before it. */
+function isAmong(columns: readonly Int32Array[], row: number): boolean {
+  for (let known = 0; known < row; known++)
+    if (columns.every((column) => column[known] === column[row])) return true;
+  return false;
+}
+
+/** A table and what is asked of it: the positions of the atom's constants (ascending), and the constants. */
+export interface Place {
+  readonly table: Table;
+  readonly positions: readonly number[];
+  readonly key: Int32Array;
+}
+
+/** The positions of the atom's constants and their ids; null where a constant is none that a table can hold. */
+function keyOf(atom: AtomLiteral, set: TableSet): Omit<Place, 'table'> | null {
+  const positions: number[] = [];
+  const key: number[] = [];
+  for (const [position, term] of atom.args.entries()) {
+    if (isVariable(term)) continue;
+    if (!set.program.makesConstants && set.constants.find(term) < 0) return null;
+    positions.push(position);
+    key.push(set.constants.idOf(term));
+  }
+  return { positions, key: Int32Array.from(key) };
+}
+
+/** The table that answers the atom, to be demanded for the key; null where a constant is none that it can hold. */
+export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): Place | null {
+  const asked = keyOf(atom, set);
+  if (asked === null) return null;
+  const relation = { view, predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
+  return { table: set.table(relation, asked.positions), ...asked };
+}
+
+/** A table that has all answers to the atom already, for those arguments or for fewer; null where there is none. */
+export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): Place | null {
+  const asked = keyOf(atom, set);
+  if (asked === null) return null;
+  const { positions, key } = asked;
+  for (const table of set.tablesOf(relationOf(atom))) {
+    if (viewKey(table.view) !== viewKey(view)) continue;
+    if (!table.boundPositions.every((position) => positions.includes(position))) continue;
+    const demanded = table.boundPositions.map((position) => key[positions.indexOf(position)] as number);
+    const row = table.demand.rows.find(Int32Array.from(demanded));
+    if (row >= 0 && row < table.demand.settled) return { table, ...asked };
+  }
+  return null;
+}
+
+/** Every answer to the question, for the pinned reader. The set is the caller's until this has ended. */
+export async function matchesOf(
+  asked: Question,
+  set: TableSet,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<Matches> {
+  const atom = onlyDerivedAtom(asked, set);
+  if (atom === null) return matchBody(asked, set, reader, pacer);
+  const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
+  if (held !== null) return answersOf(asked, atom, held, set);
+  const place = tableFor(atom, asked.view, set);
+  if (place === null)
+    return { question: asked, constants: set.constants, columns: asked.variables.map(() => noIds), count: 0 };
+  const { table, key } = place;
+  const isNew = demand(set, table, key);
+  set.observer?.asked(table.demand, key);
+  if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
+  return answersOf(asked, atom, place, set);
+}
+
+/** The answers of a settled table as they are in this turn: its columns where all rows are answers, else a copy. */
+export function answersOf(
+  asked: Question,
+  atom: AtomLiteral,
+  { table, positions: keyPositions, key }: Place,
+  set: TableSet,
+): Matches {
+  const rows = table.rows.rows;
+  const repeated: [number, number][] = [];
+  for (const [position, term] of atom.args.entries())
+    if (isVariable(term) && atom.args.indexOf(term) !== position)
+      repeated.push([atom.args.indexOf(term), position]);
+  const isAnswer = (row: number): boolean => {
+    if (rows.isDead(row)) return false;
+    for (const [a, b] of repeated)
+      if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
+    return true;
+  };
+  const columns = asked.variables.map((variable) => rows.columns[atom.args.indexOf(variable)] as Int32Array);
+  const about = { question: asked, constants: set.constants };
+  const isOnlyKey = table.boundPositions.length === key.length && table.demand.rows.count === 1;
+  if (isOnlyKey && repeated.length === 0 && rows.deadCount === 0)
+    return { ...about, columns, count: rows.count };
+  const found: number[] = [];
+  if (key.length === rows.arity) {
+    const row = rows.find(key);
+    if (row >= 0) found.push(row);
+  } else if (key.length === 0) {
+    for (let row = 0; row < rows.count; row++) if (isAnswer(row)) found.push(row);
+  } else {
+    const index = rows.index(keyPositions);
+    for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number)
+      if (isAnswer(next - 1)) found.push(next - 1);
+  }
+  return {
+    ...about,
+    columns: columns.map((column) => Int32Array.from(found, (row) => column[row] as number)),
+    count: found.length,
+  };
+}
+
+/** The body as a rule without a name, for this evaluation only. */
+async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
+  const level = questionLevel;
+  const demand = newDerived({ name: 'question', arity: 0, level });
+  const target = newDerived({ name: 'answers', arity: asked.variables.length, level });
+  const extra: Derived[] = [];
+  const compiler = new BodyCompiler(set, null, extra, true);
+  const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
+  const conclusion = { target, headTerms: asked.variables, rise: 0, tally: null, demand, demandTerms: [] };
+  set.observer?.question(demand, target);
+  try {
+    compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    for (const derived of [target, ...extra]) set.passing.add(derived);
+    const key = new Int32Array(0);
+    put(demand, key, 0, set.work);
+    set.observer?.asked(demand, key);
+    await settle(set, reader, pacer);
+  } finally {
+    compiler.remove();
+    for (const derived of [target, ...extra]) set.passing.delete(derived);
+  }
+  const { columns, count } = target.rows;
+  return { question: asked, constants: set.constants, columns, count };
+}

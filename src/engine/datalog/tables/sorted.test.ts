@@ -1,0 +1,112 @@
+import { MemoryBudget } from '../model/memory-budget.ts';
+import { expect, test } from 'vitest';
+import { Prng } from '../../testing/prng.ts';
+import { compareText } from '../../base/text-order.ts';
+import { Dictionary } from '../../store/dictionary.ts';
+import { Constants } from '../model/constants.ts';
+import { Pacer } from './evaluation.ts';
+import { rowsByText, sortedOrder } from './sorted.ts';
+
+function pacer(): Pacer {
+  return new Pacer(
+    {
+      timeoutMs: 60_000,
+      maxDerivations: Number.POSITIVE_INFINITY,
+      memory: new MemoryBudget(Number.POSITIVE_INFINITY),
+      signal: new AbortController().signal,
+    },
+    () => Promise.resolve(),
+  );
+}
+
+/** Random rows of texts as ids, and the texts themselves. */
+function randomRows(seed: number, count: number, width: number, distinct: number) {
+  const prng = new Prng(seed);
+  const dictionary = new Dictionary();
+  const columns = Array.from({ length: width }, () => new Int32Array(count));
+  const texts: string[][] = [];
+  for (let row = 0; row < count; row++) {
+    const parts = Array.from({ length: width }, () => `${prng.below(distinct)}${prng.pick(['', 'é', '😀'])}`);
+    for (const [column, text] of parts.entries())
+      (columns[column] as Int32Array)[row] = dictionary.intern(text);
+    texts.push(parts);
+  }
+  return { columns, texts, constants: new Constants(dictionary) };
+}
+
+test('numbers are put in order, equal ones in their own, however many', async () => {
+  for (const count of [0, 1, 2, 4096, 4097, 30_000]) {
+    const prng = new Prng(count);
+    const keys = Array.from({ length: count }, () => prng.below(count / 3 + 1));
+    const order = await sortedOrder(
+      count,
+      (left, right) => (keys[left] as number) - (keys[right] as number),
+      pacer(),
+    );
+    const expected = keys
+      .map((key, at) => ({ key, at }))
+      .sort((left, right) => left.key - right.key || left.at - right.at)
+      .map(({ at }) => at);
+    expect(Array.from(order)).toEqual(expected);
+  }
+});
+
+test('numbers that are almost in order are put in it, equal ones in their own', async () => {
+  for (const count of [1, 9, 40, 4097, 30_000]) {
+    const prng = new Prng(count);
+    // Some stand apart, at the ends too; a great one at the start sets nearly all others apart.
+    for (const moved of [0, 1, count / 100, count / 10]) {
+      const keys = Array.from({ length: count }, (_, at) => at >> 1);
+      for (let times = 0; times < moved; times++) keys[prng.below(count)] = prng.below(count);
+      if (prng.chance(0.3)) keys[0] = count;
+      const order = await sortedOrder(
+        count,
+        (left, right) => (keys[left] as number) - (keys[right] as number),
+        pacer(),
+      );
+      const expected = keys
+        .map((key, at) => ({ key, at }))
+        .sort((left, right) => left.key - right.key || left.at - right.at)
+        .map(({ at }) => at);
+      expect([...order]).toEqual(expected);
+    }
+  }
+});
+
+test('rows come in the order of their texts by code point, column by column', async () => {
+  const { columns, texts, constants } = randomRows(1, 9000, 2, 60);
+  const order = await rowsByText(columns, 9000, constants, pacer(), 9000, (row) => row);
+  const expected = [...texts.keys()].sort((left, right) => {
+    const [a, b] = [texts[left] as string[], texts[right] as string[]];
+    return (
+      compareText(a[0] as string, b[0] as string) ||
+      compareText(a[1] as string, b[1] as string) ||
+      left - right
+    );
+  });
+  expect(Array.from(order)).toEqual(expected);
+});
+
+test('where only the first rows are wanted they are the first of the whole order', async () => {
+  const { columns, constants } = randomRows(2, 6000, 2, 2000);
+  const whole = await rowsByText(columns, 6000, constants, pacer(), 6000);
+  for (const wanted of [0, 1, 2, 10, 700, 749, 750, 751, 5999, 6000])
+    expect(Array.from(await rowsByText(columns, 6000, constants, pacer(), wanted)), String(wanted)).toEqual(
+      Array.from(whole.subarray(0, wanted)),
+    );
+});
+
+test('no row and one row are in order already', async () => {
+  const { columns, constants } = randomRows(3, 1, 1, 5);
+  expect(Array.from(await rowsByText([new Int32Array(0)], 0, constants, pacer(), 0))).toEqual([]);
+  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 1))).toEqual([0]);
+  expect(Array.from(await rowsByText(columns, 1, constants, pacer(), 0))).toEqual([]);
+});
+
+test('sorting stops when the client has gone', async () => {
+  const gone = new AbortController();
+  gone.abort();
+  const limits = { timeoutMs: 60_000, maxDerivations: 1, memory: new MemoryBudget(1), signal: gone.signal };
+  const stopped = new Pacer(limits, () => Promise.resolve());
+  await expect(sortedOrder(10, () => 0, stopped)).rejects.toThrow('the client has gone');
+});

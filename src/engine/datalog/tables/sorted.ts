@@ -1,0 +1,283 @@
+import { compareText } from '../../base/text-order.ts';
+import type { Constants } from '../model/constants.ts';
+import type { Pacer } from './evaluation.ts';
+
+/** Sorts and ranks in slices, so that a large answer does not hold the thread. */
+
+const smallEnough = 4096;
+/** So many are put in order one by one: all else would cost more than it saves. */
+const few = 32;
+
+/** The numbers 0 to `count` - 1 in the order of `compare`, ties in their own order. */
+export async function sortedOrder(
+  count: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<Int32Array> {
+  let from = Int32Array.from({ length: count }, (_, index) => index);
+  pacer.look();
+  const direction = await runOf(count, compare, pacer);
+  if (direction !== 0) return direction > 0 ? from : from.reverse();
+  const almost = await almostRun(count, compare, pacer);
+  if (almost !== null) return almost;
+  for (let start = 0; start < count; start += smallEnough) {
+    const part = from.subarray(start, Math.min(count, start + smallEnough));
+    part.sort((left, right) => compare(left, right) || left - right);
+    await pacer.breathe();
+  }
+  let to = new Int32Array(count);
+  for (let width = smallEnough; width < count; width *= 2) {
+    for (let start = 0; start < count; start += 2 * width) {
+      const middle = Math.min(count, start + width);
+      const end = Math.min(count, start + 2 * width);
+      let left = start;
+      let right = middle;
+      for (let at = start; at < end; at++) {
+        const takeLeft =
+          left < middle && (right >= end || compare(from[left] as number, from[right] as number) <= 0);
+        to[at] = (takeLeft ? from[left++] : from[right++]) as number;
+        if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+/**
+ * The first `wanted` of the first `count` rows of columns of ids in the order of their texts by code point, column by
+ * column; rows of equal texts come in the order of `last`. Returns row numbers.
+ */
+export async function rowsByText(
+  columns: readonly Int32Array[],
+  count: number,
+  constants: Constants,
+  pacer: Pacer,
+  wanted: number,
+  last: (row: number) => number = () => 0,
+): Promise<Int32Array> {
+  if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
+  if (count <= few) {
+    pacer.look();
+    return fewByText(columns, count, constants, last).subarray(0, wanted);
+  }
+  if (wanted < count / 8) {
+    const compare = byText(columns, constants, last);
+    const [first] = columns;
+    const isBehind = first === undefined ? undefined : isBehindByText(first, constants, compare);
+    return leastRows(count, wanted, compare, pacer, isBehind);
+  }
+  const ranks = await ranksByText(columns, count, constants, pacer);
+  const compare = (left: number, right: number): number => {
+    for (const ranked of ranks) {
+      const difference = (ranked[left] as number) - (ranked[right] as number);
+      if (difference !== 0) return difference;
+    }
+    return last(left) - last(right);
+  };
+  return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
+}
+
+/** All rows in the order of `rowsByText`, put in order at once: for few rows. */
+function fewByText(
+  columns: readonly Int32Array[],
+  count: number,
+  constants: Constants,
+  last: (row: number) => number,
+): Int32Array {
+  const order = new Int32Array(count);
+  if (count < 2) return order;
+  const compare = byText(columns, constants, last);
+  for (let row = 1; row < count; row++) {
+    let at = row;
+    for (; at > 0 && compare(order[at - 1] as number, row) > 0; at--) order[at] = order[at - 1] as number;
+    order[at] = row;
+  }
+  return order;
+}
+
+/** 1 where the numbers are in order as they are, -1 where each comes strictly before the one before it, else 0. */
+async function runOf(
+  count: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<number> {
+  if (count < 2) return 1;
+  const direction = compare(0, 1) <= 0 ? 1 : -1;
+  for (let at = 1; at < count; at++) {
+    const order = compare(at - 1, at);
+    if (direction > 0 ? order > 0 : order <= 0) return 0;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  return direction;
+}
+
+/** Where so many in a hundred stand apart from the order, it is all the same to sort everything. */
+const greatestShareApart = 12;
+
+/** The order where most of the numbers are in it as they stand, as those of rows are of which few were changed; else null. */
+async function almostRun(
+  count: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<Int32Array | null> {
+  const most = Math.floor((count * greatestShareApart) / 100);
+  const run = new Int32Array(count);
+  const apart = new Int32Array(most);
+  let runCount = Math.min(1, count);
+  let apartCount = 0;
+  for (let at = 1; at < count; at++) {
+    if (compare(run[runCount - 1] as number, at) <= 0) run[runCount++] = at;
+    else if (apartCount === most) return null;
+    else apart[apartCount++] = at;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  const sorted = await sortedOrder(
+    apartCount,
+    (left, right) => compare(apart[left] as number, apart[right] as number),
+    pacer,
+  );
+  return merged(
+    run.subarray(0, runCount),
+    sorted.map((at) => apart[at] as number),
+    compare,
+    pacer,
+  );
+}
+
+/** Both, which are in order, in one order; equal numbers in their own. */
+async function merged(
+  left: Int32Array,
+  right: Int32Array,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<Int32Array> {
+  const both = new Int32Array(left.length + right.length);
+  let [fromLeft, fromRight] = [0, 0];
+  for (let at = 0; at < both.length; at++) {
+    const [one, other] = [left[fromLeft], right[fromRight]];
+    const takesLeft = other === undefined || (one !== undefined && (compare(one, other) || one - other) < 0);
+    both[at] = (takesLeft ? one : other) as number;
+    if (takesLeft) fromLeft++;
+    else fromRight++;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  return both;
+}
+
+/** Compares rows by their texts where these stand: cheaper than ranks where most rows are only looked at. */
+function byText(
+  columns: readonly Int32Array[],
+  constants: Constants,
+  last: (row: number) => number,
+): (left: number, right: number) => number {
+  return (left, right) => {
+    for (let at = 0; at < columns.length; at++) {
+      const column = columns[at] as Int32Array;
+      const a = column[left] as number;
+      const b = column[right] as number;
+      if (a === b) continue;
+      const order = constants.order(a, b);
+      if (order !== 0) return order;
+    }
+    return last(left) - last(right);
+  };
+}
+
+/**
+ * As `compare(row, greatest) >= 0` by text, where `greatest` never comes later than in the call before. So a first
+ * constant that came after that of the greatest once always does, and its text is looked at no more.
+ */
+function isBehindByText(
+  first: Int32Array,
+  constants: Constants,
+  compare: (left: number, right: number) => number,
+): (row: number, greatest: number) => boolean {
+  const known = constants.dictionary.size;
+  const behind = new Uint8Array((known >>> 3) + 1);
+  return (row, greatest) => {
+    const id = first[row] as number;
+    const bit = 1 << (id & 7);
+    if (id < known && ((behind[id >>> 3] as number) & bit) !== 0) return true;
+    if (compare(row, greatest) < 0) return false;
+    if (id < known && constants.order(id, first[greatest] as number) > 0)
+      behind[id >>> 3] = (behind[id >>> 3] as number) | bit;
+    return true;
+  };
+}
+
+/** Columns that have for every id the place of its text among the texts of all of them. */
+async function ranksByText(
+  columns: readonly Int32Array[],
+  count: number,
+  constants: Constants,
+  pacer: Pacer,
+): Promise<Int32Array[]> {
+  const place = new Map<number, number>();
+  const distinct: number[] = [];
+  const placed = columns.map(() => new Int32Array(count));
+  for (const [at, column] of columns.entries())
+    for (let row = 0; row < count; row++) {
+      const id = column[row] as number;
+      let known = place.get(id);
+      if (known === undefined) {
+        known = distinct.length;
+        place.set(id, known);
+        distinct.push(id);
+      }
+      (placed[at] as Int32Array)[row] = known;
+      if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
+    }
+  const texts: string[] = [];
+  for (const id of distinct) {
+    texts.push(constants.text(id));
+    if ((texts.length & 0xfff) === 0) await pacer.breathe();
+  }
+  const order = await sortedOrder(
+    distinct.length,
+    (left, right) => compareText(texts[left] as string, texts[right] as string),
+    pacer,
+  );
+  const rank = new Int32Array(distinct.length);
+  for (let at = 0; at < order.length; at++) rank[order[at] as number] = at;
+  for (const column of placed)
+    for (let row = 0; row < count; row++) column[row] = rank[column[row] as number] as number;
+  return placed;
+}
+
+/**
+ * The `wanted` least of the numbers 0 to `count` - 1, in order: a bounded heap, its greatest on top. `isBehind` tells
+ * whether a number is no less than the greatest in hand.
+ */
+export async function leastRows(
+  count: number,
+  wanted: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+  isBehind = (at: number, greatest: number): boolean => compare(at, greatest) >= 0,
+): Promise<Int32Array> {
+  const heap: number[] = [];
+  const sink = (from: number): void => {
+    for (let at = from; ; ) {
+      const left = 2 * at + 1;
+      if (left >= heap.length) return;
+      const right = left + 1;
+      const child =
+        right < heap.length && compare(heap[right] as number, heap[left] as number) > 0 ? right : left;
+      if (compare(heap[at] as number, heap[child] as number) >= 0) return;
+      [heap[at], heap[child]] = [heap[child] as number, heap[at] as number];
+      at = child;
+    }
+  };
+  for (let row = 0; row < count; row++) {
+    if ((row & 0x1fff) === 0x1fff) await pacer.breathe();
+    if (heap.length < wanted) {
+      heap.push(row);
+      if (heap.length === wanted) for (let at = heap.length >>> 1; at >= 0; at--) sink(at);
+    } else if (wanted > 0 && !isBehind(row, heap[0] as number)) {
+      heap[0] = row;
+      sink(0);
+    }
+  }
+  return Int32Array.from(heap).sort((left, right) => compare(left, right) || left - right);
+}

@@ -1,0 +1,565 @@
+import { type AtomLiteral, isVariable } from '../../contract/language.ts';
+import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import { TupleBatch } from '../../store/tuple-batch.ts';
+import { planRule } from '../../language/order.ts';
+import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts';
+import { BitClosure } from '../closure/bitset-closure.ts';
+import { BitRecursion } from '../closure/bitset-recursion.ts';
+import { BitTable } from '../closure/bitset-table.ts';
+import { type Body, BodyCompiler, type Conclusion } from '../join/body-compiler.ts';
+import { isClearlySparse } from '../closure/closure-density.ts';
+import { closureShape, type ClosureShape, stepFilters, type StepShape } from '../closure/closure-shape.ts';
+import { type AdornedRule, compileRule, type CompilerContext, UpkeepRule } from '../join/compile-rule.ts';
+import { type BodyAtom } from '../model/table.ts';
+import { Constants } from '../model/constants.ts';
+import {
+  clear,
+  type Derived,
+  newDerived,
+  phases,
+  type StoredNews,
+  type Support,
+  type Watcher,
+  type Work,
+  WorkList,
+} from '../model/derived.ts';
+import { FanOuts } from '../plan/selectivity.ts';
+import { boundArguments, filtersOf } from '../plan/join-order.ts';
+import { type FactoredPart, factorLinearRecursion } from '../plan/linear-recursion.ts';
+import type { Tallies, Tally } from '../model/rule-tallies.ts';
+import type { Holder } from '../model/memory-budget.ts';
+import type { Observer } from '../model/observer.ts';
+import { ColumnValues, coversMost, fewKeys, positionsToBind } from '../plan/generalized-demand.ts';
+import { listed, type Program, type ViewRule } from '../model/program.ts';
+import { type Overlay, type Reader, viewKey } from '../model/reader.ts';
+import { Justifications } from '../model/justifications.ts';
+import type { Argument, BuiltBody, Relation, Table } from '../model/table.ts';
+import type { TableSpace } from '../join/body-compiler.ts';
+
+export interface TableSetKind {
+  readonly withHeights: boolean;
+  /** True where it is kept true when facts change. */
+  readonly isKept: boolean;
+  /** Then no recursion is rewritten either: what is told is of the rules as they were taught. */
+  readonly observer?: Observer;
+  /** Then the set is for readers with that overlay only. */
+  readonly overlay?: Overlay;
+}
+
+const fewRows = 1000;
+const likelyRowsOfBoundAtom = 100;
+const likelyRowsOfFreeAtom = 1_000_000;
+/** To ask for a key of a derived relation costs about as much as so many stored facts, and more where that recurs. */
+const costOfKey = 2;
+const costOfFixpoint = 4;
+
+/**
+ * Tables: what is derived of one relation in one view, for the bound arguments that were demanded.
+ *
+ * The adorned program of magic sets, made as it is demanded: a table compiles the rules of its relation the first
+ * time that something asks for it. A table holds, for every tuple of its demand, all answers, once the work list
+ * is empty; demand only grows. A set belongs to one tenant and one version of the rules. With heights no recursion
+ * is rewritten, so that heights are those of the rules as they were taught.
+ */
+export class TableSet implements TableSpace {
+  readonly facts: FactStore;
+  program: Program;
+  readonly withHeights: boolean;
+  readonly isKept: boolean;
+  readonly constants: Constants;
+  readonly justifications = new Justifications();
+  readonly #batch = new TupleBatch();
+  readonly work: Work = new WorkList();
+  readonly #storedNews = new Map<string, StoredNews[]>();
+  readonly #storedWatchers = new Map<string, Watcher[]>();
+  readonly tables = new Map<string, Table>();
+  /** Relations that a question or a proof has made for itself: they count like tables while they are there. */
+  readonly passing = new Set<Derived>();
+  readonly #byRelation = new Map<string, Table[]>();
+  #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
+  /** Who keeps the set beyond one question. */
+  holder: Holder | null = null;
+  /** The evaluation that is filling the set now, if any. */
+  owner: object | null = null;
+  /** Called for every row of a table that a change of facts took away. */
+  lost: ((table: Table, row: number) => void) | null = null;
+
+  readonly #tallies: Tallies;
+  readonly observer: Observer | null;
+  readonly #overlay: Overlay | null;
+  readonly #values = new ColumnValues();
+  readonly #fanOuts = new FanOuts();
+
+  constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
+    const { withHeights, isKept } = kind;
+    this.observer = kind.observer ?? null;
+    this.#overlay = kind.overlay ?? null;
+    this.#tallies = tallies;
+    this.isKept = isKept;
+    this.facts = facts;
+    this.program = program;
+    this.withHeights = withHeights;
+    this.constants = this.#overlay?.constants ?? new Constants(facts.dictionary);
+  }
+
+  get bytes(): number {
+    let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
+    for (const table of this.tables.values()) bytes += bytesOf(table);
+    // A few rows take next to nothing, and whoever asks for stored facts alone needs no budget.
+    for (const { rows } of this.passing) if (rows.count > fewRows) bytes += rows.bytes;
+    return bytes;
+  }
+
+  /** True where most of what is kept for upkeep is of tables that are no more. */
+  get isLittered(): boolean {
+    return this.justifications.supports.length > 1000 + 20 * this.tables.size;
+  }
+
+  /** Nobody takes away what a question is at. */
+  evict(): boolean {
+    return false;
+  }
+
+  /** Rows of all tables, and of what their rules need beside them. */
+  get rowCount(): number {
+    let count = 0;
+    for (const table of this.tables.values()) {
+      count += table.rows.rows.count;
+      for (const extra of table.extra) count += extra.rows.count;
+    }
+    return count;
+  }
+
+  /** Tables of a relation, in every view and adornment. */
+  tablesOf(relation: string): readonly Table[] {
+    return this.#byRelation.get(relation) ?? [];
+  }
+
+  isDerived(view: ScopeChoice, relation: string): boolean {
+    return this.program.rulesFor(view, relation).length > 0;
+  }
+
+  /** The table of the relation for these bound positions (ascending), made where it is new. */
+  table(relation: Relation, boundPositions: readonly number[]): Table {
+    const name = relationKey(relation.predicate, relation.arity, relation.negated);
+    const key = `${viewKey(relation.view)}\n${name}\n${boundPositions.join(',')}`;
+    const known = this.tables.get(key);
+    if (known !== undefined) return known;
+    const bound = new Set(boundPositions);
+    const level = this.program.level(relation.view, name);
+    const table: Table = {
+      ...relation,
+      key,
+      relation: name,
+      boundPositions,
+      freePositions: Array.from({ length: relation.arity }, (_, position) => position).filter(
+        (p) => !bound.has(p),
+      ),
+      demand: newDerived({
+        name: `demand of ${name}`,
+        arity: boundPositions.length,
+        level,
+        prepare: () => this.#prepare(table),
+      }),
+      rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
+      rules: [],
+      extra: [],
+      bits: null,
+      isKnown: true,
+      way: 'none',
+      nextLook: fewKeys,
+      stops: [],
+      removals: [],
+    };
+    if (this.isKept) this.justifications.keep(table.rows, (row) => this.lost?.(table, row));
+    this.tables.set(key, table);
+    this.observer?.table(table);
+    const siblings = this.#byRelation.get(name);
+    if (siblings === undefined) this.#byRelation.set(name, [table]);
+    else siblings.push(table);
+    return table;
+  }
+
+  keepRule(support: Support, rule: UpkeepRule): () => void {
+    support.rules.push(rule);
+    const ends = rule.stored.map(({ relation, news }) => added(listed(this.#storedNews, relation), news));
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  watchStored(relation: string, watcher: Watcher): () => void {
+    return added(listed(this.#storedWatchers, relation), watcher);
+  }
+
+  /**
+   * Takes new rules: the tables of the `affected` relations go, which are those whose rules are others and all that is
+   * concluded from them, by the old rules or the new. Nobody may be at the set.
+   */
+  take(program: Program, affected: ReadonlySet<string>): void {
+    for (const relation of affected) {
+      for (const table of this.tablesOf(relation)) {
+        this.reset(table);
+        this.#takeRules(table);
+        this.tables.delete(table.key);
+      }
+      this.#byRelation.delete(relation);
+    }
+    this.program = program;
+    this.#keyCosts = new WeakMap();
+    for (const table of this.tables.values()) {
+      table.isKnown = false;
+      const change = program.level(table.view, table.relation) - table.rows.level;
+      for (const derived of [table.demand, table.rows, ...table.extra]) derived.level += change;
+    }
+  }
+
+  /** What is to be told of stored facts of the relation that come. */
+  newsOf(relation: string): readonly StoredNews[] {
+    return this.#storedNews.get(relation) ?? [];
+  }
+
+  /** What is to be told of stored facts of the relation that come or go. */
+  watchersOf(relation: string): readonly Watcher[] {
+    return this.#storedWatchers.get(relation) ?? [];
+  }
+
+  /** Stored facts that came are no longer waited for. */
+  forgetNews(): void {
+    for (const list of this.#storedNews.values()) for (const news of list) news.rows = [];
+  }
+
+  /** True where a rule in use reads stored facts of the relation. */
+  reads(relation: string): boolean {
+    return this.#storedNews.has(relation) || this.#storedWatchers.has(relation);
+  }
+
+  /** Forgets what the table holds. Every table that reads it must be reset in the same turn. */
+  reset(table: Table): void {
+    const { justifications } = this;
+    for (const derived of [table.rows, ...table.extra]) justifications.litter += derived.support?.places ?? 0;
+    clear(table.demand);
+    clear(table.rows);
+    for (const extra of table.extra) clear(extra);
+    table.bits?.forget();
+    // Who asks next may ask for one key.
+    if (table.way !== 'relaxed') return;
+    this.#takeRules(table);
+    table.extra.length = 0;
+    table.way = 'none';
+    table.nextLook = fewKeys;
+  }
+
+  #takeRules(table: Table): void {
+    for (const stop of table.stops.splice(0)) stop();
+    for (const remove of table.removals.splice(0)) remove();
+  }
+
+  /** The compiler's view of rules, with constants of a question where `isQuestion`. */
+  context(view: ScopeChoice, isQuestion: boolean): CompilerContext {
+    return {
+      work: this.work,
+      justifications: this.justifications,
+      batch: this.#batch,
+      estimate: (literal, bound) => this.estimate(view, literal, bound),
+      constants: this.constants,
+      observer: this.observer,
+      constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
+    };
+  }
+
+  /** What one key of the atom costs where it is derived, 0 where it is stored; a long body asks it many times over. */
+  #costOfKey(view: ScopeChoice, literal: AtomLiteral): number {
+    let known = this.#keyCosts.get(literal);
+    if (known?.view !== view) {
+      const relation = relationOf(literal);
+      const ofDerived = (): number => (this.program.isRecursive(view, relation) ? costOfFixpoint : costOfKey);
+      known = { view, cost: this.isDerived(view, relation) ? ofDerived() : 0 };
+      this.#keyCosts.set(literal, known);
+    }
+    return known.cost;
+  }
+
+  /**
+   * Rows that an atom is expected to match for one binding of what is bound, but for what it costs to ask for a key of a
+   * derived relation. Where something is bound, an atom without a bound variable has nothing to do with that: all that it
+   * matches comes again for every binding.
+   */
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
+    const arity = literal.args.length;
+    const count = boundArguments(literal, bound);
+    const keyCost = this.#costOfKey(view, literal);
+    if (count === arity) return keyCost;
+    const isJoined = literal.args.some((term) => bound.has(term));
+    if (keyCost > 0) {
+      const isNarrow = isJoined || (count > 0 && bound.size === 0);
+      return isNarrow ? likelyRowsOfBoundAtom : likelyRowsOfFreeAtom ** (1 - count / arity);
+    }
+    const rows = this.#rowsOf(literal, bound);
+    return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
+  }
+
+  /** Stored facts with values for what is bound: the most selective argument counts, each further one for less. */
+  #rowsOf({ predicate, args, negated }: AtomLiteral, bound: ReadonlySet<string>): number {
+    const size = this.#sizeOf(predicate, args.length, negated);
+    const stored = this.facts.relation(predicate, args.length, negated);
+    if (stored === null || stored.live === 0) return size;
+    const shares: number[] = [];
+    for (const [position, term] of args.entries())
+      if (!isVariable(term) || bound.has(term)) shares.push(this.#fanOuts.of(stored, position) / stored.live);
+    shares.sort((left, right) => left - right);
+    return shares.reduce((rows, share, at) => rows * Math.min(1, share) ** (1 / 2 ** at), size);
+  }
+
+  /** About how many stored facts there are, with those that an overlay adds. */
+  #sizeOf(predicate: string, arity: number, negated: boolean): number {
+    const stored = this.facts.relation(predicate, arity, negated)?.live ?? 0;
+    return stored + (this.#overlay?.added.facts.relation(predicate, arity, negated)?.live ?? 0);
+  }
+
+  /** The factored program of a table whose recursion is linear; null where there is none. */
+  factored(table: Table): FactoredPart[] | null {
+    return factorLinearRecursion(table, this.program.rulesFor(table.view, table.relation), this.program);
+  }
+
+  coversMost(from: Argument, asked: Argument): boolean {
+    return this.mayRewrite && coversMost(from, asked, this.#known);
+  }
+
+  get #known(): Parameters<typeof coversMost>[2] {
+    return { facts: this.facts, program: this.program, overlay: this.#overlay, values: this.#values };
+  }
+
+  get mayRewrite(): boolean {
+    return !this.withHeights && this.observer === null;
+  }
+
+  /** Called before new keys of its demand are joined: compiles its rules, and looks whether the keys are too many for them. */
+  #prepare(table: Table): void {
+    if (table.way === 'relaxed') return;
+    const positions = this.#positionsToBind(table);
+    if (positions.length < table.boundPositions.length) this.#relax(table, positions);
+    else if (table.way === 'none') {
+      table.way = 'keyed';
+      this.#build(table);
+    }
+  }
+
+  /** Those of a recursive relation, whose keys each cost a fixpoint; looked at again when the keys have doubled. */
+  #positionsToBind(table: Table): readonly number[] {
+    const { boundPositions, view, relation, demand } = table;
+    const { count } = demand.rows;
+    const isToLook = this.mayRewrite && boundPositions.length > 0 && count >= table.nextLook;
+    if (!isToLook || !this.program.isRecursive(view, relation)) return boundPositions;
+    table.nextLook = 2 * count;
+    return positionsToBind(table, this.#known);
+  }
+
+  /**
+   * From here on the rows come out of the table that binds these positions alone. Rows that there are stay, and rest on what
+   * they rest on; joins that are under way for them end, since all that they would find comes.
+   */
+  #relax(table: Table, positions: readonly number[]): void {
+    table.way = 'relaxed';
+    for (const stop of table.stops.splice(0)) stop();
+    const { predicate, negated } = table;
+    const wide = this.table(table, positions);
+    const conclusion = this.#ownConclusion(table, table.rows);
+    const literal = { predicate, args: [...conclusion.headTerms], negated, naf: false };
+    const source = {
+      kind: 'derived' as const,
+      rows: wide.rows,
+      demand: wide.demand,
+      boundPositions: positions,
+    };
+    this.#addPlain(table, conclusion, { literal, source });
+    for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
+  }
+
+  #build(table: Table): void {
+    const isRewritten = this.mayRewrite;
+    const factored = isRewritten ? this.factored(table) : null;
+    if (factored !== null) {
+      const reach = this.#extra(table, 'reach', table.boundPositions.length * 2, table.rows.level);
+      for (const part of factored) this.#add(table, reach, part);
+      return;
+    }
+    const { boundPositions, view, relation } = table;
+    const isFree = isRewritten && boundPositions.length === 0;
+    const shape = isFree ? closureShape(table, this.program.rulesFor(view, relation), this.program) : null;
+    if (shape === null || this.#isClearlySparse(table, shape)) this.#buildRules(table);
+    else this.#buildBits(table, shape);
+  }
+
+  #isClearlySparse({ view }: Table, shape: ClosureShape): boolean {
+    const literals = [...(shape.before?.literals ?? []), ...(shape.behind?.literals ?? [])];
+    const isStored = literals.every(
+      (each) => !isPositiveAtom(each) || !this.isDerived(view, relationOf(each)),
+    );
+    return isStored && isClearlySparse(shape, this.facts);
+  }
+
+  #buildRules(table: Table): void {
+    this.#addStored(table, this.#ownConclusion(table, table.rows));
+    for (const rule of this.program.rulesFor(table.view, table.relation)) {
+      this.observer?.compiling(rule);
+      const built = this.#addRule(table, rule, table.rows);
+      if (this.withHeights) table.rules.push({ ...rule, body: built });
+    }
+    this.observer?.compiling(null);
+  }
+
+  /** The base and the steps of a closure as relations below it, and what closes them; see `bit-table.ts`. */
+  #buildBits(table: Table, shape: ClosureShape): void {
+    const { level } = table.rows;
+    const { recursive } = shape;
+    const base = this.#extra(table, 'base', 2, level - 0.5);
+    this.#addStored(table, this.#ownConclusion(table, base));
+    for (const rule of shape.base) this.#addRule(table, rule, base);
+    const step = (of: StepShape | null): Derived | null => {
+      if (of === null) return null;
+      const target = this.#extra(table, 'step', 2, level - 0.5);
+      const about = { headTerms: of.terms, rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+      const filters = stepFilters(recursive, of.literals);
+      this.#compile(
+        table,
+        { view: recursive.bodyView, literals: of.literals, filters },
+        { ...about, target },
+      );
+      return target;
+    };
+    const [before, behind] = [step(shape.before), step(shape.behind)];
+    const turn = this.#extra(table, 'turn', 0, level);
+    const demanded = { headTerms: [], rise: 0, tally: null, demand: table.demand, demandTerms: [] };
+    this.#compile(table, { view: table.view, literals: [], filters: [] }, { ...demanded, target: turn });
+    const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
+    for (const read of [base, before, behind])
+      if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
+    table.bits = new BitTable({
+      make: () =>
+        before !== null && behind !== null
+          ? new BitRecursion(base, before, behind)
+          : new BitClosure(behind === null ? 'before' : 'behind', base, before ?? behind ?? base),
+      base,
+      target: table.rows,
+      work: this.work,
+      tally: this.#tally(recursive.kept.id),
+      onSparse: () => this.#buildInstead(table),
+    });
+    turn.consumers.push(table.bits);
+  }
+
+  /** Derives by its rules what was to be held as rows of bits. */
+  #buildInstead(table: Table): void {
+    this.#takeRules(table);
+    for (const extra of table.extra.splice(0)) {
+      this.justifications.litter += extra.support?.places ?? 0;
+      clear(extra);
+    }
+    table.bits = null;
+    this.#buildRules(table);
+    for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
+    this.work.add(table.demand, phases.join);
+  }
+
+  /** A relation that the table's rules need beside it. */
+  #extra(table: Table, name: string, arity: number, level: number): Derived {
+    const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level });
+    if (this.isKept) this.justifications.keep(extra, null);
+    table.extra.push(extra);
+    return extra;
+  }
+
+  /** What is stored of the table's own relation. */
+  #ownConclusion(table: Table, target: Derived): Conclusion {
+    const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
+    const demandTerms = table.boundPositions.map((position) => all[position] as string);
+    return { target, headTerms: all, rise: 0, tally: null, demand: table.demand, demandTerms };
+  }
+
+  #addRule(table: Table, rule: ViewRule, target: Derived): BuiltBody {
+    const { head, body } = rule.kept.rule;
+    const filters = filtersOf(body, planRule(rule.kept.rule));
+    return this.#compile(
+      table,
+      { view: rule.bodyView, literals: body, filters },
+      {
+        target,
+        headTerms: head.args,
+        rise: 1,
+        tally: this.#tally(rule.kept.id),
+        demand: table.demand,
+        demandTerms: table.boundPositions.map((position) => head.args[position] as string),
+      },
+    );
+  }
+
+  #compile(table: Table, body: Body, conclusion: Conclusion): BuiltBody {
+    const compiler = new BodyCompiler(this, table, table.extra, false);
+    table.stops.push(() => compiler.stop());
+    table.removals.push(() => compiler.remove());
+    return compiler.compile(body, conclusion);
+  }
+
+  /** One part of a factored linear recursion; see `linear-recursion.ts` for what each is. */
+  #add(table: Table, reach: Derived, part: FactoredPart): void {
+    const relations = { demand: table.demand, reach, rows: table.rows };
+    const conclusion = {
+      target: relations[part.target],
+      headTerms: part.headTerms,
+      rise: 1,
+      tally: part.ruleId === null ? null : this.#tally(part.ruleId),
+      demand: relations[part.demand],
+      demandTerms: part.demandTerms,
+    };
+    if (part.body === null) return this.#addStored(table, conclusion);
+    const filters = part.rule === null ? [] : filtersOf(part.rule.body, planRule(part.rule));
+    this.#compile(table, { view: part.view, literals: part.body, filters }, conclusion);
+  }
+
+  /** The stored facts of the table's own relation, as if they were a rule. */
+  #addStored(table: Table, conclusion: Conclusion): void {
+    const { predicate, arity, negated, view } = table;
+    const args = Array.from({ length: arity }, (_, position) => `?${position}`);
+    const find = (reader: Reader) => reader.facts.relation(predicate, arity, negated);
+    const literal = { predicate, args, negated, naf: false };
+    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored', find, view } });
+  }
+
+  /** A rule of one atom and nothing else. */
+  #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
+    const { view } = table;
+    const rule: AdornedRule = {
+      ...conclusion,
+      view,
+      atoms: [atom],
+      filters: [],
+      barriers: new Map(),
+      announced: [],
+    };
+    const context = this.context(view, false);
+    table.stops.push(compileRule(rule, context));
+    const { support } = conclusion.target;
+    if (support !== null) table.removals.push(this.keepRule(support, new UpkeepRule(rule, context)));
+  }
+
+  /** Proofs derive again what answers derived already, so only the latter count. */
+  #tally(ruleId: string): Tally | null {
+    if (this.withHeights) return null;
+    let tally = this.#tallies.get(ruleId);
+    if (tally === undefined) this.#tallies.set(ruleId, (tally = { fired: 0 }));
+    return tally;
+  }
+}
+
+/** Adds the item. Returns how to take it out again. */
+function added<Item>(list: Item[], item: Item): () => void {
+  list.push(item);
+  return () => void list.splice(list.indexOf(item), 1);
+}
+
+export function bytesOf(table: Table): number {
+  let bytes = table.demand.rows.bytes + table.rows.rows.bytes;
+  for (const extra of table.extra) bytes += extra.rows.bytes;
+  return bytes + (table.bits?.bytes ?? 0);
+}

@@ -1,0 +1,427 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../base/clock.ts';
+import { Prng } from '../testing/prng.ts';
+import { convertFolder } from './convert-folder.ts';
+import { type FolderTask, noPause, talliesOf } from './locked-folder.ts';
+import { openEngine, openStored } from '../open-engine.ts';
+import { stateOf } from '../state/state-snapshot.ts';
+import { keyOf } from '../log/cipher.ts';
+import { repairFolder } from './repair-folder.ts';
+import { openBackup } from './restore-backup.ts';
+import { pinState, type RestoredState } from '../state/state-snapshot.ts';
+import type { StorageBackend } from '../log/backend.ts';
+import { decodeFrameHeader, frameBytes } from '../log/codec.ts';
+import { openLog } from '../log/log.ts';
+import { memoryBackend } from '../log/memory-backend.ts';
+import { StartupError } from '../log/startup-error.ts';
+import { readStoredLog } from '../log/stored-log.ts';
+import { type CrashBackend, crashBackend } from '../testing/crash-backend.ts';
+import { factInput, ruleInput, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
+import { verifyFolder } from './verify-folder.ts';
+
+const oldKey = 'ab'.repeat(32);
+const newKey = 'cd'.repeat(32);
+type Files = ReadonlyMap<string, Uint8Array>;
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'corollary-folder-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function filesOf(folder: string): Promise<Map<string, Uint8Array>> {
+  const files = new Map<string, Uint8Array>();
+  for (const name of await readdir(folder))
+    if (!name.startsWith('lock')) files.set(name, new Uint8Array(await readFile(join(folder, name))));
+  return files;
+}
+
+/** The files of a folder with a snapshot of six facts and a rule, and five records after it. */
+async function written(encryptionKey: string | null, withSnapshot = true): Promise<Map<string, Uint8Array>> {
+  const storageDir = await temporaryFolder();
+  const clock = new ManualClock(startTime);
+  const engine = await openEngine({ storageDir, encryptionKey, clock });
+  const caller = testCaller();
+  for (let n = 1; n <= 6; n++) await engine.tell(caller, { ...factInput(`p(a${n})`), ifGeneration: null });
+  await engine.teach(caller, ruleInput({ text: 'q(?x) :- p(?x).' }));
+  if (withSnapshot) await engine.snapshot();
+  const idempotency = { key: 'once', fingerprint: 'f', space: 's' };
+  await engine.tell({ ...caller, idempotency }, { ...factInput('p(a7)'), ifGeneration: null });
+  for (let n = 8; n <= 11; n++) await engine.tell(caller, { ...factInput(`p(a${n})`), ifGeneration: null });
+  // As a power cut leaves it: without a last snapshot.
+  const files = await filesOf(storageDir);
+  await engine.close(0);
+  return files;
+}
+
+function taskOn(backend: StorageBackend, seed = 1): FolderTask & { warnings: string[] } {
+  const prng = new Prng(seed);
+  const warnings: string[] = [];
+  return {
+    backend,
+    clock: new ManualClock(startTime),
+    random: (bytes) => Uint8Array.from({ length: bytes }, () => prng.below(256)),
+    onWarn: (message) => void warnings.push(message),
+    warnings,
+  };
+}
+
+/** All that is logged, as the bytes of a snapshot of it. */
+async function loggedOf(restored: RestoredState): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const { section, bytes } of pinState(restored.state, talliesOf(restored)).parts(
+    noPause,
+    () => true,
+  ))
+    if (section === 'state') pieces.push(bytes.slice());
+  return Buffer.concat(pieces).toString('base64');
+}
+
+async function opened(files: StorageBackend, key: string | null): Promise<RestoredState> {
+  return stateOf((await readStoredLog(files, keyOf(key))).log, noPause);
+}
+
+/** What the service answers of the folder with these files: the facts of p, by what they are about, and their ids. */
+async function served(files: StorageBackend & { contents(name: string): Uint8Array }, key: string | null) {
+  const storageDir = await temporaryFolder();
+  for (const name of await files.list()) await writeFile(join(storageDir, name), files.contents(name));
+  const clock = new ManualClock(startTime + 1000);
+  const engine = await openEngine({ storageDir, encryptionKey: key, clock });
+  onTestFinished(() => engine.close(0));
+  const session = sessionOf(engine, clock, testCaller());
+  const list = await session.list();
+  const next = await session.tell('r(next)');
+  return {
+    ids: Object.fromEntries(list.facts.map(({ args, id }) => [args[0] ?? '', id])),
+    next: next.generation,
+    state: engine.storageState(),
+  };
+}
+
+describe('another key', () => {
+  it.each([
+    ['--encrypt', null, newKey],
+    ['--decrypt', oldKey, null],
+    ['--rekey', oldKey, newKey],
+  ])('%s leaves nothing of the old key, and all there was', async (_, from, to) => {
+    const files = await written(from);
+    const before = await loggedOf(await opened(memoryBackend(files), from));
+    const disk = crashBackend(files);
+    const contents = await convertFolder(taskOn(disk), { from, to });
+    expect(contents).toEqual({ databases: 1, tenants: 1, facts: 11, rules: 1 });
+    expect(await loggedOf(await opened(disk, to))).toBe(before);
+    expect((await verifyFolder(disk, to)).damages).toEqual([]);
+    expect(await disk.list()).toHaveLength(1);
+  });
+
+  it('keeps the history, ids, generations and what idempotency keys were answered', async () => {
+    const files = await written(null);
+    const before = await served(memoryBackend(files), null);
+    const disk = crashBackend(files);
+    await convertFolder(taskOn(disk), { from: null, to: newKey });
+    const after = await served(disk.now(), newKey);
+    expect(after.ids).toEqual(before.ids);
+    expect(after.next).toBe(before.next);
+    expect(after.state).toMatchObject({ encrypted: true, historyId: before.state.historyId, parent: null });
+    const { state } = await opened(disk, newKey);
+    expect([...state.idempotency.all()]).toHaveLength(1);
+  });
+
+  it('is refused where the present one is wrong, and nothing is changed', async () => {
+    const files = await written(oldKey);
+    const disk = crashBackend(files);
+    await expect(convertFolder(taskOn(disk), { from: newKey, to: null })).rejects.toMatchObject({
+      key: 'wrong',
+    });
+    expect(disk.steps).toBe(0);
+  });
+});
+
+describe('--restore', () => {
+  const name = 'kept.backup';
+
+  async function backupOf(key: string | null): Promise<Uint8Array> {
+    const disk = crashBackend(await written(key));
+    await convertFolder(taskOn(disk), { from: key, to: key });
+    const [snapshot = ''] = await disk.list();
+    return disk.now().contents(snapshot);
+  }
+
+  it('makes a history that names the one before', async () => {
+    const from = memoryBackend(new Map([[name, await backupOf(oldKey)]]));
+    const backup = await openBackup(from, name, oldKey);
+    expect(backup).toMatchObject({ position: 13, contents: { facts: 11, rules: 1 } });
+    const disk = crashBackend();
+    await backup.install(taskOn(disk));
+    const original = await readStoredLog(memoryBackend(await written(oldKey)), keyOf(oldKey));
+    expect(original.contents.parent).toBeNull();
+    const { historyId, parent } = (await readStoredLog(disk, keyOf(oldKey))).contents;
+    expect(parent?.sequence).toBe(13);
+    expect(historyId).not.toBe(parent?.historyId);
+    const after = await served(disk.now(), oldKey);
+    expect(after.next).toBe(13);
+    expect(after.state.parent).toEqual({ historyId: parent?.historyId, position: 13 });
+  });
+
+  it('refuses a file that was cut or changed anywhere, and a folder with anything in it; nothing is left behind', async () => {
+    const bytes = await backupOf(null);
+    const prng = new Prng(3);
+    for (let run = 0; run < 300; run++) {
+      const bad = bytes.slice(0, run < 150 ? prng.below(bytes.length) : bytes.length);
+      if (run >= 150) {
+        const at = prng.below(bytes.length);
+        bad[at] = (bad[at] as number) ^ (1 << prng.below(8));
+      }
+      await expect(openBackup(memoryBackend(new Map([[name, bad]])), name, null)).rejects.toBeInstanceOf(
+        StartupError,
+      );
+    }
+    const full = crashBackend(new Map([['notes.txt', Uint8Array.of(1)]]));
+    const backup = await openBackup(memoryBackend(new Map([[name, bytes]])), name, null);
+    await expect(backup.install(taskOn(full))).rejects.toThrow(/is not empty.+Nothing was changed/s);
+    expect(full.steps).toBe(0);
+    const failing = crashBackend();
+    failing.faults = (step) => (step === 'write' ? { code: 'ENOSPC' } : null);
+    await expect(backup.install(taskOn(failing))).rejects.toThrow('ENOSPC');
+    expect(await failing.list()).toEqual([]);
+  });
+});
+
+/** Where the frames of a file stand. */
+function offsetsIn(bytes: Uint8Array): number[] {
+  const start = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
+  const found: number[] = [];
+  for (let offset = start; offset < bytes.length; ) {
+    found.push(offset);
+    const frame = decodeFrameHeader(bytes.subarray(32, 48), offset, bytes.subarray(offset, offset + 56));
+    offset += frameBytes(frame?.payloadBytes ?? Number.NaN);
+  }
+  return found;
+}
+
+function turned(files: Files, name: string, at: number): Map<string, Uint8Array> {
+  const bytes = (files.get(name) ?? new Uint8Array(0)).slice();
+  bytes[at] = (bytes[at] as number) ^ 0x10;
+  return new Map([...files, [name, bytes]]);
+}
+
+function names(count: number, without: readonly number[] = []): string[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+    .filter((n) => !without.includes(n))
+    .map((n) => `a${n}`);
+}
+
+describe.each([null, oldKey])('--verify and --repair of a folder with the key %s', (key) => {
+  const log = '0000000002.log';
+
+  it('find nothing wrong with a sound one, and change nothing', async () => {
+    const disk = crashBackend(await written(key));
+    expect(await verifyFolder(disk, key)).toMatchObject({
+      damages: [],
+      contents: { databases: 1, facts: 11, rules: 1 },
+      position: 13,
+      records: 5,
+    });
+    expect(await repairFolder(taskOn(disk), key)).toBeNull();
+    expect(disk.steps).toBe(0);
+  });
+
+  it('name file and offset of a frame in the middle, and keep what stands before and behind it with its ids', async () => {
+    const files = await written(key);
+    const before = await served(memoryBackend(files), key);
+    const [, second = 0, third = 0] = offsetsIn(files.get(log) as Uint8Array);
+    const disk = crashBackend(turned(files, log, second + 70));
+    const { damages } = await verifyFolder(disk, key);
+    expect(damages[0]).toMatchObject({ file: log, from: second, to: third });
+    expect(damages[1]?.what).toContain('record 10 is missing');
+    expect(disk.steps).toBe(0);
+    const repaired = await repairFolder(taskOn(disk), key);
+    expect(repaired).toMatchObject({ leftOut: [], setAside: [`${log}.${second}-${third}.damaged`] });
+    expect(disk.now().contents(`${log}.${second}-${third}.damaged`)).toHaveLength(third - second);
+    expect((await verifyFolder(disk, key)).damages).toEqual([]);
+    const after = await served(disk.now(), key);
+    expect(Object.keys(after.ids).toSorted()).toEqual(names(11, [8]).toSorted());
+    for (const [about, id] of Object.entries(after.ids)) expect(id).toBe(before.ids[about]);
+    expect(after.next).toBeGreaterThanOrEqual(before.next);
+    expect(after.state.parent).toEqual({ historyId: before.state.historyId, position: 9 });
+  });
+
+  it('keep the records behind a snapshot that is lost, and say what was lost', async () => {
+    const files = await written(key);
+    const before = await served(memoryBackend(files), key);
+    const snapshot = '0000000008.snapshot';
+    const disk = crashBackend(turned(files, snapshot, (files.get(snapshot)?.length ?? 0) >> 1));
+    const { damages } = await verifyFolder(disk, key);
+    expect(damages[0]).toMatchObject({
+      file: snapshot,
+      what: expect.stringContaining('its state is not whole'),
+    });
+    expect(damages[1]?.what).toContain('records 1 to 8 are missing');
+    const repaired = await repairFolder(taskOn(disk), key);
+    expect(repaired?.contents.facts).toBe(5);
+    const after = await served(disk.now(), key);
+    expect(Object.keys(after.ids).toSorted()).toEqual(['a10', 'a11', 'a7', 'a8', 'a9']);
+    expect(after.ids['a7']).toBe(before.ids['a7']);
+    expect(after.next).toBeGreaterThanOrEqual(before.next);
+  });
+
+  it('never leave a folder that does not open, nor a generation that goes back, whichever bit was turned', async () => {
+    const files = await written(key);
+    const prng = new Prng(21);
+    const runs = process.env['LONG'] === '1' ? 2000 : 120;
+    for (let run = 0; run < runs; run++) {
+      const name = prng.pick([...files.keys()]);
+      const bad = turned(files, name, prng.below(files.get(name)?.length ?? 0));
+      const disk = crashBackend(bad);
+      const isWrongKey = (error: unknown): boolean => error instanceof StartupError && error.offset === 0;
+      const repaired = await repairFolder(taskOn(disk), key).catch((error: unknown) => error);
+      if (repaired instanceof Error) {
+        // A version or a flag that is not known is somebody else's file, not a damaged one.
+        expect(isWrongKey(repaired), `${name}: ${String(repaired)}`).toBe(true);
+        continue;
+      }
+      const { state } = await opened(disk, key);
+      const generation = state.databases.get('default')?.generation ?? 0;
+      const isTorn = repaired === null;
+      expect(generation, name).toBeGreaterThanOrEqual(isTorn ? 11 : 12);
+      expect(state.sequence).toBeGreaterThanOrEqual(isTorn ? 12 : 13);
+    }
+  });
+});
+
+it('a record behind a gap that names facts by numbers is left out and named', async () => {
+  const storageDir = await temporaryFolder();
+  const clock = new ManualClock(startTime);
+  const engine = await openEngine({ storageDir, clock });
+  const session = sessionOf(engine, clock, testCaller());
+  for (const text of ['p(a1)', 'p(a2)', 'p(a3)']) await session.tell(text);
+  await engine.forgetById(testCaller(), 'f1-0');
+  await engine.forgetById(testCaller(), 'f3-0');
+  const files = await filesOf(storageDir);
+  await engine.close(0);
+  const log = '0000000001.log';
+  const [, , second = 0] = offsetsIn(files.get(log) as Uint8Array);
+  const disk = crashBackend(turned(files, log, second + 70));
+  const repaired = await repairFolder(taskOn(disk), null);
+  expect(repaired?.leftOut).toEqual([
+    { sequence: 6, kind: 'retractById', why: expect.stringContaining('by numbers') },
+  ]);
+  expect(repaired?.contents.facts).toBe(1);
+});
+
+/** Each moment at which the power may go, with a few of the disks that it may leave. */
+async function atEveryMoment(
+  disk: CrashBackend,
+  look: (left: ReturnType<CrashBackend['now']>) => Promise<void>,
+): Promise<void> {
+  const prng = new Prng(5);
+  for (let step = 0; step <= disk.steps; step++) {
+    await look(disk.afterPowerCut(step, () => 0));
+    for (let run = 0; run < 3; run++) await look(disk.afterPowerCut(step, (n) => prng.below(n)));
+  }
+}
+
+describe("a follower's folder and what it was receiving", () => {
+  const key = oldKey;
+  const whole = '0000000001.snapshot.received';
+  const name = 'kept.backup';
+
+  /** Eleven facts, and a snapshot of a leader that knows none: whole, or not yet. */
+  async function receiving(isWhole: boolean): Promise<Map<string, Uint8Array>> {
+    const clock = new ManualClock(startTime);
+    const leader = await openStored(memoryBackend(), { clock, pause: noPause });
+    const { historyId, epoch, parent } = leader.log;
+    const of = { historyId, epoch, parent, sequence: 1, time: leader.state.time, checksum: null };
+    const { random, onWarn } = taskOn(memoryBackend());
+    const disk = memoryBackend(await written(key));
+    const { log } = await openLog(disk, {
+      fsync: 'always',
+      key: keyOf(key),
+      now: () => startTime,
+      random,
+      onWarn,
+    });
+    await log.receive(
+      of,
+      pinState(leader.state, () => new Map()).parts(noPause, () => true),
+    );
+    await log.close();
+    await leader.log.close();
+    if (isWhole) await disk.rename(`${whole}.tmp`, whole);
+    disk.put('following', new Uint8Array(0));
+    return new Map((await disk.list()).map((each) => [each, disk.contents(each)]));
+  }
+
+  const kinds = [
+    { isWhole: true, facts: 0, position: 1 },
+    { isWhole: false, facts: 11, position: 13 },
+  ];
+
+  it.each(kinds)('is what counts for --verify and --repair where it is whole: %j', async (kind) => {
+    const { isWhole, facts, position } = kind;
+    const disk = crashBackend(await receiving(isWhole));
+    expect(await verifyFolder(disk, key)).toMatchObject({ damages: [], contents: { facts }, position });
+    expect(await repairFolder(taskOn(disk), key)).toBeNull();
+    expect(disk.steps).toBe(0);
+  });
+
+  it.each(kinds)('gets another key with it where it is whole, wherever the power goes: %j', async (kind) => {
+    const { isWhole, facts } = kind;
+    const files = await receiving(isWhole);
+    const before = await loggedOf(await opened(memoryBackend(files), key));
+    const disk = crashBackend(files);
+    expect(await convertFolder(taskOn(disk), { from: key, to: newKey })).toMatchObject({ facts });
+    await atEveryMoment(disk, async (left) => {
+      const state = await opened(left, key).catch(() => opened(left, newKey));
+      expect(await loggedOf(state)).toBe(before);
+    });
+    const [snapshot, ...rest] = await disk.list();
+    expect([snapshot, rest]).toEqual([expect.stringMatching(/^\d+\.snapshot$/), ['following']]);
+  });
+
+  it('keeps what was there before where what was received is damaged, and sets that aside', async () => {
+    const files = await receiving(true);
+    const disk = crashBackend(turned(files, whole, 300));
+    expect((await verifyFolder(disk, key)).damages[0]).toMatchObject({ file: whole });
+    expect(disk.steps).toBe(0);
+    const repaired = await repairFolder(taskOn(disk), key);
+    expect(repaired).toMatchObject({ contents: { facts: 11 }, setAside: [expect.stringContaining(whole)] });
+    expect((await disk.list()).filter((each) => each.endsWith('received'))).toEqual([]);
+    await atEveryMoment(disk, async (left) => {
+      const again = await repairFolder(taskOn(left, 9), key);
+      if (again !== null) expect(again.contents.facts).toBe(11);
+      expect((await verifyFolder(left, key)).contents?.facts).toBe(11);
+    });
+  });
+
+  it('is repaired beside one that did not come whole, which the next start removes', async () => {
+    const files = await receiving(false);
+    const log = '0000000002.log';
+    const [, second = 0] = offsetsIn(files.get(log) as Uint8Array);
+    const disk = crashBackend(turned(files, log, second + 70));
+    expect((await repairFolder(taskOn(disk), key))?.contents.facts).toBe(10);
+    await served(disk.now(), key);
+    const { log: led } = await openStored(disk, { encryptionKey: key, pause: noPause });
+    await led.close();
+    expect((await disk.list()).filter((each) => each.includes('received'))).toEqual([]);
+  });
+
+  it.each([true, false])('is not restored into: nothing is changed (whole: %s)', async (isWhole) => {
+    const kept = crashBackend(await written(key));
+    await convertFolder(taskOn(kept), { from: key, to: newKey });
+    const [snapshot = ''] = await kept.list();
+    const backup = await openBackup(
+      memoryBackend(new Map([[name, kept.now().contents(snapshot)]])),
+      name,
+      newKey,
+    );
+    const files = await receiving(isWhole);
+    const received = [...files].filter(([each]) => each.includes('received'));
+    const disk = crashBackend(new Map(received));
+    await expect(backup.install(taskOn(disk))).rejects.toThrow(/not empty: .*received/);
+    expect(disk.steps).toBe(0);
+  });
+});

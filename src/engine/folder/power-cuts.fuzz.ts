@@ -1,0 +1,46 @@
+/**
+ * The power goes at every moment of a run, with every outcome that the disk may have: docs/format.md says what a start
+ * makes of it, contract section 9 what it must not lose.
+ *
+ * A failure names its seed: SEED=n begins with that one. LONG=1 goes on until a hundred thousand starts were looked at.
+ */
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { Prng } from '../testing/prng.ts';
+import { type Exploration, explorePowerCuts, noExploration } from '../testing/power-cuts.ts';
+import { workloads } from '../testing/power-cut-workloads.ts';
+import { RecordedRun } from '../testing/recorded-run.ts';
+
+const isLong = process.env['LONG'] === '1';
+const seed = Number(process.env['SEED'] ?? 1);
+const limits = isLong ? { outcomes: 200, again: 0.5 } : { outcomes: 24, again: 0.3 };
+/** Starts of each workload, at least. */
+const least = isLong ? Math.ceil(100_000 / workloads.length) : 100;
+const timeout = 3_600_000;
+const total = noExploration();
+
+afterAll(() => {
+  if (isLong) console.log(`power cuts: ${JSON.stringify(total)}`);
+});
+
+for (const { name, fsync, key, run: work } of workloads)
+  test(`no power cut loses an answered write or leaves half of one (${name}, FSYNC=${fsync}${key === null ? '' : ', encrypted'})`, {
+    timeout,
+  }, async () => {
+    const counts = noExploration();
+    for (let round = 0; counts.opened + counts.again < least; round++) {
+      const run = await recorded(work, new RecordedRun(seed + round, fsync, key));
+      await explorePowerCuts(run, new Prng(seed + round), limits, counts);
+    }
+    for (const [kind, count] of Object.entries(counts)) total[kind as keyof Exploration] += count;
+    if (fsync !== 'never') expect(counts.refused).toBe(0);
+  });
+
+async function recorded(work: (typeof workloads)[number]['run'], run: RecordedRun): Promise<RecordedRun> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await run.start();
+  await work(run);
+  await run.end();
+  vi.useRealTimers();
+  return run;
+}

@@ -1,0 +1,70 @@
+import { contentsOf, type Contents, type FolderTask, noPause } from './locked-folder.ts';
+import { keyOf } from '../log/cipher.ts';
+import { readState } from '../state/state-snapshot.ts';
+import { freshHistory, putAlone } from '../log/standalone-snapshot.ts';
+import type { StorageBackend } from '../log/backend.ts';
+import { readSection, verifySnapshot } from '../log/snapshot-reader.ts';
+import type { SnapshotPart } from '../log/snapshot-writer.ts';
+import { StartupError } from '../log/startup-error.ts';
+
+/** A backup that verified. */
+export interface VerifiedBackup {
+  /** Sequence of the last record that it covers. */
+  readonly position: number;
+  readonly contents: Contents;
+  /**
+   * Puts it into an empty folder, encrypted as the backup is: what a power cut leaves is an empty folder, or all of it. It
+   * is a history of its own there, which names the one that it was taken from, so that nobody who followed that one
+   * takes it for the same. Refuses with a StartupError where the folder is not empty.
+   */
+  install(task: FolderTask): Promise<void>;
+}
+
+/** Verifies a backup whole, and reads what it holds. Refuses with a StartupError what is damaged, or of another key. */
+export async function openBackup(
+  from: StorageBackend,
+  name: string,
+  encryptionKey: string | null,
+): Promise<VerifiedBackup> {
+  const key = keyOf(encryptionKey);
+  const backup = await verifySnapshot(from, name, key);
+  const { sequence, time, checksum, epoch, historyId } = backup.header;
+  const readSnapshot = (section: SnapshotPart['section']) => readSection(from, backup, section);
+  const { state } = await readState({ readSnapshot }, noPause);
+  return {
+    position: sequence,
+    contents: contentsOf(state),
+    install: async (task) => {
+      const { backend, clock, random, onWarn } = task;
+      await requireEmpty(backend);
+      const covered = {
+        sequence,
+        time,
+        checksum,
+        epoch,
+        historyId: freshHistory(random),
+        parent: { historyId, sequence },
+      };
+      const parts = partsOf(readSnapshot);
+      await putAlone(backend, covered, parts, { key, now: () => clock.now(), random, onWarn });
+    },
+  };
+}
+
+/** Refuses a folder with anything in it but what a lock, or a restore that broke off, leaves. */
+async function requireEmpty(backend: StorageBackend): Promise<void> {
+  const names = await backend.list();
+  const found = names.find((name) => !/^lock\b|\.snapshot\.tmp$/.test(name));
+  if (found === undefined) return;
+  throw new StartupError(
+    `The storage folder is not empty: there is ${backend.location(found)}. Nothing was changed. Give an empty ` +
+      'STORAGE_DIR to restore into.',
+  );
+}
+
+async function* partsOf(
+  read: (section: SnapshotPart['section']) => AsyncGenerator<Uint8Array>,
+): AsyncGenerator<SnapshotPart> {
+  for (const section of ['state', 'observed'] as const)
+    for await (const bytes of read(section)) yield { section, bytes };
+}

@@ -1,0 +1,143 @@
+/**
+ * Contradictions: atoms that a view holds both true and false.
+ *
+ * Of stored facts that a reader sees; those are all valid at its time, so that their validities overlap. The rows of
+ * the smaller relation are looked up in the other one by their identity. Where an atom can have copies in several
+ * scopes, or changed after the reader was pinned, it is gathered and found by one walk over the larger relation. No
+ * index is made that would stay.
+ */
+import type { BrowseContext } from '../session/read-context.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { Tuples } from '../store/tuples.ts';
+import { type IsVisible, scopeNumberOf, visibleIn } from '../session/visible-rows.ts';
+
+/** An atom that is true and false: the facts that say so, one of each scope, at least one on either side. */
+export interface Contradicted {
+  readonly positive: readonly FactRow[];
+  readonly negative: readonly FactRow[];
+}
+
+/**
+ * The contradicted atoms among the visible stored facts of the view, each once, in no order. In the view of all, facts
+ * of different scopes contradict one another too. `isWanted` tells by its positive relation what is looked at.
+ */
+export async function* contradictions(
+  context: BrowseContext,
+  view: ScopeChoice,
+  isWanted: (relation: StoredRelation) => boolean = () => true,
+): AsyncGenerator<Contradicted> {
+  const { facts } = context.tenant;
+  for (const negative of facts.relations.values()) {
+    if (!negative.negated) continue;
+    const positive = facts.relation(negative.predicate, negative.arity, false);
+    if (positive === null || !isWanted(positive)) continue;
+    yield* contradictedIn(context, view, positive, negative);
+  }
+}
+
+/** How many atoms `contradictions` gives. */
+export async function countContradictions(context: BrowseContext, view: ScopeChoice): Promise<number> {
+  const found = contradictions(context, view);
+  let count = 0;
+  while ((await found.next()).done !== true) count++;
+  return count;
+}
+
+const rowsBetweenBreaths = 0x3ff;
+
+async function* contradictedIn(
+  context: BrowseContext,
+  view: ScopeChoice,
+  positive: StoredRelation,
+  negative: StoredRelation,
+): AsyncGenerator<Contradicted> {
+  const { tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  const [small, large] = positive.count <= negative.count ? [positive, negative] : [negative, positive];
+  const asPair = (few: readonly FactRow[], others: readonly FactRow[]): Contradicted =>
+    small === positive ? { positive: few, negative: others } : { positive: others, negative: few };
+  const scope = onlyScope(scopeNumberOf(tenant.facts, view), small, large);
+  const identity = new Int32Array(small.arity + 1);
+  const gathered = new Gathered(small.arity);
+  const count = small.rowsAt(reader.generation);
+  for (let row = 0; row < count; row++) {
+    if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+    if (!isVisible(small, row)) continue;
+    if (scope !== null) {
+      fillIdentity(identity, small, row);
+      identity[small.arity] = scope;
+      const newest = large.find(identity);
+      if (newest < 0) continue;
+      // The newest version is the one that counts for the reader, unless it came after.
+      if ((large.birth[newest] as number) <= reader.generation) {
+        if (isVisible(large, newest))
+          yield asPair([{ relation: small, row }], [{ relation: large, row: newest }]);
+        continue;
+      }
+    }
+    gathered.add(small, row);
+  }
+  if (gathered.count === 0) return;
+  await gathered.match(context, large, isVisible);
+  for (const { few, others } of gathered.matched()) yield asPair(few, others);
+}
+
+/** The scope whose facts alone can be seen in both relations; null where an atom can have copies in several. */
+function onlyScope(wanted: number | null, small: StoredRelation, large: StoredRelation): number | null {
+  if (wanted !== null) return wanted;
+  if (small.spansScopes || large.spansScopes || large.count === 0) return null;
+  return (large.columns[large.arity] as Int32Array)[0] as number;
+}
+
+function fillIdentity(identity: Int32Array, relation: StoredRelation, row: number): void {
+  for (let position = 0; position < relation.arity; position++)
+    identity[position] = (relation.columns[position] as Int32Array)[row] as number;
+}
+
+/** Atoms with their rows in one relation, and what another one has of them. */
+class Gathered {
+  readonly #atoms: Tuples;
+  readonly #rows: FactRow[][] = [];
+  readonly #others = new Map<number, FactRow[]>();
+  readonly #tuple: Int32Array;
+
+  constructor(arity: number) {
+    this.#atoms = new Tuples(arity);
+    this.#tuple = new Int32Array(arity);
+  }
+
+  get count(): number {
+    return this.#atoms.count;
+  }
+
+  add(relation: StoredRelation, row: number): void {
+    fillIdentity(this.#tuple, relation, row);
+    const added = this.#atoms.insert(this.#tuple);
+    if (added >= 0) this.#rows.push([{ relation, row }]);
+    else this.#rows[this.#atoms.find(this.#tuple)]?.push({ relation, row });
+  }
+
+  /** Finds the gathered atoms among the visible rows of another relation. */
+  async match(
+    { reader, pacer }: BrowseContext,
+    relation: StoredRelation,
+    isVisible: IsVisible,
+  ): Promise<void> {
+    const count = relation.rowsAt(reader.generation);
+    for (let row = 0; row < count; row++) {
+      if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+      if (!isVisible(relation, row)) continue;
+      fillIdentity(this.#tuple, relation, row);
+      const atom = this.#atoms.find(this.#tuple);
+      if (atom < 0) continue;
+      const known = this.#others.get(atom);
+      if (known === undefined) this.#others.set(atom, [{ relation, row }]);
+      else known.push({ relation, row });
+    }
+  }
+
+  *matched(): Generator<{ few: readonly FactRow[]; others: readonly FactRow[] }> {
+    for (const [atom, others] of this.#others) yield { few: this.#rows[atom] ?? [], others };
+  }
+}

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ManualClock } from '../base/clock.ts';
+import { DecaySchedule } from './decay-schedule.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A schedule whose runs end when they are told to. */
+function scheduled(intervalMs: number) {
+  const clock = new ManualClock(0);
+  const runs: { readonly at: number; readonly signal: AbortSignal; readonly end: () => void }[] = [];
+  const schedule = new DecaySchedule({
+    clock,
+    intervalMs,
+    run: (signal) => new Promise((end) => void runs.push({ at: clock.now(), signal, end })),
+  });
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 100) {
+      clock.advance(100);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+  };
+  const end = async (at: number): Promise<void> => {
+    runs[at]?.end();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { schedule, clock, runs, pass, end, begun: () => runs.map(({ at }) => at) };
+}
+
+test('a run begins each time that the interval has passed since the last one began', async () => {
+  const { pass, end, begun } = scheduled(1000);
+  await pass(900);
+  expect(begun()).toEqual([]);
+  await pass(100);
+  await end(0);
+  await pass(1000);
+  await end(1);
+  await pass(1000);
+  expect(begun()).toEqual([1000, 2000, 3000]);
+});
+
+test('there are never two runs at once, and after a long one there is as long a rest', async () => {
+  const { pass, end, begun } = scheduled(1000);
+  await pass(6000);
+  expect(begun()).toEqual([1000]);
+  await end(0);
+  await pass(4900);
+  expect(begun()).toEqual([1000]);
+  await pass(100);
+  expect(begun()).toEqual([1000, 11_000]);
+});
+
+test('of the times that were slept through there is one run', async () => {
+  const { clock, pass, end, begun } = scheduled(1000);
+  clock.advance(10_000);
+  await pass(1000);
+  expect(begun()).toHaveLength(1);
+  await end(0);
+  await pass(500);
+  expect(begun()).toHaveLength(1);
+});
+
+test('a clock that is set back puts a run off by one interval at most', async () => {
+  const { clock, pass, begun } = scheduled(1000);
+  clock.set(-1_000_000);
+  await pass(2000);
+  expect(begun()).toEqual([-999_000 + 1000]);
+});
+
+test('the end waits for the run that is under way, tells it, and begins no other', async () => {
+  const { schedule, runs, pass, end } = scheduled(1000);
+  await pass(1000);
+  let isClosed = false;
+  const closed = schedule.close().then(() => (isClosed = true));
+  await pass(5000);
+  expect([runs.length, runs[0]?.signal.aborted, isClosed]).toEqual([1, true, false]);
+  await end(0);
+  await closed;
+  await pass(5000);
+  expect(runs).toHaveLength(1);
+});

@@ -1,0 +1,100 @@
+/**
+ * GET /memory/stats: how salient the facts of a view are, which expire and which fade. One walk over the visible facts,
+ * in slices.
+ */
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { entryOf } from './context-entry.ts';
+import type { RenderedOrder } from '../store/rendered-order.ts';
+import { Saliences } from './saliences.ts';
+import { histogramBins, type MemoryStats, type MemoryStatsQuery } from '../contract/memory.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { visibleIn } from '../session/visible-rows.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+const mostFading = 10;
+const rowsBetweenBreaths = 0x3ff;
+
+/**
+ * Of the visible stored facts of the view: how many there are, their saliences in bins, how many lose their validity
+ * within an hour, a day and a week (each including those before it), and the least salient that are not pinned.
+ * `derived` counts the conclusions of the view that are not stored, as far as they are known: where `derivedComplete` is
+ * false there may be more.
+ */
+export async function memoryStats(context: BrowseContext, query: MemoryStatsQuery): Promise<MemoryStats> {
+  const { database, tenant, reader, reasoner, pacer } = context;
+  const view = scopeChoice(query);
+  const isVisible = visibleIn(context, view);
+  const timeOf = (generation: number): number => database.timeOf(generation);
+  const saliences = new Saliences(tenant.facts, tenant.uses, timeOf, reader.time);
+  const histogram = Array.from({ length: histogramBins }, () => 0);
+  const expiring = { within1h: 0, within24h: 0, within7d: 0 };
+  const fading = new LeastSalient(tenant.uses.bounds.order);
+  let facts = 0;
+  for (const relation of tenant.facts.relations.values()) {
+    const count = relation.rowsAt(reader.generation);
+    for (let row = 0; row < count; row++) {
+      if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+      if (!isVisible(relation, row)) continue;
+      facts++;
+      const salience = saliences.of(relation, row);
+      const bin = Math.min(histogramBins - 1, Math.floor(salience * histogramBins));
+      histogram[bin] = (histogram[bin] as number) + 1;
+      const left = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) - reader.time;
+      if (left <= hour) expiring.within1h++;
+      if (left <= day) expiring.within24h++;
+      if (left <= 7 * day) expiring.within7d++;
+      fading.offer(relation, row, salience);
+    }
+  }
+  let derived = 0;
+  let derivedComplete = true;
+  for (const { count, isComplete } of await reasoner.conclusionCounts(reader, pacer, view)) {
+    derived += count;
+    derivedComplete &&= isComplete;
+  }
+  return {
+    facts,
+    derived,
+    derivedComplete,
+    histogram,
+    expiring,
+    fading: fading.facts.map((fact) => entryOf(context, fact)),
+  };
+}
+
+/** The facts of least salience that are not pinned, least first, ties by rendered atom, then by scope. */
+class LeastSalient {
+  readonly #order: RenderedOrder;
+  readonly #found: (FactRow & { readonly salience: number })[] = [];
+
+  constructor(order: RenderedOrder) {
+    this.#order = order;
+  }
+
+  get facts(): readonly FactRow[] {
+    return this.#found;
+  }
+
+  offer(relation: StoredRelation, row: number, salience: number): void {
+    const last = this.#found.at(-1);
+    const isFull = this.#found.length === mostFading;
+    if (isFull && last !== undefined && !this.#isBefore(relation, row, salience, last)) return;
+    if (relation.metadata.get(row)?.['pinned'] === true) return;
+    const at = this.#found.findIndex((each) => this.#isBefore(relation, row, salience, each));
+    this.#found.splice(at < 0 ? this.#found.length : at, 0, { relation, row, salience });
+    if (isFull) this.#found.pop();
+  }
+
+  #isBefore(
+    relation: StoredRelation,
+    row: number,
+    salience: number,
+    other: FactRow & { salience: number },
+  ): boolean {
+    if (salience !== other.salience) return salience < other.salience;
+    return this.#order.compare(relation, row, other.relation, other.row) < 0;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * What a text is about, by the names in it: constants of the tenant that it mentions, and the facts about them.
+ *
+ * Facts with a mentioned constant come before those of a mentioned predicate, within both the highest salience first.
+ * Being found is no use of a fact.
+ */
+import type { BrowseContext, ViewFields } from '../session/read-context.ts';
+import { compareText } from '../base/text-order.ts';
+import { entryOf } from './context-entry.ts';
+import { canonicalName, spellingsOf, wordRuns } from './mentions.ts';
+import type { ContextEntry } from '../contract/memory.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { renderAtom } from '../language/print.ts';
+import { visibleIn } from '../session/visible-rows.ts';
+
+const betweenBreaths = 1024;
+
+/** What a text names. */
+interface Named {
+  /** Ids of constants. */
+  readonly constants: ReadonlySet<number>;
+  /** Canonical names of all runs of words. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** The constants in facts of the tenant that the text mentions, by code point. */
+export async function mentionedConstants(context: BrowseContext, text: string): Promise<string[]> {
+  const { dictionary } = context.tenant.facts;
+  const { constants } = await namedIn(context, text);
+  return Array.from(constants, (id) => dictionary.text(id)).sort(compareText);
+}
+
+/** Stored facts of the view that the text is about, `most` of them at most. */
+export async function mentionedFacts(
+  context: BrowseContext,
+  view: ScopeChoice,
+  text: string,
+  most: number,
+): Promise<ContextEntry[]> {
+  const { tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  const named = await namedIn(context, text);
+  const best = new Best(context, most);
+  for (const relation of tenant.facts.relations.values()) {
+    const isNamed = named.names.has(canonicalName(relation.predicate));
+    if (!isNamed && named.constants.size === 0) continue;
+    const count = relation.rowsAt(reader.generation);
+    for (let row = 0; row < count; row++) {
+      if ((row & (betweenBreaths - 1)) === 0) await pacer.breathe();
+      const hasConstant = mentionsConstant(relation, row, named.constants);
+      if (!hasConstant && !isNamed) continue;
+      if (isVisible(relation, row)) best.offer({ relation, row }, hasConstant ? 1 : 0);
+    }
+  }
+  return best.entries();
+}
+
+async function namedIn({ tenant, pacer }: BrowseContext, text: string): Promise<Named> {
+  const { dictionary } = tenant.facts;
+  const constants = new Set<number>();
+  const names = new Set<string>();
+  let looked = 0;
+  for (const runs of wordRuns(text)) {
+    for (const run of runs) {
+      names.add(canonicalName(run.raw));
+      for (const spelling of spellingsOf(run)) {
+        const id = dictionary.find(spelling);
+        if (id >= 0) constants.add(id);
+      }
+    }
+    if ((++looked & 0xf) === 0) await pacer.breathe();
+  }
+  return { constants, names };
+}
+
+function mentionsConstant(
+  { columns, arity }: StoredRelation,
+  row: number,
+  ids: ReadonlySet<number>,
+): boolean {
+  for (let at = 0; at < arity; at++) if (ids.has((columns[at] as Int32Array)[row] as number)) return true;
+  return false;
+}
+
+interface Offered {
+  readonly fact: FactRow;
+  readonly rank: number;
+  readonly salience: number;
+  /** Rendered when it is first compared by it. */
+  atom: string | null;
+}
+
+/** The best of many facts: those of the higher rank, then of higher salience, ties by atom and scope by code point. */
+class Best {
+  readonly #context: BrowseContext;
+  readonly #most: number;
+  #offered: Offered[] = [];
+
+  constructor(context: BrowseContext, most: number) {
+    this.#context = context;
+    this.#most = most;
+  }
+
+  offer(fact: FactRow, rank: number): void {
+    const { database, tenant, reader } = this.#context;
+    const { createdAt } = database.timesOf(tenant.facts, fact);
+    const { salience } = tenant.uses.salience(fact, createdAt, reader.time);
+    this.#offered.push({ fact, rank, salience, atom: null });
+    if (this.#offered.length >= 2 * this.#most + betweenBreaths) this.#prune();
+  }
+
+  entries(): ContextEntry[] {
+    this.#prune();
+    return this.#offered.map(({ fact }) => entryOf(this.#context, fact));
+  }
+
+  #prune(): void {
+    this.#offered.sort((a, b) => b.rank - a.rank || b.salience - a.salience || this.#compareAtoms(a, b));
+    this.#offered.length = Math.min(this.#offered.length, this.#most);
+  }
+
+  #compareAtoms(a: Offered, b: Offered): number {
+    const { facts } = this.#context.tenant;
+    return (
+      compareText(this.#atomOf(a), this.#atomOf(b)) ||
+      compareText(facts.scopeOf(a.fact) ?? '', facts.scopeOf(b.fact) ?? '')
+    );
+  }
+
+  #atomOf(offered: Offered): string {
+    const { predicate, negated } = offered.fact.relation;
+    const args = this.#context.tenant.facts.argsOf(offered.fact);
+    return (offered.atom ??= renderAtom({ predicate, args, negated }));
+  }
+}
+
+export interface AboutInput extends ViewFields {
+  /** Natural language or statements: what it mentions is looked for. */
+  readonly text: string;
+  readonly maxFacts: number;
+}

@@ -1,0 +1,300 @@
+import { type Consolidation, summarySuffix } from '../contract/memory.ts';
+import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { Tuples } from '../store/tuples.ts';
+import { relationKey } from '../language/terms.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { isEpisode } from './episode.ts';
+import { isPinned } from './fate.ts';
+import { consolidationOf, constantsOf } from './summary.ts';
+
+/**
+ * Which stored facts are alike but for one argument: the groups that become summaries, and what joins those there are.
+ *
+ * The episodic position of a predicate, arity, truth value and scope is the one with the most distinct values, the last
+ * on a tie. Facts that summaries stand for count there as if they were still stored: else what was consolidated would
+ * move the position for what was not, and doing it twice would not be the same as doing it once. For the same reason
+ * a fact that a summary has room for joins that one or stays alone; where several have, the one asserted first.
+ */
+export interface Wanted {
+  readonly view: ScopeChoice;
+  /** null: any but those in `ruled`, and episodes alone. */
+  readonly predicates: ReadonlySet<string> | null;
+  /** Predicates that enabled rules read. */
+  readonly ruled: ReadonlySet<string>;
+  readonly minOccurrences: number;
+}
+
+/** What is looked at: what is stored in this generation, the last one, at this time. */
+export interface Looked {
+  readonly facts: FactStore;
+  readonly generation: number;
+  readonly time: number;
+}
+
+/** A summary that is stored. */
+export interface Standing {
+  readonly fact: FactRow;
+  readonly consolidation: Consolidation;
+  readonly constants: readonly string[];
+}
+
+/** Facts that are to be consolidated. */
+export interface Pattern {
+  /** The summary that they join; null: they become a new one. */
+  readonly former: Standing | null;
+  readonly position: number;
+  readonly rows: readonly FactRow[];
+}
+
+const rowsInSlice = 1024;
+
+/** The patterns of the view, those that join a summary before new ones within each relation and scope. */
+export async function* patterns(looked: Looked, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
+  const scope = scopeNumberOf(looked.facts, wanted.view);
+  const summaries = await standing(looked, scope, pacer);
+  for (const relation of looked.facts.relations.values()) {
+    const { predicate, arity, negated } = relation;
+    if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) continue;
+    const key = relationKey(predicate, arity, negated);
+    const perScope = await rowsPerScope(looked, relation, scope, pacer);
+    for (const [number, rows] of perScope) {
+      const group = {
+        facts: looked.facts,
+        relation,
+        rows,
+        summaries: summaries.of.get(`${key} ${number}`) ?? [],
+        isSummary: (row: number) => summaries.rows.get(relation)?.has(row) === true,
+      };
+      yield* patternsIn(group, wanted, pacer);
+    }
+  }
+}
+
+/** null: every scope; -1: one that no fact was ever in. */
+function scopeNumberOf(facts: FactStore, view: ScopeChoice): number | null {
+  if (view.kind === 'all') return null;
+  return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
+}
+
+interface Summaries {
+  /** By what they stand for, its relation and the number of its scope; the first asserted first. */
+  readonly of: ReadonlyMap<string, Standing[]>;
+  readonly rows: ReadonlyMap<StoredRelation, ReadonlySet<number>>;
+}
+
+async function standing(
+  { facts, generation, time }: Looked,
+  scope: number | null,
+  pacer: Pacer,
+): Promise<Summaries> {
+  const found = new Map<string, Standing[]>();
+  const rows = new Map<StoredRelation, Set<number>>();
+  for (const relation of facts.relations.values()) {
+    const { predicate, arity, negated } = relation;
+    if (!predicate.endsWith(summarySuffix)) continue;
+    const own = new Set<number>();
+    for (const row of relation.metadata.keys()) {
+      if (!relation.isHeld(row, generation, time)) continue;
+      await pacer.breathe();
+      const number = (relation.columns[arity] as Int32Array)[row] as number;
+      if (scope !== null && scope !== number) continue;
+      const fact = { relation, row };
+      const consolidation = consolidationOf(facts, fact);
+      if (consolidation === null) continue;
+      own.add(row);
+      const key = `${relationKey(consolidation.from, arity, negated)} ${number}`;
+      const list = found.get(key);
+      const summary = { fact, consolidation, constants: constantsOf(facts.argsOf(fact)) };
+      if (list === undefined) found.set(key, [summary]);
+      else list.push(summary);
+    }
+    if (own.size > 0) rows.set(relation, own);
+  }
+  for (const list of found.values()) list.sort((left, right) => numberOf(left.fact) - numberOf(right.fact));
+  return { of: found, rows };
+}
+
+/** What is stored, by the numbers of scopes. */
+async function rowsPerScope(
+  { generation, time }: Looked,
+  relation: StoredRelation,
+  scope: number | null,
+  pacer: Pacer,
+): Promise<Map<number, number[]>> {
+  const perScope = new Map<number, number[]>();
+  const scopes = relation.columns[relation.arity] as Int32Array;
+  for (let row = 0; row < relation.count; row++) {
+    if (row % rowsInSlice === 0) await pacer.breathe();
+    if (!relation.isHeld(row, generation, time)) continue;
+    const number = scopes[row] as number;
+    if (scope !== null && scope !== number) continue;
+    const rows = perScope.get(number);
+    if (rows === undefined) perScope.set(number, [row]);
+    else rows.push(row);
+  }
+  return perScope;
+}
+
+/** The stored facts of one relation in one scope. */
+interface Stored {
+  readonly facts: FactStore;
+  readonly relation: StoredRelation;
+  /** Ascending; those of summaries of another predicate among them. */
+  readonly rows: readonly number[];
+  /** The summaries that stand for such facts. */
+  readonly summaries: readonly Standing[];
+  readonly isSummary: (row: number) => boolean;
+}
+
+async function* patternsIn(stored: Stored, wanted: Wanted, pacer: Pacer): AsyncGenerator<Pattern> {
+  const { facts, relation, rows, isSummary } = stored;
+  const isAnyWanted = wanted.predicates !== null;
+  const lookUp = summaryLookUp(stored);
+  const joining = new Map<Standing, FactRow[]>();
+  const alone: number[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (at % rowsInSlice === 0) await pacer.breathe();
+    if (isSummary(row)) continue;
+    const summary = lookUp(row);
+    if (summary === null) alone.push(row);
+    else {
+      const list = joining.get(summary);
+      if (list === undefined) joining.set(summary, [{ relation, row }]);
+      else list.push({ relation, row });
+    }
+  }
+  for (const [former, found] of joining) {
+    const { position, values } = former.consolidation;
+    const known = new Set(values.map(({ value }) => value));
+    const isJoining = (fact: FactRow): boolean => {
+      const value = valueAt(facts, fact, position);
+      // What is pinned stays stored where its summary stands for it already.
+      if (isPinned(relation.metadata.get(fact.row)) && known.has(value)) return false;
+      return isAnyWanted || isEpisode(fact, value);
+    };
+    const joined: FactRow[] = [];
+    for (const [at, fact] of found.entries()) {
+      if (at % rowsInSlice === 0) await pacer.breathe();
+      if (isJoining(fact)) joined.push(fact);
+    }
+    if (joined.length > 0) yield { former, position, rows: joined };
+  }
+  if (alone.length < wanted.minOccurrences) return;
+  const position = await episodicPosition(stored, pacer);
+  for await (const group of groups(relation, alone, position, wanted.minOccurrences, pacer)) {
+    let isWhole = true;
+    for (const [at, fact] of group.entries()) {
+      if (at % rowsInSlice === 0) await pacer.breathe();
+      isWhole &&= isAnyWanted || isEpisode(fact, valueAt(facts, fact, position));
+    }
+    if (isWhole) yield { former: null, position, rows: group };
+  }
+}
+
+/** Finds the summary that has room for the fact of a row: of several the one asserted first. */
+function summaryLookUp({ facts, relation, summaries }: Stored): (row: number) => Standing | null {
+  if (summaries.length === 0) return () => null;
+  const order = new Map(summaries.map((summary, at) => [summary, at]));
+  const byPosition = new Map<number, Map<string, Standing>>();
+  for (const summary of summaries) {
+    const { position } = summary.consolidation;
+    const ids = summary.constants.map((text) => facts.dictionary.find(text));
+    // A constant that nothing was ever stored with.
+    if (ids.includes(-1)) continue;
+    const key = ids.join();
+    const known = byPosition.get(position);
+    if (known === undefined) byPosition.set(position, new Map([[key, summary]]));
+    else if (!known.has(key)) known.set(key, summary);
+  }
+  return (row) => {
+    let first: Standing | null = null;
+    for (const [position, known] of byPosition) {
+      const summary = known.get(othersOf(relation, row, position).join());
+      if (summary === undefined) continue;
+      if (first === null || (order.get(summary) as number) < (order.get(first) as number)) first = summary;
+    }
+    return first;
+  };
+}
+
+/** The ids of the arguments but for the one at the position. */
+function othersOf({ columns, arity }: StoredRelation, row: number, position: number): number[] {
+  const ids: number[] = [];
+  for (let at = 0; at < arity; at++)
+    if (at !== position) ids.push((columns[at] as Int32Array)[row] as number);
+  return ids;
+}
+
+async function episodicPosition({ facts, relation, rows, summaries }: Stored, pacer: Pacer): Promise<number> {
+  let position = 0;
+  let most = 0;
+  for (let at = 0; at < relation.arity; at++) {
+    const column = relation.columns[at] as Int32Array;
+    const distinct = new Set<number | string>();
+    for (const [index, row] of rows.entries()) {
+      if (index % rowsInSlice === 0) await pacer.breathe();
+      distinct.add(column[row] as number);
+    }
+    let looked = 0;
+    for (const text of textsAt(summaries, at)) {
+      if (++looked % rowsInSlice === 0) await pacer.breathe();
+      const id = facts.dictionary.find(text);
+      distinct.add(id < 0 ? text : id);
+    }
+    if (distinct.size < most) continue;
+    most = distinct.size;
+    position = at;
+  }
+  return position;
+}
+
+/** What the facts that these summaries stand for have at this position. */
+function* textsAt(summaries: readonly Standing[], at: number): Generator<string> {
+  for (const { consolidation, constants } of summaries) {
+    const { position, values } = consolidation;
+    if (at === position) for (const { value } of values) yield value;
+    else yield constants[at < position ? at : at - 1] as string;
+  }
+}
+
+/** The rows that agree in every argument but the one at the position, where they are so many; in their order. */
+async function* groups(
+  relation: StoredRelation,
+  rows: readonly number[],
+  position: number,
+  least: number,
+  pacer: Pacer,
+): AsyncGenerator<FactRow[]> {
+  const keys = new Tuples(relation.arity - 1);
+  const groupOf = new Int32Array(rows.length);
+  const sizes: number[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (at % rowsInSlice === 0) await pacer.breathe();
+    const key = Int32Array.from(othersOf(relation, row, position));
+    const added = keys.insert(key);
+    const group = added < 0 ? keys.find(key) : added;
+    groupOf[at] = group;
+    sizes[group] = (sizes[group] ?? 0) + 1;
+  }
+  const found = new Map<number, FactRow[]>();
+  for (const [at, row] of rows.entries()) {
+    if (at % rowsInSlice === 0) await pacer.breathe();
+    const group = groupOf[at] as number;
+    if ((sizes[group] as number) < least) continue;
+    const list = found.get(group);
+    if (list === undefined) found.set(group, [{ relation, row }]);
+    else list.push({ relation, row });
+  }
+  yield* found.values();
+}
+
+/** The argument of the fact at the position. */
+export function valueAt(facts: FactStore, { relation, row }: FactRow, position: number): string {
+  return facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
+}
+
+/** The number of the fact, by which it is logged. */
+export function numberOf({ relation, row }: FactRow): number {
+  return relation.number[row] as number;
+}

@@ -1,0 +1,140 @@
+/**
+ * GET and POST /memory/context: the facts of highest salience.
+ *
+ * Stored facts come from `salientFacts`; the conclusions that are asked for are each proved and take their place among
+ * them in the same order. Recalling is no use of what is recalled.
+ */
+import { compareText } from '../base/text-order.ts';
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { entryOf, entryOfStored } from './context-entry.ts';
+import type { StoredFact } from '../contract/facts.ts';
+import type { ContextEntry, Recalled, RecallInput } from '../contract/memory.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import { answerAt, conclusionsOf, shownConclusions, supportsOf } from '../read/listed-conclusions.ts';
+import { renderAtom } from '../language/print.ts';
+import { type SalientFact, salientFacts } from './salient-facts.ts';
+import type { Matches } from '../datalog/tables/question.ts';
+import { leastRows } from '../datalog/tables/sorted.ts';
+import { countVisible } from '../session/visible-rows.ts';
+
+/**
+ * The facts of highest salience that the input asks for, highest first, ties by rendered atom, then by scope.
+ * `totalFacts`: the visible stored facts of the view, whatever their predicate and salience, and the conclusions that
+ * were looked at.
+ */
+export async function recall(context: BrowseContext, input: RecallInput): Promise<Recalled> {
+  const { reader, pacer } = context;
+  const view = scopeChoice(input);
+  const stored = await countVisible(context, view);
+  const concluded = input.includeInferred ? await conclusions(context, input) : { count: 0, best: [] };
+  const predicates = input.predicates === null ? null : new Set(input.predicates);
+  const isWanted = (relation: { predicate: string }): boolean => predicates?.has(relation.predicate) ?? true;
+  const { maxFacts, minSalience } = input;
+  const facts: ContextEntry[] = [];
+  const streamed = salientFacts(context, view, isWanted, maxFacts);
+  let next = await firstOf(streamed);
+  let at = 0;
+  while (facts.length < maxFacts) {
+    if ((facts.length & 0xff) === 0xff) await pacer.breathe();
+    const conclusion = concluded.best[at];
+    const isStored = next !== null && (conclusion === undefined || isBefore(context, next, conclusion));
+    const salience = isStored ? next?.salience : conclusion?.salience;
+    if (salience === undefined || salience < minSalience) break;
+    if (isStored && next !== null) {
+      facts.push(entryOf(context, next.fact));
+      next = facts.length < maxFacts ? await firstOf(streamed) : null;
+    } else if (conclusion !== undefined) {
+      facts.push(entryOfStored(conclusion, reader.time));
+      at++;
+    }
+  }
+  const totalFacts = stored + concluded.count;
+  return { facts, totalFacts, returned: facts.length, generatedAt: reader.time };
+}
+
+async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFact | null> {
+  const { value, done } = await streamed.next();
+  return done === true ? null : value;
+}
+
+function isBefore(context: BrowseContext, stored: SalientFact, conclusion: StoredFact): boolean {
+  const difference = stored.salience - conclusion.salience;
+  if (difference !== 0) return difference > 0;
+  const order = compareText(atomOfRow(context, stored.fact), atomOf(conclusion));
+  return order !== 0 ? order < 0 : true;
+}
+
+function atomOfRow({ tenant }: BrowseContext, fact: FactRow): string {
+  const { predicate, negated } = fact.relation;
+  return renderAtom({ predicate, args: tenant.facts.argsOf(fact), negated });
+}
+
+function atomOf({ predicate, args, truthVal }: StoredFact): string {
+  return renderAtom({ predicate, args, negated: !truthVal });
+}
+
+/** Conclusions in the order in which they are recalled: as many as can be wanted, and how many there were. */
+interface Conclusions {
+  readonly count: number;
+  readonly best: readonly StoredFact[];
+}
+
+/** A conclusion that may be recalled: a row of its relation's conclusions. */
+interface Candidate {
+  readonly matches: Matches;
+  readonly row: number;
+  readonly salience: number;
+}
+
+/**
+ * The derivable conclusions, that are not stored, of the predicates that are asked for; of all where none are. Their
+ * saliences take the proof of each, but only those that are recalled are shown with it.
+ */
+async function conclusions(context: BrowseContext, input: RecallInput): Promise<Conclusions> {
+  const { reader } = context;
+  const view = scopeChoice(input);
+  const predicates = input.predicates === null ? null : new Set(input.predicates);
+  const relations: Matches[] = [];
+  for (const relation of reader.program.conclusions())
+    if (predicates?.has(relation.predicate) ?? true)
+      relations.push(await conclusionsOf(context, view, relation));
+  const supports = await supportsOf(context, relations, reader.time);
+  let count = 0;
+  const candidates: Candidate[] = [];
+  for (const [at, matches] of relations.entries()) {
+    count += matches.count;
+    for (const [row, { salience }] of (supports[at] ?? []).entries())
+      if (salience >= input.minSalience) candidates.push({ matches, row, salience });
+  }
+  const wanted = await mostSalient(candidates, input.maxFacts, context.pacer);
+  const best: StoredFact[] = [];
+  for (const matches of new Set(wanted.map((each) => each.matches))) {
+    const places = [...wanted.keys()].filter((place) => wanted[place]?.matches === matches);
+    const rows = places.map((place) => (wanted[place] as Candidate).row);
+    const shown = await shownConclusions(context, matches, rows, reader.time);
+    for (const [at, place] of places.entries()) best[place] = shown[at] as StoredFact;
+  }
+  return { count, best };
+}
+
+/** The most salient, in the order in which they are recalled: ties by rendered atom. */
+async function mostSalient(
+  candidates: readonly Candidate[],
+  most: number,
+  pacer: BrowseContext['pacer'],
+): Promise<Candidate[]> {
+  const atoms: string[] = [];
+  for (const { matches, row } of candidates) {
+    atoms.push(renderAtom(answerAt(matches, row)));
+    if ((atoms.length & 0x3ff) === 0) await pacer.breathe();
+  }
+  const salience = (at: number): number => (candidates[at] as Candidate).salience;
+  const order = await leastRows(
+    candidates.length,
+    Math.min(most, candidates.length),
+    (left, right) =>
+      salience(right) - salience(left) || compareText(atoms[left] as string, atoms[right] as string),
+    pacer,
+  );
+  return Array.from(order, (at) => candidates[at] as Candidate);
+}

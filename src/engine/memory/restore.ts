@@ -1,0 +1,96 @@
+import { inBarrier } from '../session/barrier.ts';
+import { present } from '../base/assert.ts';
+import type { Caller } from '../base/caller.ts';
+import { invalid } from '../base/errors.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import type { ConsolidatedValue, Restored, RestoreInput } from '../contract/memory.ts';
+import { requireFact } from '../read/describe.ts';
+import { encodedOperation } from '../commit/encode-operation.ts';
+import type { FactIdentity, FactRow } from '../store/fact-store.ts';
+import { numberOf } from './patterns.ts';
+import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
+import { renderAtom } from '../language/print.ts';
+import type { FactToRestore, Restore } from '../state/operation.ts';
+import { outcomeAs } from '../state/outcome.ts';
+import type { Writer } from '../session/barrier.ts';
+import type { Decided } from '../commit/commit-pipeline.ts';
+
+/**
+ * Restoring: the facts that a summary stands for return as they were, and the summary goes. One that is stored again
+ * meanwhile stays as it is now; one whose validity has ended meanwhile returns as one that has.
+ */
+type Answer = Omit<Restored, 'generation'>;
+
+export async function restore(writer: Writer, caller: Caller, { id }: RestoreInput): Promise<Restored> {
+  const decided: { answer: Answer | null } = { answer: null };
+  const operation = (logical: number): Promise<Decided> =>
+    inBarrier(writer, caller, async (context) => {
+      const time = Math.max(logical, context.reader.time);
+      const summary = requireFact(context, id);
+      const facts = await factsOf(context, summary, time);
+      const answer = answerOf(facts);
+      decided.answer = answer;
+      const write: Restore = {
+        kind: 'restore',
+        tenant: caller.tenant,
+        summary: numberOf(summary),
+        facts,
+        answer: caller.idempotency === null ? null : answer,
+      };
+      const encoded = await encodedOperation(write, context.pacer);
+      return encoded === null ? { operation: write } : { operation: write, encoded };
+    });
+  const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
+  const { answer, generation } = outcomeAs(outcome, 'restored');
+  return { ...present(isRepeated ? answer : decided.answer, 'what was decided has an answer'), generation };
+}
+
+const factsInSlice = 256;
+
+/** The facts that return. Refused where the fact is no summary. */
+async function factsOf(
+  { tenant: { facts }, pacer }: BrowseContext,
+  summary: FactRow,
+  time: number,
+): Promise<FactToRestore[]> {
+  const { args, truthVal, scope } = facts.identityOf(summary);
+  const consolidation = consolidationOf(facts, summary);
+  if (consolidation === null)
+    throw invalid(
+      'id',
+      'this fact is no summary: only what consolidation made, with its metadata.consolidated, can be restored',
+    );
+  const { from: predicate, position, values } = consolidation;
+  const returning: FactToRestore[] = [];
+  for (const [at, entry] of values.entries()) {
+    if (at % factsInSlice === 0) await pacer.breathe();
+    const identity = {
+      predicate,
+      args: memberArgs(constantsOf(args), position, entry.value),
+      truthVal,
+      scope,
+    };
+    const known = facts.find(predicate, identity.args, truthVal, scope);
+    if (known !== null && facts.isStored(known, time)) continue;
+    returning.push(factToRestore(identity, entry, time));
+  }
+  return returning;
+}
+
+function factToRestore(identity: FactIdentity, entry: ConsolidatedValue, time: number): FactToRestore {
+  const { createdAt, validFrom, validUntil, metadata } = entry;
+  return {
+    ...identity,
+    ...(validFrom === undefined ? {} : { validFrom }),
+    ...(validUntil === undefined ? {} : { validUntil }),
+    ...(metadata === undefined ? {} : { metadata }),
+    createdAt: Math.min(createdAt, time),
+  };
+}
+
+function answerOf(facts: readonly FactToRestore[]): Answer {
+  const atoms = facts.map(({ predicate, args, truthVal }) =>
+    renderAtom({ predicate, args: [...args], negated: !truthVal }),
+  );
+  return { restored: facts.length, atoms };
+}

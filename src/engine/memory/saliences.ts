@@ -1,0 +1,76 @@
+import type { FactStore } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import type { FactUses } from '../store/fact-uses.ts';
+import { activationOnce, salienceAt } from '../store/salience.ts';
+import { isWeightedAt } from '../store/salience-bounds.ts';
+
+/**
+ * The saliences of many facts at one time, row by row: those that `FactUses.salienceOf` gives, quicker.
+ *
+ * Facts of one write that were never used since are equally salient, and rows mostly come in the order of writes; so
+ * the last write and its salience are remembered.
+ */
+export class Saliences {
+  readonly #facts: FactStore;
+  readonly #uses: FactUses;
+  readonly #timeOf: (generation: number) => number;
+  readonly #now: number;
+  #write = { place: -1, first: 0, end: 0 };
+  #createdAt = 0;
+  #onceAt = Number.NaN;
+  #onceActive = 0;
+  #onceSalience = 0;
+
+  /** `timeOf` says when a generation was made; `now` is the time that saliences are wanted of. */
+  constructor(facts: FactStore, uses: FactUses, timeOf: (generation: number) => number, now: number) {
+    this.#facts = facts;
+    this.#uses = uses;
+    this.#timeOf = timeOf;
+    this.#now = now;
+  }
+
+  /** The salience of a row, in a generation that has been made. */
+  of(relation: StoredRelation, row: number): number {
+    const isPlain =
+      !this.#uses.isNoted(relation.number[row] as number) &&
+      (relation.metadata.size === 0 || !isWeightedAt(relation.metadata, row));
+    return isPlain ? this.ofPlain(relation, row) : this.ofSpecial(relation, row);
+  }
+
+  /** Of a row that was used once and whose metadata do not weigh it. */
+  ofPlain(relation: StoredRelation, row: number): number {
+    return this.#usedOnceAt(this.#createdAtOf(relation.number[row] as number));
+  }
+
+  /** Of any row. */
+  ofSpecial(relation: StoredRelation, row: number): number {
+    const number = relation.number[row] as number;
+    const createdAt = this.#createdAtOf(number);
+    if (this.#uses.isNoted(number)) return this.#uses.salienceOf({ relation, row }, createdAt, this.#now);
+    this.#usedOnceAt(createdAt);
+    return salienceAt(this.#onceActive, relation.metadata.get(row));
+  }
+
+  /** No plain row that was born in this generation or before it is more salient; exact for one asserted in it. */
+  ofGeneration(generation: number): number {
+    return this.#usedOnceAt(this.#timeOf(generation));
+  }
+
+  #createdAtOf(number: number): number {
+    if (number < this.#write.first || number >= this.#write.end) {
+      const write = this.#facts.writeOf(number, this.#write.place);
+      this.#write = write;
+      this.#createdAt = this.#timeOf(write.generation);
+    }
+    return this.#createdAt;
+  }
+
+  #usedOnceAt(time: number): number {
+    if (this.#onceAt !== time) {
+      this.#onceAt = time;
+      this.#onceActive = activationOnce(time, this.#now);
+      this.#onceSalience = salienceAt(this.#onceActive, undefined);
+    }
+    return this.#onceSalience;
+  }
+}

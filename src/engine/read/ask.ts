@@ -1,0 +1,195 @@
+import { present } from '../base/assert.ts';
+import type { Answer, AskedForms, AskInput, Proof } from '../contract/inference.ts';
+import { isVariable, type Literal } from '../contract/language.ts';
+import { type BrowseContext, type LookContext, scopeChoice } from '../session/read-context.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import { fewAtoms } from './point-lookup.ts';
+import { hintsOfNothing, hintsPart } from './hints.ts';
+import { KnownNames } from './known-names.ts';
+import { checkBody } from '../language/check.ts';
+import { parseBody } from '../language/parse.ts';
+import { renderAtom } from '../language/print.ts';
+import { isPositiveAtom, relationOf, wildcard } from '../language/terms.ts';
+import { toMicroseconds } from '../datalog/tables/evaluation.ts';
+import { factStep } from '../datalog/explain/proof.ts';
+import { instance, isNamed, question, renderInstance } from '../datalog/tables/question.ts';
+import type { AnswerPage } from '../datalog/maintain/reasoner.ts';
+import { sees } from '../datalog/model/reader.ts';
+
+/** The question of a request as a body: a pattern is a body of one atom. */
+export function bodyOf(input: AskedForms): Literal[] {
+  const body = input.text !== null ? parseBody(input.text) : (input.body ?? patternOf(input));
+  checkBody(body);
+  return body;
+}
+
+function patternOf(input: AskedForms): Literal[] {
+  const predicate = present(input.predicate, 'the schema asks for one form');
+  const args = present(input.args, 'the schema asks for args beside predicate');
+  return [{ predicate, args, negated: input.negated, naf: false }];
+}
+
+/** The answer, and the stored facts that it used: those among the results of the page, and the proof's premises. */
+export async function ask(
+  context: BrowseContext,
+  input: AskInput,
+  body: readonly Literal[],
+): Promise<{ answer: Answer; used: Set<FactRow> }> {
+  const { reasoner, reader, pacer } = context;
+  const asked = question(scopeChoice(input), body);
+  const page = await reasoner.answer(asked, reader, pacer, {
+    offset: input.offset,
+    limit: input.limit,
+    withProof: input.withProof || input.allProofs,
+    withAlternatives: input.allProofs,
+  });
+  const used: UsedFacts = new Map();
+  for (const fact of page.proof?.facts ?? []) noteFact(used, fact);
+  const { results, bindings } = await written(context, page, asked.view, used);
+  const answer: Answer = {
+    results,
+    bindings,
+    count: results.length,
+    truncated: page.isTruncated,
+    total: page.total,
+    generation: reader.generation,
+    elapsedMs: pacer.elapsedRounded,
+    ...(page.proof === null ? {} : { proof: page.proof.proof }),
+    ...hintsOf(context, input, body, results),
+  };
+  return { answer, used: new Set(used.values()) };
+}
+
+/**
+ * As `ask`, at once: where the question is one atom that no rule concludes, and an index finds the few facts that are stored
+ * of it; else null. Their proofs are steps without premises. Not for a reader with an overlay.
+ */
+export function askFew(
+  context: LookContext,
+  input: AskInput,
+  [literal, ...others]: readonly Literal[],
+): { result: Answer; facts: FactRow[] } | null {
+  const { reader } = context;
+  const startedAt = performance.now();
+  if (literal === undefined || others.length > 0 || !isPositiveAtom(literal)) return null;
+  const scope = scopeChoice(input);
+  if (reader.program.rulesFor(scope, relationOf(literal)).length > 0) return null;
+  const { predicate, args, negated } = literal;
+  const found = fewAtoms(reader, { predicate, args, truthVal: !negated, scope }, input);
+  if (found === null) return null;
+  const results: string[] = [];
+  const bindings: Record<string, string>[] = [];
+  const facts: FactRow[] = [];
+  const proof: Proof | null = input.withProof || input.allProofs ? { roots: [], steps: [] } : null;
+  for (const atom of found.atoms) {
+    const rendered = renderAtom({ predicate, args: atom.args, negated });
+    results.push(rendered);
+    const binding: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (let position = 0; position < args.length; position++) {
+      const term = args[position] as string;
+      if (isVariable(term) && term !== wildcard) binding[term.slice(1)] = atom.args[position] as string;
+    }
+    bindings.push(binding);
+    for (const fact of atom.facts) facts.push(fact);
+    if (proof === null) continue;
+    const proving = ofFirstScope(atom.facts);
+    const id = proof.roots.length;
+    proof.roots.push(id);
+    proof.steps.push({ id, ...factStep(reader.facts, proving, rendered, reader.facts.idOf(proving)) });
+  }
+  const result: Answer = {
+    results,
+    bindings,
+    count: results.length,
+    truncated: found.isTruncated,
+    total: found.total,
+    generation: reader.generation,
+    elapsedMs: toMicroseconds(performance.now() - startedAt),
+    ...(proof === null ? {} : { proof }),
+    ...hintsOf(context, input, [literal], results),
+  };
+  return { result, facts };
+}
+
+/** What was probably meant by a question that has no answer. A page past the last answer tells nothing of that. */
+function hintsOf(
+  context: LookContext,
+  { offset }: AskInput,
+  body: readonly Literal[],
+  results: readonly string[],
+): Pick<Answer, 'hints'> {
+  if (results.length > 0 || offset > 0) return {};
+  return hintsPart(hintsOfNothing(KnownNames.of(context), body));
+}
+
+/** Of the facts that say one atom the one that proves it: as `ProofBuilder.storedFact`. */
+function ofFirstScope(facts: readonly FactRow[]): FactRow {
+  let first = present(facts[0], 'an atom is said by a fact');
+  for (const fact of facts) if (scopeNumberOf(fact) < scopeNumberOf(first)) first = fact;
+  return first;
+}
+
+function scopeNumberOf({ relation, row }: FactRow): number {
+  return (relation.columns[relation.arity] as Int32Array)[row] as number;
+}
+
+/** Answers written and facts looked at before others may run. */
+const workBetweenBreaths = 1024;
+
+/** Stored facts by their numbers, each once. */
+type UsedFacts = Map<number, FactRow>;
+
+function noteFact(used: UsedFacts, fact: FactRow): void {
+  used.set(fact.relation.number[fact.row] as number, fact);
+}
+
+async function written(
+  context: BrowseContext,
+  page: AnswerPage,
+  view: ScopeChoice,
+  used: UsedFacts,
+): Promise<{ results: string[]; bindings: Record<string, string>[] }> {
+  const { matches } = page;
+  const { question: asked, constants, columns } = matches;
+  const { variables } = asked;
+  const texts = new Map<number, string>();
+  const textOf = (id: number): string => {
+    let text = texts.get(id);
+    if (text === undefined) texts.set(id, (text = constants.text(id)));
+    return text;
+  };
+  const place = new Map(variables.map((variable, at) => [variable, at]));
+  const named = variables.filter(isNamed);
+  const results: string[] = [];
+  const bindings: Record<string, string>[] = [];
+  let work = 0;
+  for (const row of page.page) {
+    const constantOf = (variable: string): string | undefined => {
+      const at = place.get(variable);
+      return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
+    };
+    results.push(renderInstance(asked, constantOf));
+    const binding: Record<string, string> = Object.create(null) as Record<string, string>;
+    for (const variable of named) binding[variable.slice(1)] = constantOf(variable) ?? '';
+    bindings.push(binding);
+    work++;
+    for (const literal of instance(asked, constantOf)) work += noteUsed(context, view, literal, used);
+    if (work < workBetweenBreaths) continue;
+    work = 0;
+    await context.pacer.breathe();
+  }
+  return { results, bindings };
+}
+
+/** Notes the stored facts that are this very answer, in every scope of the view. Returns how many it looked at. */
+function noteUsed(context: BrowseContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
+  if (!isPositiveAtom(literal)) return 0;
+  const { reader, tenant } = context;
+  const { predicate, args, negated } = literal;
+  const newest = tenant.facts.versionsOf(predicate, args, !negated, view);
+  for (const { relation, row } of newest) {
+    const fact = { relation, row: relation.versionAt(row, reader.generation) };
+    if (fact.row >= 0 && sees(reader, relation, fact.row)) noteFact(used, fact);
+  }
+  return newest.length;
+}

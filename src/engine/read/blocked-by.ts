@@ -1,0 +1,254 @@
+import { compareText } from '../base/text-order.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import type { WhyNot } from '../contract/explanation.ts';
+import { type Atom, type AtomLiteral, isVariable } from '../contract/language.ts';
+import type { ScopeChoice } from '../store/fact-store.ts';
+import type { KeptRule } from '../store/rule-store.ts';
+import { renderAtom } from '../language/print.ts';
+import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
+import { apart } from '../datalog/model/fact-overlay.ts';
+import { LiteralReader } from '../datalog/tables/literal-reader.ts';
+import { Program, relationsRead } from '../datalog/model/program.ts';
+import { viewKey } from '../datalog/model/reader.ts';
+import type { TableSet } from '../datalog/tables/table-set.ts';
+import { furthest } from '../datalog/explain/why-not.ts';
+
+/**
+ * What stands in the way of an atom that does not hold, or of a premise that a rule for it lacks: a fact whose
+ * validity has ended or has not begun, one in another scope, a rule that is switched off.
+ *
+ * Every reason is looked for where it would help: in the view that lacks the atom. Where a premise has variables left,
+ * one fact speaks for a scope: the one that ended last, that begins first, or is the first by code point.
+ */
+export interface Lacking {
+  readonly view: ScopeChoice;
+  /** Holds nowhere in the view; may have variables where it is a premise. */
+  readonly atom: AtomLiteral;
+}
+
+type Block = WhyNot['blockedBy'][number];
+
+export class Blocks {
+  readonly #context: BrowseContext;
+  readonly #set: TableSet;
+  readonly #rules: readonly KeptRule[];
+  /** By the relation they conclude. */
+  readonly #disabledRules = new Map<string, KeptRule[]>();
+  /** Without scope, then every scope of a fact or rule by code point. */
+  readonly #views: readonly ScopeChoice[];
+  /** False where everything that holds in some scope holds in the view of everything too. */
+  readonly #canHoldApart: boolean;
+  readonly #found = new Map<string, Block>();
+
+  /** `rules` are all rules of the reader's state, disabled ones too. The set is the caller's. */
+  constructor(context: BrowseContext, set: TableSet, rules: readonly KeptRule[]) {
+    this.#context = context;
+    this.#set = set;
+    this.#rules = rules;
+    this.#views = viewsOf(context, rules);
+    this.#canHoldApart = rules.some(
+      ({ rule, enabled }) => enabled && rule.body.some((each) => isAbsence(each) || isAggregate(each)),
+    );
+    for (const kept of rules) {
+      if (kept.enabled) continue;
+      const head = relationOf(kept.rule.head);
+      const known = this.#disabledRules.get(head);
+      if (known === undefined) this.#disabledRules.set(head, [kept]);
+      else known.push(kept);
+    }
+  }
+
+  /** Every block of these, each once: by reason, within one in the order of `lacking`, then by scope or rule. */
+  async of(lacking: readonly Lacking[]): Promise<Block[]> {
+    const distinct = new Map<string, Lacking>();
+    for (const each of lacking) {
+      const key = `${viewKey(each.view)}\n${renderAtom(each.atom)}`;
+      if (!distinct.has(key)) distinct.set(key, each);
+    }
+    const all = [...distinct.values()];
+    for (const each of all) await this.#expired(each);
+    for (const each of all) await this.#notYetValid(each);
+    for (const each of all) await this.#inOtherScopes(each);
+    for (const each of all) await this.#disabled(each);
+    return [...this.#found.values()];
+  }
+
+  #add(reason: Block['reason'], detail: string): void {
+    const key = `${reason} ${detail}`;
+    if (!this.#found.has(key)) this.#found.set(key, { reason, detail });
+  }
+
+  async #expired({ view, atom }: Lacking): Promise<void> {
+    const { tenant, reader, pacer } = this.#context;
+    await pacer.breathe();
+    const wanted = { ...patternOf(atom), scope: view };
+    const perScope = new BestPerScope<{ atom: string; until: number }>(
+      (left, right) => right.until - left.until || compareText(left.atom, right.atom),
+    );
+    for (const { args, scope, until } of tenant.facts.matchEnded(wanted, reader.generation, reader.time)) {
+      await pacer.breathe();
+      perScope.offer(scope, { atom: renderAtom({ ...atom, args }), until });
+    }
+    for (const [scope, found] of perScope.sorted())
+      this.#add('expired', `${found.atom}${inScope(scope)} expired at ${iso(found.until)}`);
+  }
+
+  async #notYetValid({ view, atom }: Lacking): Promise<void> {
+    const { tenant, reader, pacer } = this.#context;
+    const { facts } = tenant;
+    await pacer.breathe();
+    const wanted = { ...patternOf(atom), scope: view };
+    const perScope = new BestPerScope<{ atom: string; from: number }>(
+      (left, right) => left.from - right.from || compareText(left.atom, right.atom),
+    );
+    for (const fact of facts.matchPending(wanted, reader.generation, reader.time)) {
+      await pacer.breathe();
+      const from = fact.relation.validFrom?.[fact.row] as number;
+      perScope.offer(facts.scopeOf(fact), { atom: renderAtom({ ...atom, args: facts.argsOf(fact) }), from });
+    }
+    for (const [scope, found] of perScope.sorted())
+      this.#add('not_yet_valid', `${found.atom}${inScope(scope)} is valid only from ${iso(found.from)} on`);
+  }
+
+  async #inOtherScopes({ view, atom }: Lacking): Promise<void> {
+    const stored = await this.#storedElsewhere(view, atom);
+    for (const [scope, found] of stored)
+      this.#add('other_scope', `${found} is stored${inScope(scope)}, not${inView(view)}`);
+    // Of an atom with variables a rule's conclusions elsewhere may be without number.
+    if (atom.args.some(isVariable) || (view.kind === 'all' && !this.#canHoldApart)) return;
+    const { reader, pacer } = this.#context;
+    for (const other of this.#views) {
+      if (viewKey(other) === viewKey(view) || !this.#set.isDerived(other, relationOf(atom))) continue;
+      const scope = other.kind === 'scope' ? other.scope : null;
+      if (stored.some(([name]) => name === scope)) continue;
+      await pacer.breathe();
+      if (await new LiteralReader(this.#set, reader, pacer, other).holds(atom))
+        this.#add('other_scope', `${renderAtom(atom)} holds${inScope(scope)}, not${inView(view)}`);
+    }
+  }
+
+  /** For each scope outside the view, by its name, the first atom that is stored and visible there. */
+  async #storedElsewhere(view: ScopeChoice, atom: AtomLiteral): Promise<[string | null, string][]> {
+    if (view.kind === 'all') return [];
+    const { tenant, reader, pacer } = this.#context;
+    const { facts } = tenant;
+    await pacer.breathe();
+    const own = view.kind === 'scope' ? view.scope : null;
+    const perScope = new BestPerScope<string>(compareText);
+    const wanted = { ...patternOf(atom), scope: { kind: 'all' as const } };
+    for (const fact of facts.match(wanted, reader.generation, reader.time)) {
+      await pacer.breathe();
+      const scope = facts.scopeOf(fact);
+      if (scope !== own) perScope.offer(scope, renderAtom({ ...atom, args: facts.argsOf(fact) }));
+    }
+    return perScope.sorted();
+  }
+
+  async #disabled(lacking: Lacking): Promise<void> {
+    const { view, atom } = lacking;
+    for (const kept of this.#disabledRules.get(relationOf(atom)) ?? []) {
+      await this.#context.pacer.breathe();
+      const bodyView = viewOfBody(kept, view);
+      if (bodyView === null) continue;
+      const concluded = await this.#concluded(kept, bodyView, lacking);
+      if (concluded !== null)
+        this.#add(
+          'rule_disabled',
+          `rule ${kept.id} is disabled and would conclude ${concluded}: ${kept.text}`,
+        );
+    }
+  }
+
+  /**
+   * What the rule would conclude of the atom if it were enabled, null where nothing. Its body stands as it is: what
+   * lies under `not` or an aggregate in it never rests on its head. Only what recurs with the head can need more.
+   */
+  async #concluded(kept: KeptRule, bodyView: ScopeChoice, { view, atom }: Lacking): Promise<string | null> {
+    const { reasoner, reader, pacer } = this.#context;
+    const { rule } = kept;
+    const found = await furthest(rule, atom, new LiteralReader(this.#set, reader, pacer, bodyView));
+    if (found === null) return null;
+    if (found.missing.length === 0) {
+      const args = rule.head.args.map((term) =>
+        isVariable(term) ? (found.bindings[term.slice(1)] ?? term) : term,
+      );
+      return isInstance(args, atom) ? renderAtom({ ...rule.head, args }) : null;
+    }
+    const above = reader.program.reached(relationOf(rule.head));
+    if (atom.args.some(isVariable) || !relationsRead(rule.body).some((relation) => above.has(relation)))
+      return null;
+    const program = new Program(
+      this.#rules.map((each) => (each === kept ? { ...each, enabled: true } : each)),
+    );
+    // What the rule concludes here it has not concluded: it counts nowhere.
+    const enabled = apart(reasoner.reader(reader.generation, reader.time, program));
+    const holds = await reasoner.evaluate(enabled, false, pacer, (set) =>
+      new LiteralReader(set, enabled, pacer, view).holds(atom),
+    );
+    return holds ? renderAtom(atom) : null;
+  }
+}
+
+/** The best that was offered for each scope: the one that comes first. */
+class BestPerScope<Found> {
+  readonly #compare: (left: Found, right: Found) => number;
+  readonly #best = new Map<string | null, Found>();
+
+  constructor(compare: (left: Found, right: Found) => number) {
+    this.#compare = compare;
+  }
+
+  offer(scope: string | null, found: Found): void {
+    const known = this.#best.get(scope);
+    if (known === undefined || this.#compare(found, known) < 0) this.#best.set(scope, found);
+  }
+
+  /** Without scope first, then by the scope's name. */
+  sorted(): [string | null, Found][] {
+    return [...this.#best].sort(([left], [right]) => compareText(left ?? '', right ?? ''));
+  }
+}
+
+function viewsOf({ tenant }: BrowseContext, rules: readonly KeptRule[]): ScopeChoice[] {
+  const scopes = new Set<string>();
+  for (const name of tenant.facts.scopeNames) if (name !== null) scopes.add(name);
+  for (const { scope } of rules) if (scope !== null) scopes.add(scope);
+  const views = [...scopes].sort(compareText).map((scope): ScopeChoice => ({ kind: 'scope', scope }));
+  return [{ kind: 'unscoped' }, ...views];
+}
+
+/** The view that the rule's body is read in where it concludes in the view; null where it does not conclude there. */
+function viewOfBody({ scope }: KeptRule, view: ScopeChoice): ScopeChoice | null {
+  if (scope === null) return view;
+  if (view.kind === 'all') return { kind: 'scope', scope };
+  return view.kind === 'scope' && view.scope === scope ? view : null;
+}
+
+function patternOf({ predicate, args, negated }: Atom) {
+  return { predicate, args, truthVal: !negated };
+}
+
+/** True where constants fit the atom, a variable twice only equal ones. */
+function isInstance(args: readonly string[], { args: pattern }: Atom): boolean {
+  const bound = new Map<string, string>();
+  return pattern.every((term, at) => {
+    const constant = args[at] as string;
+    if (!isVariable(term)) return term === constant;
+    const known = bound.get(term);
+    if (term !== '?_') bound.set(term, known ?? constant);
+    return known === undefined || known === constant;
+  });
+}
+
+function inScope(scope: string | null): string {
+  return scope === null ? ' without a scope' : ` in scope ${scope}`;
+}
+
+function inView(view: ScopeChoice): string {
+  if (view.kind === 'all') return ' where everything is seen';
+  return inScope(view.kind === 'scope' ? view.scope : null);
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

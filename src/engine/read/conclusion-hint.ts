@@ -1,0 +1,137 @@
+import { EngineError } from '../base/errors.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import type { AtomLiteral } from '../contract/language.ts';
+import type { FactPattern } from '../store/fact-store.ts';
+import { hintsOfNothing, listed, mostHints } from './hints.ts';
+import { KnownNames } from './known-names.ts';
+import { parseAtom } from '../language/parse.ts';
+import { relationKey } from '../language/terms.ts';
+import { apart, FactOverlay } from '../datalog/model/fact-overlay.ts';
+import { question } from '../datalog/tables/question.ts';
+import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
+
+/**
+ * The hint that what was to be retracted is a conclusion, with the stored facts whose retraction would end it.
+ *
+ * It asks apart from the shared tables, so nothing becomes known by it, and each way to end it is tried before it is said.
+ * Both have limits, and what is not sure by then is not claimed. The proof's is one of work, so that the same knowledge gives
+ * the same premises whatever else the machine does; the time is there for joins that look at much and find nothing.
+ */
+export const limitsOfHint = { timeoutMs: 2_000, maxDerivations: 10_000 };
+
+/** Milliseconds in which ways to end it are tried. */
+const msOfTrying = 20;
+
+/** So many premises are tried one by one, and so many are named together. */
+const mostPremises = 5;
+
+/** What was probably meant by a retraction that found nothing. */
+export async function hintsOfRetraction(context: BrowseContext, pattern: FactPattern): Promise<string[]> {
+  const { predicate, args, truthVal } = pattern;
+  const concluded = await conclusionHint(context, pattern);
+  const asked = { predicate, args: [...args], negated: truthVal === false, naf: false };
+  const hints = hintsOfNothing(KnownNames.of(context), [asked]);
+  return (concluded === null ? hints : [concluded, ...hints]).slice(0, mostHints);
+}
+
+/** null where no rule concludes what the pattern matches. */
+async function conclusionHint(context: BrowseContext, pattern: FactPattern): Promise<string | null> {
+  const { program } = context.reader;
+  const { predicate, args, truthVal, scope } = pattern;
+  for (const negated of truthVal === null ? [false, true] : [!truthVal]) {
+    const relation = relationKey(predicate, args.length, negated);
+    if (program.rulesFor(scope, relation).length === 0) continue;
+    try {
+      const found = await hintFor(context, pattern, { predicate, args: [...args], negated, naf: false });
+      if (found !== null) return found;
+    } catch (error) {
+      if (!ranOut(error)) throw error;
+      return `rules conclude ${relation}: a conclusion is not retracted, but the facts that it rests on are`;
+    }
+  }
+  return null;
+}
+
+function ranOut(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'InferenceLimitExceeded';
+}
+
+interface Conclusion {
+  /** Rendered, as its premises. */
+  readonly atom: string;
+  /** The stored facts of its proof, each once. */
+  readonly premises: readonly string[];
+}
+
+async function hintFor(
+  context: BrowseContext,
+  pattern: FactPattern,
+  literal: AtomLiteral,
+): Promise<string | null> {
+  const { reader } = context;
+  const first = await proved(context, apart(reader), pattern, literal);
+  if (first === null) return null;
+  const said = `${first.atom} is a conclusion, and a conclusion is not retracted`;
+  if (first.premises.length === 0) return `${said}: it rests on rules alone`;
+  const rests = `${said}: it rests on ${listed(first.premises.slice(0, mostPremises), 'and')}`;
+  // What a transaction adds cannot be taken away here.
+  if (reader.overlay !== null) return rests;
+  try {
+    const ends = await waysToEnd(context, pattern, first);
+    if (ends === null) return rests;
+    return ends.together
+      ? `${said}: it ends where you retract all of ${listed(ends.premises, 'and')}`
+      : `${said}: it ends where you retract ${listed(ends.premises, 'or')}`;
+  } catch (error) {
+    if (ranOut(error)) return rests;
+    throw error;
+  }
+}
+
+/** The first answer to the question, with what its proof rests on. */
+async function proved(
+  { reasoner, pacer }: BrowseContext,
+  reader: PinnedReader,
+  { scope }: FactPattern,
+  literal: AtomLiteral,
+): Promise<Conclusion | null> {
+  const wanted = { offset: 0, limit: 1, withProof: true, withAlternatives: false };
+  const page = await reasoner.answer(question(scope, [literal]), reader, pacer, wanted);
+  if (page.proof === null) return null;
+  const { roots, steps } = page.proof.proof;
+  const root = steps[roots[0] ?? -1];
+  if (root === undefined) return null;
+  const facts = steps.filter(({ kind }) => kind === 'fact');
+  return { atom: root.atom, premises: [...new Set(facts.map(({ atom }) => atom))] };
+}
+
+/** Facts each of which ends it, or else facts that end it together; null where there are too many. */
+async function waysToEnd(
+  context: BrowseContext,
+  pattern: FactPattern,
+  conclusion: Conclusion,
+): Promise<{ readonly premises: readonly string[]; readonly together: boolean } | null> {
+  const { reader } = context;
+  const { scope } = pattern;
+  const literal = { ...parseAtom(conclusion.atom), naf: false };
+  const without = (retracted: readonly string[]): Promise<Conclusion | null> => {
+    const overlay = new FactOverlay(reader);
+    for (const { predicate, args, negated } of retracted.map((atom) => parseAtom(atom)))
+      for (const _ of overlay.retract({ predicate, args, truthVal: !negated, scope }));
+    return proved(context, { ...reader, overlay }, pattern, literal);
+  };
+  const single: string[] = [];
+  for (const premise of conclusion.premises.slice(0, mostPremises)) {
+    if (context.pacer.elapsedMs > msOfTrying) return null;
+    if ((await without([premise])) === null) single.push(premise);
+  }
+  if (single.length > 0) return { premises: single, together: false };
+  const retracted: string[] = [];
+  for (let left: Conclusion | null = conclusion; left !== null; left = await without(retracted)) {
+    const [next] = left.premises;
+    if (next === undefined || retracted.length === mostPremises) return null;
+    if (context.pacer.elapsedMs > msOfTrying) return null;
+    retracted.push(next);
+  }
+  return { premises: retracted, together: true };
+}

@@ -1,0 +1,129 @@
+import { EngineError } from '../base/errors.ts';
+import { compareText } from '../base/text-order.ts';
+import type { FactDetail, PredicateList } from '../contract/facts.ts';
+import { type BrowseContext, storedFact } from '../session/read-context.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { renderAtom } from '../language/print.ts';
+import { relationKey } from '../language/terms.ts';
+import { type Reader, sees } from '../datalog/model/reader.ts';
+
+/** One fact in full, and the vocabulary of a tenant. */
+
+/** The stored fact with this id. Refused where the tenant has none: never had, or has no longer. */
+export function requireFact(context: BrowseContext, id: string): FactRow {
+  const { tenant, reader } = context;
+  const newest = tenant.facts.byId(id);
+  const fact = newest === null ? null : tenant.facts.heldAt(newest, reader.generation, reader.time);
+  if (fact === null) throw noSuchFact(id);
+  return fact;
+}
+
+export function noSuchFact(id: string): EngineError {
+  return new EngineError(
+    'FactNotFound',
+    `there is no fact ${id} here: it may have been retracted, or belong to another tenant`,
+  );
+}
+
+const longestHistory = 10;
+
+export async function factDetail(context: BrowseContext, fact: FactRow): Promise<FactDetail> {
+  const { database, tenant, reader } = context;
+  const stored = storedFact(context, fact);
+  const asserted = tenant.facts.assertedIn(fact);
+  const updates = tenant.facts
+    .changesOf(fact)
+    .filter((generation) => generation <= reader.generation)
+    .map((generation) => ({ generation, change: 'updated' as const }));
+  const changes = [{ generation: asserted, change: 'asserted' as const }, ...updates].slice(-longestHistory);
+  return {
+    ...stored,
+    dependents: await dependentsOf(context, fact),
+    salienceBreakdown: tenant.uses.salience(fact, stored.createdAt, reader.time),
+    history: changes.map(({ generation, change }) => ({
+      time: database.timeOf(generation),
+      generation,
+      requestId: database.requestOf(generation),
+      change,
+    })),
+  };
+}
+
+/** Known conclusions whose proof uses the fact: those that hold, and would not by the proof they have, without it. */
+async function dependentsOf(context: BrowseContext, fact: FactRow): Promise<string[]> {
+  const { reasoner, reader, pacer } = context;
+  return reasoner.provedWith(fact, reader, pacer);
+}
+
+interface Row {
+  name: string;
+  arity: number;
+  facts: number;
+  derived: number;
+  derivedComplete: boolean;
+  rules: number;
+  scopes: Set<string | null>;
+  example: string | null;
+}
+
+export async function listPredicates(context: BrowseContext): Promise<PredicateList> {
+  const { database, tenant, reader, reasoner, pacer } = context;
+  const rows = new Map<string, Row>();
+  const rowOf = (name: string, arity: number): Row => {
+    const key = relationKey(name, arity, false);
+    let row = rows.get(key);
+    if (row === undefined) {
+      const counts = { facts: 0, derived: 0, derivedComplete: true, rules: 0 };
+      rows.set(key, (row = { name, arity, ...counts, scopes: new Set(), example: null }));
+    }
+    return row;
+  };
+  for (const relation of tenant.facts.relations.values()) {
+    const whole = wholeCount(relation, reader);
+    let row: Row | null = null;
+    let scope = -1;
+    for (let at = 0; at < relation.count; at++) {
+      if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+      if (!sees(reader, relation, at)) continue;
+      row ??= rowOf(relation.predicate, relation.arity);
+      row.facts += whole ?? 1;
+      const scopeOfRow = (relation.columns[relation.arity] as Int32Array)[at] as number;
+      if (scopeOfRow !== scope) row.scopes.add(tenant.facts.scopeNames[scopeOfRow] ?? null);
+      scope = scopeOfRow;
+      row.example ??= exampleOf(relation, at, context);
+      if (whole !== null) break;
+    }
+  }
+  for (const kept of database.rules.all()) {
+    const { head } = kept.rule;
+    const row = rowOf(head.predicate, head.args.length);
+    row.rules++;
+    row.scopes.add(kept.scope);
+  }
+  for (const { of, count, example, isComplete } of await reasoner.conclusionCounts(reader, pacer)) {
+    const row = rowOf(of.predicate, of.arity);
+    row.derived += count;
+    row.derivedComplete &&= isComplete;
+    row.example ??= example;
+  }
+  const predicates = [...rows.values()]
+    .sort((left, right) => compareText(left.name, right.name) || left.arity - right.arity)
+    .map((row) => ({ ...row, scopes: [...row.scopes].sort((a, b) => compareText(a ?? '', b ?? '')) }));
+  return { predicates };
+}
+
+/**
+ * How many facts the reader sees of a relation, where that is known without looking at each: all that are alive are seen,
+ * and are of one scope. Else null.
+ */
+function wholeCount(relation: StoredRelation, reader: Reader): number | null {
+  if (relation.spansScopes || relation.validFrom !== null || relation.validUntil !== null) return null;
+  if (reader.overlay?.hidden.has(relation) === true) return null;
+  return relation.liveIn(reader.generation);
+}
+
+function exampleOf(relation: StoredRelation, row: number, { tenant }: BrowseContext): string {
+  const { predicate, negated } = relation;
+  return renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
+}

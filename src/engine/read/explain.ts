@@ -1,0 +1,81 @@
+import { invalid } from '../base/errors.ts';
+import { type Lacking, Blocks } from './blocked-by.ts';
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import type { ExplainInput, Explanation, WhyNot } from '../contract/explanation.ts';
+import { type AtomLiteral, isVariable } from '../contract/language.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import { renderAtom } from '../language/print.ts';
+import { relationOf } from '../language/terms.ts';
+import { LiteralReader } from '../datalog/tables/literal-reader.ts';
+import { question } from '../datalog/tables/question.ts';
+import { furthest } from '../datalog/explain/why-not.ts';
+
+/**
+ * Why an atom holds: its proof; or why it does not: how far each rule gets that could conclude it, and what stands in
+ * the way. Both are of the one state that the reader is pinned to.
+ */
+export async function explain(
+  context: BrowseContext,
+  input: ExplainInput,
+): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
+  const { predicate, args, negated, mode } = input;
+  const atom: AtomLiteral = { predicate, args, negated, naf: false };
+  const view = scopeChoice(input);
+  if (mode === 'why') return why(context, view, atom);
+  const open = args.findIndex(isVariable);
+  if (open >= 0)
+    throw invalid(
+      `args.${open}`,
+      `whyNot is about one atom: give a constant in place of ${args[open]}, or ask why`,
+    );
+  return { explanation: await whyNot(context, view, atom), used: [] };
+}
+
+/** The proof of the atom, of one with variables that of every answer; the stored facts that it rests on were used. */
+async function why(
+  { reasoner, reader, pacer }: BrowseContext,
+  view: ScopeChoice,
+  atom: AtomLiteral,
+): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
+  const { matches, proof } = await reasoner.answer(question(view, [atom]), reader, pacer, {
+    offset: 0,
+    limit: null,
+    withProof: true,
+    withAlternatives: false,
+  });
+  const explanation = {
+    atom: renderAtom(atom),
+    holds: matches.count > 0,
+    proof: proof?.proof ?? { roots: [], steps: [] },
+  };
+  return { explanation, used: proof?.facts ?? [] };
+}
+
+async function whyNot(context: BrowseContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
+  const { database, reasoner, reader, pacer } = context;
+  // Taken in the turn in which the reader was pinned: rules may change while the search waits.
+  const rules = database.rules.all();
+  const rendered = renderAtom(atom);
+  return reasoner.evaluate(reader, false, pacer, async (set) => {
+    if (await new LiteralReader(set, reader, pacer, view).holds(atom))
+      return { atom: rendered, holds: true, attempts: [], blockedBy: [] };
+    const attempts: WhyNot['attempts'] = [];
+    const lacking: Lacking[] = [{ view, atom }];
+    for (const { kept, bodyView } of reader.program.rulesFor(view, relationOf(atom))) {
+      await pacer.breathe();
+      const found = await furthest(kept.rule, atom, new LiteralReader(set, reader, pacer, bodyView));
+      if (found === null) continue;
+      const { bindings, satisfied, missing, missingAtoms } = found;
+      attempts.push({
+        rule: kept.text,
+        ruleId: kept.id,
+        bindings,
+        satisfied: [...satisfied],
+        missing: [...missing],
+      });
+      for (const premise of missingAtoms) lacking.push({ view: bodyView, atom: premise });
+    }
+    const blockedBy = await new Blocks(context, set, rules).of(lacking);
+    return { atom: rendered, holds: false, attempts, blockedBy };
+  });
+}

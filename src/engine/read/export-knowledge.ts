@@ -1,0 +1,98 @@
+/**
+ * Everything that is stored, in pieces: facts as one reader sees them, and the rules of the same turn.
+ *
+ * The order is that of relations by predicate, arity and truth value (true first), within one that of the versions of
+ * facts; rules follow in the order in which they were taught. Memory does not grow with what there is: the next piece is
+ * made when the one before was taken.
+ */
+import { compareText } from '../base/text-order.ts';
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import type { KeptRule } from '../store/rule-store.ts';
+import { scopeNumberOf } from '../session/visible-rows.ts';
+import type { Metadata } from '../contract/facts.ts';
+
+const itemsInPiece = 256;
+const rowsBetweenBreaths = 0x3ff;
+
+export async function exportKnowledge(
+  context: BrowseContext,
+  choice: ExportChoice,
+  taker: ExportTaker,
+): Promise<void> {
+  const { database, tenant } = context;
+  const rules = choice.rules ? database.rules.all().filter((rule) => isWanted(rule, choice)) : [];
+  const relations = [...tenant.facts.relations.values()]
+    .filter(({ predicate }) => choice.predicate === null || predicate === choice.predicate)
+    .sort(
+      (left, right) =>
+        compareText(left.predicate, right.predicate) ||
+        left.arity - right.arity ||
+        Number(left.negated) - Number(right.negated),
+    );
+  for (const relation of relations) await exportRelation(context, relation, choice, taker);
+  for (let from = 0; from < rules.length; from += itemsInPiece)
+    await taker.rules(rules.slice(from, from + itemsInPiece));
+}
+
+async function exportRelation(
+  context: BrowseContext,
+  relation: StoredRelation,
+  choice: ExportChoice,
+  taker: ExportTaker,
+): Promise<void> {
+  const { tenant, reader, pacer } = context;
+  const { facts } = tenant;
+  const scope = scopeNumberOf(facts, scopeChoice(choice));
+  const count = relation.rowsAt(reader.generation);
+  let piece: ExportedFact[] = [];
+  for (let row = 0; row < count; row++) {
+    if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
+    if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
+    if (!relation.isHeld(row, reader.generation, reader.time)) continue;
+    const { from, until, metadata } = facts.versionAt({ relation, row });
+    piece.push({
+      ...facts.identityOf({ relation, row }),
+      validFrom: Number.isFinite(from) ? from : null,
+      validUntil: Number.isFinite(until) ? until : null,
+      metadata,
+    });
+    if (piece.length < itemsInPiece) continue;
+    await taker.facts(piece);
+    piece = [];
+  }
+  if (piece.length > 0) await taker.facts(piece);
+}
+
+function isWanted({ rule, scope }: KeptRule, choice: ExportChoice): boolean {
+  if (choice.predicate !== null && rule.head.predicate !== choice.predicate) return false;
+  if (choice.unscoped) return scope === null;
+  return choice.scope === null || scope === choice.scope;
+}
+
+/** A stored fact as it is asserted again; null: open bounds, no metadata. */
+export interface ExportedFact {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  readonly validFrom: number | null;
+  readonly validUntil: number | null;
+  readonly metadata: Metadata | null;
+}
+export type ExportedRule = Pick<KeptRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
+
+/** What is taken; `scope` and `unscoped` both absent: every scope. */
+export interface ExportChoice {
+  readonly scope: string | null;
+  readonly unscoped: boolean;
+  /** null: every predicate. */
+  readonly predicate: string | null;
+  readonly rules: boolean;
+}
+
+/** Takes the pieces one after the other; the next is made when what it returned has resolved. */
+export interface ExportTaker {
+  facts(facts: readonly ExportedFact[]): Promise<void>;
+  rules(rules: readonly ExportedRule[]): Promise<void>;
+}

@@ -1,0 +1,377 @@
+/**
+ * Hints: what a caller probably meant, where a question or retraction found nothing, or a write looks like a slip.
+ *
+ * Each names the predicate, constant or atom meant as it is written, so that one call more is the right one. Nothing is
+ * changed by looking, and no answer depends on it. What is looked at has a bound, so a hint takes no longer than a few
+ * milliseconds; past it there is none, which is no claim that all is well.
+ */
+import type { Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';
+import { isVariable } from '../contract/language.ts';
+import { EngineError } from '../base/errors.ts';
+import type { KnownNames } from './known-names.ts';
+import { parseAtom } from '../language/parse.ts';
+import { renderAtom, renderConstant, renderLiteral, renderRule } from '../language/print.ts';
+import { atomsIn, atomsOf, wildcard } from '../language/terms.ts';
+import { spellingOf } from '../store/relation-names.ts';
+
+export const mostHints = 5;
+/** Of a request, so many literals or facts are looked at. */
+const mostLooked = 1000;
+
+/** The hints of an answer: absent where there are none. */
+export function hintsPart(hints: readonly string[]): { hints?: string[] } {
+  return hints.length === 0 ? {} : { hints: [...hints] };
+}
+
+/** Hints in their order, each once, the first few. */
+export class Hints {
+  readonly #hints = new Set<string>();
+
+  get isFull(): boolean {
+    return this.#hints.size >= mostHints;
+  }
+
+  add(hint: string | null): void {
+    if (hint !== null && !this.isFull) this.#hints.add(hint);
+  }
+
+  list(): string[] {
+    return [...this.#hints];
+  }
+}
+
+/** Of a question or pattern that found nothing. */
+export function hintsOfNothing(known: KnownNames, body: readonly Literal[]): string[] {
+  const hints = new Hints();
+  let looked = 0;
+  const counts = occurrences([...atomsIn(body)]);
+  for (const literal of atomsIn(body)) {
+    if (hints.isFull || ++looked > mostLooked) break;
+    addAsked(known, literal, counts, hints);
+  }
+  return hints.list();
+}
+
+function addAsked(
+  known: KnownNames,
+  asked: AtomLiteral,
+  counts: ReadonlyMap<string, number>,
+  hints: Hints,
+): void {
+  const { predicate } = asked;
+  const arity = asked.args.length;
+  const wrapped = wrappedAtom(asked);
+  if (wrapped !== null && !known.has(predicate, arity)) {
+    hints.add(
+      `${predicate} is no predicate here: what is explicitly not so is asked as ${renderAtom(wrapped)}`,
+    );
+    return;
+  }
+  const arities = known.arities(predicate);
+  const name = arities.length > 0 ? predicate : (known.nearest(predicate, arity) ?? predicate);
+  const variables = asked.args.map((term) =>
+    isVariableSlip(known, term, counts) ? variableFor(term, asked) : null,
+  );
+  const spellings = asked.args.map((term, position) =>
+    isVariable(term) || variables[position] !== null ? null : spellingMeant(known, name, asked, position),
+  );
+  const args = asked.args.map((term, position) => variables[position] ?? spellings[position] ?? term);
+  const meant = renderLiteral({ ...asked, predicate: name, args });
+  if (arities.length === 0) hints.add(unknownName(known, predicate, name, arity, meant));
+  else if (!arities.includes(arity)) hints.add(otherArity(known, asked, arities));
+  const slips = asked.args.filter((_, position) => variables[position] !== null);
+  if (slips.length > 0) hints.add(likeVariables(slips, meant));
+  for (const [position, spelling] of spellings.entries())
+    if (spelling !== null) {
+      const written = renderConstant(asked.args[position] as string);
+      hints.add(
+        `no fact of it has ${written}, but there is ${renderConstant(spelling)}: did you mean ${meant}?`,
+      );
+    }
+  if (slips.length === 0) hints.add(opposite(known, asked));
+}
+
+function unknownName(known: KnownNames, name: string, near: string, arity: number, meant: string): string {
+  const said = `no fact and no rule has the predicate ${name}`;
+  if (near === name) return said;
+  if (known.has(near, arity)) return `${said}: did you mean ${meant}?`;
+  const arities = known.arities(near);
+  return `${said}: the nearest is ${relations(near, arities)}${asIn(known, near, arities)}`;
+}
+
+function otherArity(known: KnownNames, { predicate, args }: Atom, arities: readonly number[]): string {
+  const given = args.length === 1 ? '1 argument' : `${args.length} arguments`;
+  return `${predicate} has ${given} here, but is known as ${relations(predicate, arities)}${asIn(known, predicate, arities)}`;
+}
+
+/** `p/1 and p/2`. */
+function relations(name: string, arities: readonly number[]): string {
+  return listed(
+    arities.slice(0, 5).map((arity) => `${name}/${arity}`),
+    'and',
+  );
+}
+
+/** `: for example p(a, b)`, where a fact of it is stored. */
+function asIn(known: KnownNames, name: string, arities: readonly number[]): string {
+  for (const arity of arities) {
+    const example = known.example(name, arity);
+    if (example !== null && example.length <= 300) return `: for example ${example}`;
+  }
+  return '';
+}
+
+function likeVariables(slips: readonly string[], meant: string): string {
+  const names = [...new Set(slips)].map(renderConstant);
+  const [verb, what] = names.length === 1 ? ['is', 'a constant'] : ['are', 'constants'];
+  return `${listed(names, 'and')} ${verb} ${what} here: a variable begins with ?, as in ${meant}`;
+}
+
+function opposite(known: KnownNames, asked: AtomLiteral): string | null {
+  if (asked.naf || asked.args.some(isVariable) || !known.isStored({ ...asked, negated: !asked.negated }))
+    return null;
+  const stored = renderAtom({ ...asked, negated: !asked.negated });
+  return `${stored} is stored: the opposite of what was asked for`;
+}
+
+/** Words that ask, and signs that match anything elsewhere. */
+const asking =
+  /^(?:\*|%|_|_[A-Za-z]\w*|[A-Z]\d*|Who|Whom|Whose|What|Which|Where|When|Someone|Somebody|Something|Anyone|Anybody|Anything|Any|Var|Variable)$/;
+const capital = /^[A-Z]\w*$/;
+
+/** True where a constant of a question was meant as a variable. */
+function isVariableSlip(known: KnownNames, term: string, counts: ReadonlyMap<string, number>): boolean {
+  const isLike = asking.test(term) || (capital.test(term) && (counts.get(term) ?? 0) > 1);
+  return isLike && !known.hasConstant(term);
+}
+
+/** The variable that the term was meant as, another one than the atom has. */
+function variableFor(term: string, { args }: Atom): string {
+  if (!/^\w+$/.test(term) || term === '_') return wildcard;
+  const lower = `?${term.toLowerCase()}`;
+  return args.includes(lower) ? `?${term}` : lower;
+}
+
+/** How often each constant occurs. */
+function occurrences(atoms: readonly Atom[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { args } of atoms)
+    for (const term of args) if (!isVariable(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+/** The constant that was meant at this position of an atom that found nothing; null: this one, as far as is known. */
+function spellingMeant(known: KnownNames, name: string, { args }: Atom, position: number): string | null {
+  const constant = args[position] as string;
+  const arity = args.length;
+  const isThere =
+    known.hasConstantAt(name, arity, position, constant) ||
+    (known.isRuled(name, arity) && known.hasConstant(constant));
+  if (isThere) return null;
+  const [guessed] = known.guessedAt(name, arity, position, constant);
+  if (guessed !== undefined) return guessed;
+  const spellings = known.otherSpellings(constant);
+  return spellings.find((each) => known.hasConstantAt(name, arity, position, each)) ?? spellings[0] ?? null;
+}
+
+/** `not(...)` and its like around an atom as text: the atom, negated; else null. */
+function wrappedAtom({ predicate, args }: Atom): Atom | null {
+  const [inner] = args;
+  if (
+    args.length !== 1 ||
+    inner === undefined ||
+    !/^(?:not|no|neg|never|false|isnt|is_not)$/i.test(predicate)
+  )
+    return null;
+  const atom = atomIn(inner);
+  return atom === null ? null : { ...atom, negated: !atom.negated };
+}
+
+/** The atom that a constant is the text of; null where it is none. */
+function atomIn(constant: string): Atom | null {
+  if (constant.length > 1000 || !/^-?[^\s(]+\(.*\)\s*[.?]?$/s.test(constant)) return null;
+  try {
+    return parseAtom(constant.replace(/\s*\?$/, ''));
+  } catch (error) {
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
+}
+
+/** Of a listing of facts that is empty: `predicate` and `q` as GET /facts takes them. */
+export function hintsOfFilter(
+  known: KnownNames,
+  { predicate, q }: { readonly predicate: string | null; readonly q: string | null },
+): string[] {
+  const hints = new Hints();
+  if (predicate !== null && !known.isKnown(predicate)) {
+    const near = known.nearest(predicate, -1);
+    const said = `no fact and no rule has the predicate ${predicate}`;
+    hints.add(near === null ? said : `${said}: did you mean ${near}?`);
+  }
+  if (q !== null) {
+    const atom = atomIn(q.trim());
+    const written = atom === null ? null : renderAtom(atom);
+    if (atom !== null && !atom.args.some(isVariable) && known.isStored(atom) && written !== q)
+      hints.add(`the filter is a part of the atom as it is written: ${written}`);
+    else if (atom !== null)
+      for (const hint of hintsOfNothing(known, [{ ...atom, naf: false }])) hints.add(hint);
+    else
+      for (const spelling of known.otherSpellings(q).slice(0, 1))
+        hints.add(`no fact has ${renderConstant(q)}, but there is ${renderConstant(spelling)}`);
+  }
+  return hints.list();
+}
+
+/** Of facts that are to be stored, as things are before. */
+export function hintsOfFacts(
+  known: KnownNames,
+  facts: readonly {
+    readonly predicate: string;
+    readonly args: readonly string[];
+    readonly truthVal: boolean;
+  }[],
+): string[] {
+  const hints = new Hints();
+  const seen = new Set<string>();
+  for (let at = 0; at < facts.length && !hints.isFull; at++) {
+    const { predicate, args, truthVal } = facts[at] as (typeof facts)[number];
+    const relation = `${predicate}/${args.length}`;
+    const atom = { predicate, args: [...args], negated: !truthVal };
+    if (!seen.has(relation)) {
+      seen.add(relation);
+      hints.add(toldRelation(known, atom));
+    }
+    if (at < mostLooked) for (const hint of toldConstants(known, atom)) hints.add(hint);
+  }
+  return hints.list();
+}
+
+function toldRelation(known: KnownNames, atom: Atom): string | null {
+  const { predicate, args } = atom;
+  const arity = args.length;
+  if (known.has(predicate, arity)) return null;
+  const wrapped = wrappedAtom(atom);
+  if (wrapped !== null)
+    return `${renderAtom(atom)} is stored as a fact of ${predicate}: what is explicitly not so is told as ${renderAtom(wrapped)}`;
+  const arities = known.arities(predicate);
+  if (arities.length > 0) return otherArity(known, atom, arities);
+  const [like] = known.spelledLike(predicate, arity);
+  if (like !== undefined) return newName(known, atom, like);
+  const positive = /^(?:not|no|never|isnt|is_not)[_-](.+)$/i.exec(predicate)?.[1];
+  if (positive === undefined || !known.has(positive, arity)) return null;
+  const meant = renderAtom({ ...atom, predicate: positive, negated: !atom.negated });
+  return `${predicate} is a new predicate: what is explicitly not so is told as ${meant}`;
+}
+
+function newName(known: KnownNames, atom: Atom, like: string): string {
+  const { predicate, args } = atom;
+  const meant = known.has(like, args.length)
+    ? renderAtom({ ...atom, predicate: like })
+    : relations(like, known.arities(like));
+  return `${predicate} is a new predicate beside ${like}: did you mean ${meant}?`;
+}
+
+function* toldConstants(known: KnownNames, atom: Atom): Generator<string> {
+  const { predicate, args } = atom;
+  for (let position = 0; position < args.length; position++) {
+    const constant = args[position] as string;
+    if (isSingleCapital(constant)) {
+      if (!known.hasConstant(constant))
+        yield `${constant} is stored as a constant: a fact has no variables, and in rules and questions a variable begins with ?`;
+      continue;
+    }
+    if (!known.isNew(constant)) continue;
+    if (constant.endsWith(')') || constant.endsWith(').')) {
+      const inner = atomIn(constant);
+      if (inner !== null && known.has(inner.predicate, inner.args.length) && wrappedAtom(atom) === null)
+        yield `${renderConstant(constant)} is stored as one constant: the fact is told as ${renderAtom(inner)}`;
+    }
+    const [meant] = known.guessedAt(predicate, args.length, position, constant);
+    if (meant === undefined) continue;
+    const mended = renderAtom({ ...atom, args: args.with(position, meant) });
+    yield `${renderConstant(constant)} is new in ${predicate}, which has ${renderConstant(meant)}: did you mean ${mended}?`;
+  }
+}
+
+function isSingleCapital(constant: string): boolean {
+  if (constant.length !== 1) return false;
+  const unit = constant.charCodeAt(0);
+  return unit >= 65 && unit <= 90;
+}
+
+/** Of a rule that is to be kept, as things are before. */
+export function hintsOfRule(known: KnownNames, rule: Rule): string[] {
+  const hints = new Hints();
+  const atoms = [...atomsOf(rule)];
+  hints.add(capitalsOf(known, rule, atoms));
+  for (const [at, atom] of atoms.slice(0, mostLooked).entries()) {
+    if (hints.isFull) break;
+    hints.add(ruleRelation(known, atom, at === 0 ? null : rule.head));
+    for (const hint of ruleConstants(known, atom)) hints.add(hint);
+  }
+  return hints.list();
+}
+
+/** `head` null: the atom is the head itself. */
+function ruleRelation(known: KnownNames, atom: Atom, head: Atom | null): string | null {
+  const { predicate, args } = atom;
+  const arity = args.length;
+  if (known.has(predicate, arity)) return null;
+  const isOfHead = head?.predicate === predicate;
+  if (isOfHead && head.args.length === arity) return null;
+  const arities = known.arities(predicate);
+  if (isOfHead && !arities.includes(head.args.length)) arities.push(head.args.length);
+  if (arities.length > 0) return otherArity(known, atom, arities);
+  const like =
+    head !== null && spellingOf(head.predicate) === spellingOf(predicate)
+      ? head.predicate
+      : known.spelledLike(predicate, arity)[0];
+  if (like === undefined) return null;
+  return `no fact and no other rule has the predicate ${predicate}: did you mean ${renderAtom({ ...atom, predicate: like })}?`;
+}
+
+function* ruleConstants(known: KnownNames, atom: Atom): Generator<string> {
+  const { predicate, args } = atom;
+  for (let position = 0; position < args.length; position++) {
+    const constant = args[position] as string;
+    if (isVariable(constant) || !known.isNew(constant)) continue;
+    const [meant] = known.guessedAt(predicate, args.length, position, constant);
+    if (meant === undefined) continue;
+    const mended = renderAtom({ ...atom, args: args.with(position, meant) });
+    yield `no fact of ${predicate} has ${renderConstant(constant)}, but there is ${renderConstant(meant)}: did you mean ${mended}?`;
+  }
+}
+
+/** Capitals that were meant as variables: those that occur twice, or are single letters. */
+function capitalsOf(known: KnownNames, rule: Rule, atoms: readonly Atom[]): string | null {
+  const slips = new Map<string, string>();
+  const variables = new Set<string>();
+  for (const { args } of atoms) for (const term of args) if (isVariable(term)) variables.add(term);
+  for (const [term, count] of occurrences(atoms)) {
+    if (!(isSingleCapital(term) || (count > 1 && capital.test(term)))) continue;
+    if (known.hasConstant(term)) continue;
+    const lower = `?${term.toLowerCase()}`;
+    slips.set(term, variables.has(lower) || [...slips.values()].includes(lower) ? `?${term}` : lower);
+  }
+  if (slips.size === 0) return null;
+  const meant = renderRule(withVariables(rule, slips));
+  return likeVariables([...slips.keys()], meant);
+}
+
+function withVariables({ head, body }: Rule, slips: ReadonlyMap<string, string>): Rule {
+  const terms = (args: readonly string[]): string[] => args.map((term) => slips.get(term) ?? term);
+  const literals = (list: readonly Literal[]): Literal[] =>
+    list.map((literal) =>
+      'aggregate' in literal
+        ? { ...literal, result: slips.get(literal.result) ?? literal.result, body: literals(literal.body) }
+        : { ...literal, args: terms(literal.args) },
+    );
+  return { head: { ...head, args: terms(head.args) }, body: literals(body) };
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(items: readonly string[], last: 'and' | 'or'): string {
+  if (items.length < 2) return items.join('');
+  return `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`;
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { chainOf, factInput, openSession, refusal, type Session } from '../testing/engine-fixtures.ts';
+
+/** Limits of a question, and that nothing else is affected: contract sections 1 and 5. */
+
+/** An engine whose question `reach(?x, ?y)` has `size * (size + 1) / 2` answers. */
+async function closure(size: number, options = {}): Promise<Session> {
+  const session = await openSession(options);
+  await session.tellAll(chainOf(size));
+  await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
+  await session.teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+  return session;
+}
+
+test('a question that needs longer than timeoutMs is refused, and says which limit and how long', async () => {
+  const { ask } = await closure(500);
+  const refused = await refusal(ask('reach(?x, ?y)', { timeoutMs: 1 }));
+  expect(refused.code).toBe('InferenceLimitExceeded');
+  expect(refused.status).toBe(422);
+  expect(refused.members['limit']).toBe('timeoutMs');
+  expect(refused.members['elapsedMs']).toBeGreaterThanOrEqual(1);
+});
+
+test('a question that needs more than maxDerivations is refused, however few those are', async () => {
+  const { ask } = await closure(60);
+  for (const maxDerivations of [1, 10, 100, 1000]) {
+    const refused = await refusal(ask('reach(?x, ?y)', { maxDerivations }));
+    expect(refused.code).toBe('InferenceLimitExceeded');
+    expect(refused.members['limit']).toBe('maxDerivations');
+  }
+  expect((await ask('reach(?x, ?y)', { maxDerivations: 100_000 })).count).toBe(1830);
+});
+
+test('a question with one answer keeps to maxDerivations too', async () => {
+  const { ask, results } = await closure(60);
+  const refused = await refusal(ask('reach(n0, n60)', { maxDerivations: 10 }));
+  expect(refused.members['limit']).toBe('maxDerivations');
+  expect(await results('reach(n0, n60)')).toHaveLength(1);
+});
+
+test('a small question is not refused for what it does not need', async () => {
+  const { ask } = await closure(500);
+  expect((await ask('reach(n499, ?x)', { maxDerivations: 100, timeoutMs: 10_000 })).count).toBe(1);
+  expect((await ask('edge(?x, ?y)', { limit: 1 })).count).toBe(1);
+});
+
+test('a question that builds constants without end is refused, and hangs nothing else', async () => {
+  const { teach, tell, ask, results, query } = await openSession();
+  await teach('n(?y) :- n(?x), ?y = ?x + 1');
+  await teach('even(?x) :- n(?x), 0 = ?x mod 2');
+  await tell('n(0)');
+  const endless = refusal(ask('n(?x)', { maxDerivations: 200_000 }));
+  expect((await tell('p(a)')).status).toBe('asserted');
+  expect(await results('p(?x)')).toEqual(['p(a)']);
+  expect(await query('n(?x)')).toHaveLength(1);
+  expect((await endless).members['limit']).toBe('maxDerivations');
+  expect((await refusal(ask('even(?x)', { timeoutMs: 100 }))).members['limit']).toBe('timeoutMs');
+});
+
+test('what was refused can be asked again with other limits', async () => {
+  const { ask } = await closure(200);
+  await refusal(ask('reach(?x, ?y)', { maxDerivations: 50 }));
+  expect((await ask('reach(?x, ?y)')).count).toBe(20_100);
+  expect((await ask('reach(?x, ?y)', { maxDerivations: 50 })).count).toBe(20_100);
+});
+
+test('a refused question leaves facts, rules, generation and other questions alone', async () => {
+  const { ask, results, tell, list, engine, caller } = await closure(200);
+  expect(await results('reach(n198, ?x)')).toHaveLength(2);
+  const before = JSON.stringify([
+    await list({ limit: '1000' }),
+    (await engine.rules(caller)).map(({ id }) => id),
+  ]);
+  await refusal(ask('reach(?x, ?y)', { maxDerivations: 50 }));
+  expect(
+    JSON.stringify([await list({ limit: '1000' }), (await engine.rules(caller)).map(({ id }) => id)]),
+  ).toBe(before);
+  expect(await results('reach(n198, ?x)')).toHaveLength(2);
+  expect((await tell('p(a)')).generation).toBe(4);
+});
+
+test('a question past the memory budget is refused, and memory falls back', async () => {
+  const { ask, results } = await closure(600, { memoryBudgetBytes: 1_000_000 });
+  for (let round = 0; round < 3; round++) {
+    const refused = await refusal(ask('reach(?x, ?y)'));
+    expect(refused.members['limit']).toBe('memory');
+    expect(refused.code).toBe('InferenceLimitExceeded');
+    expect(await results('reach(n595, ?x)')).toHaveLength(5);
+  }
+});
+
+test('tables kept from earlier questions are let go before a question is refused for memory', async () => {
+  const { ask, teach, tellAll } = await closure(300, { memoryBudgetBytes: 4_000_000 });
+  const names = ['a', 'b', 'c', 'd'];
+  for (const name of names) {
+    await tellAll(chainOf(300, `edge_${name}`));
+    await teach(`reach_${name}(?x, ?y) :- edge_${name}(?x, ?y)`);
+    await teach(`reach_${name}(?x, ?z) :- reach_${name}(?x, ?y), edge_${name}(?y, ?z)`);
+  }
+  for (let round = 0; round < 2; round++)
+    for (const name of names) expect((await ask(`reach_${name}(?x, ?y)`)).count, name).toBe(45_150);
+});
+
+test('stored facts are no part of the memory budget', async () => {
+  const { engine, caller, query, results } = await openSession({ memoryBudgetBytes: 100_000 });
+  const facts = Array.from({ length: 20_000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
+  await engine.tellAll(caller, facts);
+  expect(await query('p(?x)')).toHaveLength(20_000);
+  expect(await results('p(n7)')).toEqual(['p(n7)']);
+});
+
+test('a proof keeps to the limits too', async () => {
+  const { ask } = await closure(400);
+  await ask('reach(?x, ?y)', { limit: 1 });
+  const refused = await refusal(ask('reach(?x, ?y)', { withProof: true, timeoutMs: 2 }));
+  expect(refused.members['limit']).toBe('timeoutMs');
+});

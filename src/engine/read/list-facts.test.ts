@@ -1,0 +1,242 @@
+import { expect, test, vi } from 'vitest';
+import { renderAtom } from '../language/print.ts';
+import { gate, hour, openSession, refusal, type Session } from '../testing/engine-fixtures.ts';
+
+/** GET /facts from listings that were kept: contract section 3, which knows nothing of them. */
+
+async function atoms({ list }: Session, query: Record<string, string> = {}): Promise<string[]> {
+  const { facts, total } = await list(query);
+  expect(total).toBe(facts.length);
+  return facts.map(({ predicate, args, truthVal }) => renderAtom({ predicate, args, negated: !truthVal }));
+}
+
+test('a listing asked for again follows every change of its facts', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(b)', 'p(a)']);
+  expect(await atoms(session)).toEqual(['p(b)', 'p(a)']);
+  await session.tell('p(c)');
+  expect(await atoms(session)).toEqual(['p(b)', 'p(a)', 'p(c)']);
+  await session.forget('p(a)');
+  expect(await atoms(session)).toEqual(['p(b)', 'p(c)']);
+  session.clock.advance(hour);
+  await session.tell('p(b)', { metadata: { source: 'x' } });
+  expect(await atoms(session, { sort: 'updatedAt' })).toEqual(['p(c)', 'p(b)']);
+  expect((await session.list()).facts[0]?.metadata).toEqual({ source: 'x' });
+});
+
+test('a fact leaves a listing in the instant its validity ends', async () => {
+  const session = await openSession();
+  await session.tell('p(a)', { ttl: hour });
+  await session.tell('p(b)');
+  session.clock.advance(hour - 1);
+  expect(await atoms(session)).toEqual(['p(a)', 'p(b)']);
+  session.clock.advance(1);
+  expect(await atoms(session)).toEqual(['p(b)']);
+});
+
+test('a listing of conclusions follows the rules', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', 'q(b)']);
+  const query = { predicate: 'r', derived: 'true' };
+  const { id } = await session.teach('r(?x) :- p(?x)');
+  expect(await atoms(session, query)).toEqual(['r(a)']);
+  await session.teach('r(?x) :- q(?x)');
+  expect(await atoms(session, query)).toEqual(['r(a)', 'r(b)']);
+  await session.changeRule(id, { enabled: false });
+  expect(await atoms(session, query)).toEqual(['r(b)']);
+});
+
+test('facts that are changed keep their places among the others', async () => {
+  const session = await openSession();
+  const all = Array.from({ length: 60 }, (_, at) => `p(${at})`);
+  await session.tellAll([...all, 'q(a)']);
+  for (const changed of ['p(40)', 'p(7)', 'p(40)', 'p(59)']) {
+    session.clock.advance(hour);
+    await session.tell(changed, { metadata: { source: `at ${session.clock.now()}` } });
+    expect(await atoms(session)).toEqual([...all, 'q(a)']);
+    expect(await atoms(session, { order: 'desc' })).toEqual(['q(a)', ...all.toReversed()]);
+  }
+  await session.forget('p(7)');
+  expect(await atoms(session, { predicate: 'p' })).toEqual(all.filter((atom) => atom !== 'p(7)'));
+});
+
+test('any page is reached by its number, in the order that is wanted', async () => {
+  const session = await openSession();
+  const all = Array.from({ length: 25 }, (_, at) => `p(${at})`);
+  await session.tellAll(all);
+  const page = async (query: Record<string, string>) => {
+    const { facts, total, nextCursor } = await session.list({ limit: '10', ...query });
+    expect(total).toBe(25);
+    return { rows: facts.map(({ args }) => Number(args[0])), nextCursor };
+  };
+  expect((await page({ offset: '10' })).rows).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
+  expect((await page({ offset: '20', order: 'desc' })).rows).toEqual([4, 3, 2, 1, 0]);
+  expect(await page({ offset: '20' })).toEqual({ rows: [20, 21, 22, 23, 24], nextCursor: null });
+  expect(await page({ offset: '25' })).toEqual({ rows: [], nextCursor: null });
+  expect(await page({ offset: '25', order: 'desc' })).toEqual({ rows: [], nextCursor: null });
+  const { nextCursor } = await page({ offset: '5' });
+  expect((await page({ cursor: nextCursor ?? '' })).rows).toEqual([15, 16, 17, 18, 19, 20, 21, 22, 23, 24]);
+});
+
+const counted = ['n(10, x)', 'n(9, y)', 'n(b)', 'n(1.0)', 'n(a, 2)', 'n(1)', 'n(-2, 7)', 'n(1e400)', 'n()'];
+/** Above what a double holds exactly. */
+const large = ['n(9007199254740993)', 'n(9007199254740992)'];
+
+test('by an argument numbers come first, as numbers, then text, then facts without it', async () => {
+  const session = await openSession();
+  await session.tellAll([...counted, ...large]);
+  const query = { predicate: 'n', sort: 'arg0' };
+  const numbers = ['n(-2, 7)', 'n(1)', 'n(1.0)', 'n(9, y)', 'n(10, x)', ...large.toReversed(), 'n(1e400)'];
+  const ordered = [...numbers, 'n(a, 2)', 'n(b)', 'n()'];
+  expect(await atoms(session, query)).toEqual(ordered);
+  expect(await atoms(session, { ...query, order: 'desc' })).toEqual(ordered.toReversed());
+  const second = await atoms(session, { predicate: 'n', sort: 'arg1' });
+  expect(second.slice(0, 4)).toEqual(['n(a, 2)', 'n(-2, 7)', 'n(10, x)', 'n(9, y)']);
+});
+
+test('by an argument conclusions take their places among the stored facts', async () => {
+  const session = await openSession();
+  await session.teach('n(?y) :- m(?x), ?y = ?x * 10');
+  await session.tellAll(['m(1)', 'm(100)', 'n(20)', 'n(3)']);
+  const query = { predicate: 'n', derived: 'true', sort: 'arg0' };
+  expect(await atoms(session, query)).toEqual(['n(3)', 'n(10)', 'n(20)', 'n(1000)']);
+});
+
+test('by scope the facts without one come last; by truth false comes first; by origin what is stored', async () => {
+  const session = await openSession();
+  await session.teach('p(?x) :- q(?x)');
+  await session.tellAll(['q(a)', 'p(c)', '-p(d)']);
+  await session.tell('p(b)', { scope: 'zoo' });
+  await session.tell('p(e)', { scope: 'den' });
+  const by = (sort: string, order = 'asc') =>
+    atoms(session, { predicate: 'p', derived: 'true', sort, order });
+  expect(await by('scope')).toEqual(['p(e)', 'p(b)', 'p(c)', '-p(d)', 'p(a)']);
+  expect((await by('truthVal'))[0]).toBe('-p(d)');
+  expect((await by('truthVal', 'desc')).at(-1)).toBe('-p(d)');
+  expect((await by('derived')).at(-1)).toBe('p(a)');
+  expect((await by('derived', 'desc'))[0]).toBe('p(a)');
+});
+
+test('pages by an argument go on where the last one ended, whatever comes and goes', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(2)', 'p(10)', 'p(a)', 'p(b)', 'p()']);
+  const query = { predicate: 'p', sort: 'arg0', limit: '2' };
+  const page = async (cursor: string | null) => {
+    const { facts, nextCursor } = await session.list({ ...query, ...(cursor === null ? {} : { cursor }) });
+    return { values: facts.map(({ args }) => args[0] ?? null), nextCursor };
+  };
+  const first = await page(null);
+  expect(first.values).toEqual(['2', '10']);
+  await session.forget('p(10)');
+  await session.tellAll(['p(1)', 'p(10.5)']);
+  const second = await page(first.nextCursor);
+  expect(second.values).toEqual(['10.5', 'a']);
+  const third = await page(second.nextCursor);
+  expect(third).toEqual({ values: ['b', null], nextCursor: null });
+  await expect(session.list({ ...query, sort: 'arg1', cursor: first.nextCursor ?? '' })).rejects.toThrow(
+    'cursor',
+  );
+});
+
+test('with a cursor a page by number is of the list that its page was of', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', 'p(b)', 'p(c)', 'p(d)']);
+  session.clock.advance(hour);
+  const query = { sort: 'salience', order: 'desc', limit: '1' };
+  const first = await session.list(query);
+  session.clock.advance(24 * hour);
+  const jumped = await session.list({ ...query, cursor: first.nextCursor ?? '', offset: '2' });
+  const walked = await session.list({ ...query, cursor: first.nextCursor ?? '' });
+  const third = await session.list({ ...query, cursor: walked.nextCursor ?? '' });
+  expect(jumped).toEqual(third);
+  const later = await session.list({ ...query, offset: '2' });
+  expect(later.facts[0]?.args).toEqual(jumped.facts[0]?.args);
+  expect(later.facts[0]?.salience).toBeLessThan(jumped.facts[0]?.salience ?? 0);
+});
+
+test('a listing by salience follows the uses of facts', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', 'p(b)', 'p(c)']);
+  session.clock.advance(hour);
+  const query = { sort: 'salience', order: 'desc' };
+  expect(await atoms(session, query)).toEqual(['p(c)', 'p(b)', 'p(a)']);
+  await session.results('p(b)');
+  expect(await atoms(session, query)).toEqual(['p(b)', 'p(c)', 'p(a)']);
+  expect((await session.list(query)).facts[0]?.salience).toBeGreaterThan(0.9);
+});
+
+test('what changes while a listing is made is in the next one', async () => {
+  const { pause, hold, release } = gate();
+  const session = await openSession({ pause });
+  await session.tellAll(Array.from({ length: 6000 }, (_, at) => `p(${at})`));
+  // From the time that it is, since what began in it goes on when the clock goes right again.
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 6));
+  const held = hold();
+  const listing = session.list();
+  await held;
+  time.mockRestore();
+  await session.tell('p(new)');
+  await session.forget('p(0)');
+  release();
+  expect((await listing).total).toBe(6000);
+  const after = await session.list({ q: '(new)' });
+  expect(after.total).toBe(1);
+  const { total, facts } = await session.list();
+  expect([total, facts[0]?.args]).toEqual([6000, ['1']]);
+});
+
+test('listings of one tenant are not those of another', async () => {
+  const session = await openSession();
+  await session.tell('p(mine)');
+  const other = session.as({ tenant: 'other' });
+  await other.tell('p(theirs)');
+  for (let time = 0; time < 2; time++) {
+    expect(await atoms(session)).toEqual(['p(mine)']);
+    expect(await atoms(other)).toEqual(['p(theirs)']);
+    expect(await atoms(session.as({ tenant: 'none' }))).toEqual([]);
+  }
+});
+
+test('a listing stays right when dead versions are let go', async () => {
+  const session = await openSession();
+  const all = Array.from({ length: 400 }, (_, at) => `p(${at})`);
+  await session.tellAll(all);
+  expect(await atoms(session, { limit: '1000' })).toEqual(all);
+  for (const text of all.slice(0, 300)) await session.forget(text);
+  expect(await atoms(session, { limit: '1000' })).toEqual(all.slice(300));
+  await session.tell('p(0)');
+  expect(await atoms(session, { limit: '1000' })).toEqual([...all.slice(300), 'p(0)']);
+});
+
+test('a page of many conclusions proves that page alone; an order that takes the proof of each says which does not', async () => {
+  const session = await openSession();
+  await session.tellAll(Array.from({ length: 3000 }, (_, at) => `order(o${at}, ${at % 7}, 2)`));
+  await session.teach('worth(?o, ?w) :- order(?o, ?q, ?p), ?w = ?q * ?p');
+  const query = { predicate: 'worth', derived: 'true', limit: '5' };
+  // A clock that goes on by a millisecond whenever it is looked at: what is counted is work, however slow the machine.
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1));
+  try {
+    const first = await session.list(query);
+    expect([first.total, first.facts.map(({ args }) => args[0])]).toEqual([
+      3000,
+      ['o0', 'o1', 'o10', 'o100', 'o1000'],
+    ]);
+    expect(first.facts[1]).toMatchObject({
+      derived: true,
+      provenance: { premises: ['order(o1, 1, 2)', '2 = 1 * 2'] },
+    });
+    expect((await session.list({ ...query, sort: 'arg1', order: 'desc' })).facts[0]?.args[1]).toBe('12');
+    for (const sort of ['salience', 'createdAt', 'updatedAt', 'validUntil']) {
+      const refused = await refusal(session.list({ ...query, sort }));
+      expect(refused.code).toBe('InferenceLimitExceeded');
+      expect(refused.members).toMatchObject({ limit: 'timeoutMs' });
+      expect(refused.message).toContain(`sort=${sort} needs the proof of each of 3000 conclusions of worth`);
+      expect(refused.message).toContain('sort=predicate and sort=argN');
+    }
+  } finally {
+    time.mockRestore();
+  }
+  expect((await session.list({ ...query, sort: 'salience' })).total).toBe(3000);
+});

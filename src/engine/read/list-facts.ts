@@ -1,0 +1,167 @@
+import { invalid } from '../base/errors.ts';
+import { type BrowseContext, storedFact } from '../session/read-context.ts';
+import { type FactList, isTextSort, type ListFactsQuery, type StoredFact } from '../contract/facts.ts';
+import { hintsOfFilter, hintsPart } from './hints.ts';
+import { KnownNames } from './known-names.ts';
+import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
+import { shownConclusions } from './listed-conclusions.ts';
+import type { Listed, SortValue } from './listing-order.ts';
+import {
+  comparePlaces,
+  compareRelations,
+  conclusionAt,
+  type ConclusionName,
+  factAt,
+  listingOf,
+  type Place,
+  placeAt,
+} from './listing.ts';
+
+/**
+ * GET /facts: one page of a listing.
+ *
+ * A page is found by the place of its first entry in the order, not by its number, so that facts that come and go
+ * between two pages neither repeat nor hide others. Who wants any page at once names it by number (`offset`), in the
+ * list as a cursor saw it where one is given. Descending is ascending read backwards, ties included, so that a
+ * reader can page from either end.
+ */
+export async function listFacts(context: BrowseContext, query: ListFactsQuery): Promise<FactList> {
+  const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
+  const listed: Listed = { context, query, time: after?.time ?? context.reader.time };
+  const listing = await listingOf(listed);
+  const total = listing.rows.length;
+  const isAscending = query.order === 'asc';
+  const step = isAscending ? 1 : -1;
+  const isByPlace = after !== null && query.offset === null;
+  const offset = query.offset ?? 0;
+  const first = isByPlace
+    ? firstAfter(listed, listing, placeOf(after, listing.relations))
+    : isAscending
+      ? offset
+      : total - 1 - offset;
+  const page: number[] = [];
+  let at = first;
+  for (; page.length < query.limit && at >= 0 && at < total; at += step) page.push(at);
+  const facts = await shown(listed, listing, page);
+  const hasMore = facts.length > 0 && at >= 0 && at < total;
+  return {
+    facts,
+    total,
+    nextCursor: hasMore ? writeCursor(placeAt(listed, listing, at - step), listed, listing) : null,
+    ...(total === 0 ? hintsPart(hintsOfFilter(KnownNames.of(context), query)) : {}),
+  };
+}
+
+/** Where the entries after this place begin, in the direction of the query. */
+function firstAfter(listed: Listed, listing: Listing, place: Place): number {
+  const isAscending = listed.query.order === 'asc';
+  let start = 0;
+  let end = listing.rows.length;
+  while (start < end) {
+    const middle = (start + end) >>> 1;
+    const order = comparePlaces(placeAt(listed, listing, middle), place);
+    if (order < 0 || (isAscending && order === 0)) start = middle + 1;
+    else end = middle;
+  }
+  return isAscending ? start : start - 1;
+}
+
+/** The entries at these places; the conclusions of a relation among them are proved together. */
+async function shown(
+  { context, time }: Listed,
+  listing: Listing,
+  page: readonly number[],
+): Promise<StoredFact[]> {
+  const facts: StoredFact[] = [];
+  const concluded = new Map<number, { readonly rows: number[]; readonly places: number[] }>();
+  for (const [place, at] of page.entries()) {
+    const fact = factAt(context, listing, at);
+    if (fact !== null) {
+      facts[place] = storedFact(context, fact, time);
+      continue;
+    }
+    const { relation, row } = conclusionAt(listing, at);
+    const of = concluded.get(relation) ?? { rows: [], places: [] };
+    concluded.set(relation, of);
+    of.rows.push(row);
+    of.places.push(place);
+  }
+  for (const [relation, { rows, places }] of concluded) {
+    const { matches } = listing.conclusions[relation] as Concluded;
+    const conclusions = await shownConclusions(context, matches, rows, time);
+    for (const [at, conclusion] of conclusions.entries()) facts[places[at] as number] = conclusion;
+  }
+  return facts;
+}
+
+/** A place as a cursor names it: by the relation's name where its place can move. */
+interface Cursor {
+  readonly sort: ListFactsQuery['sort'];
+  readonly value: SortValue | RelationName;
+  readonly number: number | null;
+  readonly conclusion: ConclusionName | null;
+  readonly time: number;
+}
+
+function writeCursor(
+  { sort, number, conclusion }: Place,
+  { query, time }: Listed,
+  { relations }: Listing,
+): string {
+  const relation = query.sort === 'predicate' ? relations[sort as number] : undefined;
+  const value = relation === undefined ? sort : [relation.predicate, relation.arity, relation.negated];
+  const name = conclusion === null ? null : [conclusion.negated, conclusion.args];
+  return JSON.stringify([query.sort, value, number, name, time]);
+}
+
+function placeOf({ value, number, conclusion }: Cursor, relations: readonly RelationName[]): Place {
+  if (value === null || typeof value !== 'object') return { sort: value, number, conclusion };
+  const at = relations.findIndex((relation) => compareRelations(relation, value) >= 0);
+  if (at < 0) return { sort: relations.length, number, conclusion };
+  const isThere = compareRelations(relations[at] as RelationName, value) === 0;
+  return { sort: isThere ? at : at - 0.5, number, conclusion };
+}
+
+function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
+  const refused = invalid(
+    'cursor',
+    'a cursor is what nextCursor of the page before gave, for the same query',
+  );
+  let parts: unknown;
+  try {
+    parts = JSON.parse(cursor);
+  } catch {
+    throw refused;
+  }
+  if (!Array.isArray(parts)) throw refused;
+  const [sort, place, number, name, time] = parts as unknown[];
+  if (sort !== wanted || (number !== null && typeof number !== 'number') || typeof time !== 'number')
+    throw refused;
+  const value = valueNamed(place, wanted);
+  const conclusion = conclusionNamed(name);
+  // Of a stored fact its number, of a conclusion its name.
+  if (value === undefined || (number === null) !== (conclusion !== null)) throw refused;
+  return { sort: wanted, value, number, conclusion, time };
+}
+
+function conclusionNamed(name: unknown): ConclusionName | null {
+  if (!Array.isArray(name)) return null;
+  const [negated, args] = name as unknown[];
+  if (typeof negated !== 'boolean' || !Array.isArray(args)) return null;
+  return args.every((arg) => typeof arg === 'string') ? { negated, args } : null;
+}
+
+/** What a cursor of this sort names as the value of its entry; undefined where it is no such value. */
+function valueNamed(value: unknown, sort: ListFactsQuery['sort']): Cursor['value'] | undefined {
+  if (sort === 'predicate') return relationNamed(value) ?? undefined;
+  if (!isTextSort(sort)) return typeof value === 'number' ? value : undefined;
+  return value === null || typeof value === 'string' ? value : undefined;
+}
+
+function relationNamed(place: unknown): RelationName | null {
+  if (!Array.isArray(place)) return null;
+  const [predicate, arity, negated] = place as unknown[];
+  return typeof predicate === 'string' && typeof arity === 'number' && typeof negated === 'boolean'
+    ? { predicate, arity, negated }
+    : null;
+}

@@ -1,0 +1,187 @@
+import { argumentRanks } from './argument-order.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import { isTextSort, type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { sortedOrder } from '../datalog/tables/sorted.ts';
+
+/** What is listed, for whom. */
+export interface Listed {
+  readonly context: BrowseContext;
+  readonly query: ListFactsQuery;
+  /** Saliences are those of the first page, or facts would change places between pages as time goes by. */
+  readonly time: number;
+}
+
+/** What an entry is sorted by: a number, or the text of an argument, null where it has no such argument. */
+export type SortValue = number | string | null;
+
+/** Stored rows that the query takes, each with the place of its relation, relation by relation. */
+export interface StoredRows {
+  readonly places: Int32Array;
+  readonly rows: Int32Array;
+}
+
+/** Stored rows and conclusions in one ascending order; ties by number, conclusions after all stored facts. */
+export async function inOrder(
+  listed: Listed,
+  relations: readonly RelationName[],
+  stored: StoredRows,
+  conclusions: readonly Concluded[],
+): Promise<Pick<Listing, 'places' | 'rows'>> {
+  const { pacer, tenant } = listed.context;
+  const ofPlace = relations.map(({ predicate, arity, negated }) =>
+    tenant.facts.relation(predicate, arity, negated),
+  );
+  const concluded = conclusions.reduce((sum, { matches }) => sum + matches.count, 0);
+  if (listed.query.sort === 'predicate' && concluded === 0) return byNumbers(stored, ofPlace, pacer);
+  const storedCount = stored.rows.length;
+  const count = storedCount + concluded;
+  const places = new Int32Array(count);
+  const rows = new Int32Array(count);
+  places.set(stored.places);
+  rows.set(stored.rows);
+  let at = storedCount;
+  for (const [relation, { matches }] of conclusions.entries())
+    for (let row = 0; row < matches.count; row++, at++) {
+      places[at] = -1 - relation;
+      rows[at] = row;
+      if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
+    }
+  const entries: Entries = { listed, ofPlace, conclusions, places, rows };
+  const numbers = new Int32Array(storedCount);
+  for (let entry = 0; entry < storedCount; entry++) {
+    numbers[entry] = numberOf(storedAt(entries, entry));
+    if ((entry & 0xfff) === 0xfff) await pacer.breathe();
+  }
+  const sorts = await sortsOf(entries);
+  const compare = (left: number, right: number): number =>
+    (sorts[left] as number) - (sorts[right] as number) ||
+    (left < storedCount && right < storedCount
+      ? (numbers[left] as number) - (numbers[right] as number)
+      : left - right);
+  const order = await sortedOrder(count, compare, pacer);
+  return {
+    places: order.map((entry) => places[entry] as number),
+    rows: order.map((entry) => rows[entry] as number),
+  };
+}
+
+/** Entries in no order yet: stored facts, then conclusions; as in a `Listing`. */
+interface Entries {
+  readonly listed: Listed;
+  readonly ofPlace: readonly (StoredRelation | null)[];
+  readonly conclusions: readonly Concluded[];
+  readonly places: Int32Array;
+  readonly rows: Int32Array;
+}
+
+function storedAt({ ofPlace, places, rows }: Entries, entry: number): FactRow {
+  return { relation: ofPlace[places[entry] as number] as StoredRelation, row: rows[entry] as number };
+}
+
+/** Numbers that have the order of what the entries are sorted by. */
+async function sortsOf(entries: Entries): Promise<Float64Array> {
+  const { listed, conclusions, places, rows } = entries;
+  const { pacer } = listed.context;
+  const { sort } = listed.query;
+  const position = sortedPosition(sort);
+  if (isTextSort(sort)) {
+    const textAt = (entry: number): string | null =>
+      position === null ? scopeAt(entries, entry) : argumentAt(entries, entry, position);
+    return argumentRanks(places.length, textAt, pacer);
+  }
+  const sorts = new Float64Array(places.length);
+  for (let entry = 0; entry < places.length; entry++) {
+    const place = places[entry] as number;
+    const of = conclusions[-1 - place];
+    sorts[entry] =
+      of === undefined
+        ? (valueOf(listed, storedAt(entries, entry), place) as number)
+        : ((of.values?.[rows[entry] as number] as number | undefined) ?? of.place);
+    if ((entry & 0xfff) === 0xfff) await pacer.breathe();
+  }
+  return sorts;
+}
+
+/** The scope of an entry; null where it has none. */
+function scopeAt(entries: Entries, entry: number): string | null {
+  const { listed, conclusions, places, rows } = entries;
+  const of = conclusions[-1 - (places[entry] as number)];
+  if (of === undefined) return listed.context.tenant.facts.scopeOf(storedAt(entries, entry));
+  return (of.values?.[rows[entry] as number] as string | null | undefined) ?? null;
+}
+
+/** The text of an entry's argument; null where it has none at this position. */
+function argumentAt(entries: Entries, entry: number, position: number): string | null {
+  const { listed, conclusions, places, rows } = entries;
+  const of = conclusions[-1 - (places[entry] as number)];
+  if (of === undefined) return argumentOf(listed, storedAt(entries, entry), position);
+  const column = of.matches.columns[position];
+  return column === undefined ? null : of.matches.constants.text(column[rows[entry] as number] as number);
+}
+
+/**
+ * Rows by relation, which they are, and there by number. Rows are born in that order, but versions of facts that were
+ * changed come later: where there are none, nothing has to be moved.
+ */
+async function byNumbers(
+  { places, rows }: StoredRows,
+  ofPlace: readonly (StoredRelation | null)[],
+  pacer: Pacer,
+): Promise<StoredRows> {
+  for (let start = 0; start < rows.length; ) {
+    const place = places[start] as number;
+    const { number } = ofPlace[place] as StoredRelation;
+    let end = start;
+    let isInOrder = true;
+    for (; end < rows.length && places[end] === place; end++) {
+      if (end > start)
+        isInOrder &&= (number[rows[end - 1] as number] as number) < (number[rows[end] as number] as number);
+      if ((end & 0x3fff) === 0x3fff) await pacer.breathe();
+    }
+    if (!isInOrder) {
+      const part = rows.slice(start, end);
+      const order = await sortedOrder(
+        part.length,
+        (left, right) => (number[part[left] as number] as number) - (number[part[right] as number] as number),
+        pacer,
+      );
+      for (let at = 0; at < part.length; at++) rows[start + at] = part[order[at] as number] as number;
+    }
+    start = end;
+  }
+  return { places, rows };
+}
+
+/** What a stored fact is sorted by; `place` is that of its relation. */
+export function valueOf({ context, query, time }: Listed, fact: FactRow, place: number): SortValue {
+  const { database, tenant } = context;
+  const { sort } = query;
+  if (sort === 'predicate') return place;
+  if (sort === 'validUntil')
+    return Math.min(Number.MAX_VALUE, fact.relation.validUntil?.[fact.row] ?? Number.MAX_VALUE);
+  const position = sortedPosition(sort);
+  if (position !== null) return argumentOf({ context }, fact, position);
+  if (sort === 'scope') return tenant.facts.scopeOf(fact);
+  if (sort === 'truthVal') return Number(!fact.relation.negated);
+  if (sort === 'derived') return 0;
+  const { createdAt, updatedAt } = database.timesOf(tenant.facts, fact);
+  if (sort === 'createdAt') return createdAt;
+  return sort === 'updatedAt' ? updatedAt : tenant.uses.salience(fact, createdAt, time).salience;
+}
+
+function argumentOf(
+  { context }: Pick<Listed, 'context'>,
+  { relation, row }: FactRow,
+  position: number,
+): string | null {
+  if (position >= relation.arity) return null;
+  return context.tenant.facts.dictionary.text((relation.columns[position] as Int32Array)[row] as number);
+}
+
+export function numberOf(fact: FactRow): number {
+  return fact.relation.number[fact.row] as number;
+}

@@ -1,0 +1,315 @@
+import { AtomPart } from './atom-part.ts';
+import { compareArguments } from './argument-order.ts';
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { EngineError } from '../base/errors.ts';
+import { compareText, compareTexts } from '../base/text-order.ts';
+import { type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import type { Concluded, Listing, ListingState, RelationName } from '../session/listing-cache.ts';
+import { answerAt, conclusionsOf, type Concluding, supportsOf } from './listed-conclusions.ts';
+import { inOrder, type Listed, numberOf, type SortValue, type StoredRows, valueOf } from './listing-order.ts';
+import { relationKey } from '../language/terms.ts';
+
+/**
+ * A listing: everything that a query of GET /facts lists, in ascending order.
+ *
+ * Facts that are stored but not valid yet are listed too: they can be changed and retracted. Conclusions come after
+ * all stored facts of the same value, by their relations and their arguments. They are proved here only where the order
+ * is by what their proofs say.
+ */
+
+/** Where an entry stands in the order: compared from the first field to the last. */
+export interface Place {
+  readonly sort: SortValue;
+  /** Number of a stored fact; null: a conclusion, which comes after all of those. */
+  readonly number: number | null;
+  readonly conclusion: ConclusionName | null;
+}
+
+/** A conclusion of the query's predicate. */
+export interface ConclusionName {
+  readonly negated: boolean;
+  readonly args: readonly string[];
+}
+
+export function comparePlaces(left: Place, right: Place): number {
+  return (
+    compareSorts(left.sort, right.sort) ||
+    (left.number ?? Number.POSITIVE_INFINITY) - (right.number ?? Number.POSITIVE_INFINITY) ||
+    (left.conclusion === null || right.conclusion === null
+      ? 0
+      : compareConclusions(left.conclusion, right.conclusion))
+  );
+}
+
+function compareSorts(left: SortValue, right: SortValue): number {
+  return typeof left === 'number' && typeof right === 'number'
+    ? left - right
+    : compareArguments(left as string | null, right as string | null);
+}
+
+function compareConclusions(left: ConclusionName, right: ConclusionName): number {
+  return (
+    left.args.length - right.args.length ||
+    Number(left.negated) - Number(right.negated) ||
+    compareTexts(left.args, right.args)
+  );
+}
+
+export function compareRelations(left: RelationName, right: RelationName): number {
+  return (
+    compareText(left.predicate, right.predicate) ||
+    left.arity - right.arity ||
+    Number(left.negated) - Number(right.negated)
+  );
+}
+
+/** The listing, a kept one where that is the same. To be called in the turn in which the reader was pinned. */
+export async function listingOf(listed: Listed): Promise<Listing> {
+  const { context } = listed;
+  const state = stateOf(listed);
+  const kept = context.listings.find(state);
+  if (kept !== null) return kept;
+  const relations = listedRelations(listed);
+  const stored = await storedRows(listed, relations);
+  const conclusions = await concluded(listed, relations);
+  const listing = { relations, conclusions, ...(await inOrder(listed, relations, stored, conclusions)) };
+  const now = stateOf(listed);
+  if (now.version === state.version && now.usesVersion === state.usesVersion)
+    context.listings.keep(state, listing);
+  return listing;
+}
+
+function stateOf({ context, query, time }: Listed): ListingState {
+  const { tenant, reader } = context;
+  const { predicate, scope, unscoped, q, truthVal, derived, sort } = query;
+  const bySalience = sort === 'salience';
+  return {
+    key: JSON.stringify([predicate, scope, unscoped, q, truthVal, derived, sort, bySalience ? time : null]),
+    facts: tenant.facts,
+    version: tenant.facts.version,
+    usesVersion: bySalience ? tenant.uses.version : null,
+    program: derived ? reader.program : null,
+    time: reader.time,
+    until: tenant.facts.boundaries.next,
+  };
+}
+
+/** Where the entry at this place of the listing stands. */
+export function placeAt(listed: Listed, listing: Listing, at: number): Place {
+  const fact = factAt(listed.context, listing, at);
+  if (fact !== null) {
+    const sort = valueOf(listed, fact, listing.places[at] as number);
+    return { sort, number: numberOf(fact), conclusion: null };
+  }
+  const { relation, row } = conclusionAt(listing, at);
+  const { matches, values } = listing.conclusions[relation] as Concluded;
+  const { args, negated } = answerAt(matches, row);
+  const position = sortedPosition(listed.query.sort);
+  const value = values?.[row] ?? listing.conclusions[relation]?.place ?? 0;
+  const sort = position === null ? value : (args[position] ?? null);
+  return { sort, number: null, conclusion: { negated, args } };
+}
+
+/** The stored fact at this place of the listing, or null where a conclusion stands there. */
+export function factAt({ tenant }: BrowseContext, listing: Listing, at: number): FactRow | null {
+  const place = listing.places[at] as number;
+  if (place < 0) return null;
+  const { predicate, arity, negated } = listing.relations[place] as RelationName;
+  const relation = tenant.facts.relation(predicate, arity, negated);
+  return relation === null ? null : { relation, row: listing.rows[at] as number };
+}
+
+/** The conclusion at this place of the listing: by its place among `conclusions`, and its row there. */
+export function conclusionAt({ places, rows }: Listing, at: number): { relation: number; row: number } {
+  return { relation: -1 - (places[at] as number), row: rows[at] as number };
+}
+
+/** The relations that the query can list, stored and concluded, in order, each once. */
+function listedRelations({ context: { tenant, reader }, query }: Listed): RelationName[] {
+  const named = new Map<string, RelationName>();
+  const concluded = query.derived ? reader.program.conclusionsOf(query.predicate ?? '') : [];
+  for (const { predicate, arity, negated } of [...tenant.facts.relations.values(), ...concluded])
+    if (
+      (query.predicate === null || predicate === query.predicate) &&
+      (query.truthVal === null || negated !== query.truthVal)
+    )
+      named.set(relationKey(predicate, arity, negated), { predicate, arity, negated });
+  return [...named.values()].sort(compareRelations);
+}
+
+const rowsBetweenBreaths = 4096;
+
+/** What gathers stored rows: `scope` by number, 0 for the facts without one; null: of all. */
+interface Gathering {
+  readonly context: BrowseContext;
+  readonly scope: number | null;
+  readonly found: GrowingPairs;
+}
+
+async function storedRows(
+  { context, query }: Listed,
+  relations: readonly RelationName[],
+): Promise<StoredRows> {
+  const { facts } = context.tenant;
+  const view = scopeChoice(query);
+  const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
+  const part = query.q === null ? null : new AtomPart(query.q);
+  const gathering: Gathering = { context, scope, found: new GrowingPairs() };
+  for (const [place, { predicate, arity, negated }] of relations.entries()) {
+    const relation = facts.relation(predicate, arity, negated);
+    if (relation === null) continue;
+    const count = relation.rowsAt(context.reader.generation);
+    const isWhole = part === null || part.isInName(predicate);
+    for (let row = 0; row < count; ) {
+      const end = Math.min(count, row + rowsBetweenBreaths);
+      row = isWhole
+        ? takeListed(gathering, relation, place, row, end)
+        : takeMatching(gathering, part, relation, place, row, end);
+      await context.pacer.breathe();
+    }
+  }
+  return gathering.found.taken();
+}
+
+/** Takes the listed rows from one to another, the last exclusive; answers where it stopped. */
+function takeListed(
+  { context: { reader }, scope, found }: Gathering,
+  relation: StoredRelation,
+  place: number,
+  from: number,
+  to: number,
+): number {
+  if (scope === null && relation.death === null && relation.validUntil === null) {
+    found.addRange(place, from, to);
+    return to;
+  }
+  const scopes = relation.columns[relation.arity] as Int32Array;
+  for (let row = from; row < to; row++)
+    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader)) found.add(place, row);
+  return to;
+}
+
+/** As `takeListed`, of rows whose atom has the part; stops as soon as it was enough for a slice. */
+function takeMatching(
+  { context, scope, found }: Gathering,
+  part: AtomPart,
+  relation: StoredRelation,
+  place: number,
+  from: number,
+  to: number,
+): number {
+  const scopes = relation.columns[relation.arity] as Int32Array;
+  const work = { steps: 0 };
+  let row = from;
+  for (; row < to && work.steps < rowsBetweenBreaths; row++) {
+    work.steps++;
+    if ((scope !== null && scopes[row] !== scope) || !isListed(relation, row, context.reader)) continue;
+    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(place, row);
+  }
+  return row;
+}
+
+/** Alive in the reader's generation, and its validity has not ended. */
+function isListed(relation: StoredRelation, row: number, reader: BrowseContext['reader']): boolean {
+  const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
+  const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+  return death > reader.generation && until > reader.time;
+}
+
+/** Pairs of numbers in two columns that grow. */
+class GrowingPairs {
+  #left = new Int32Array(1024);
+  #right = new Int32Array(1024);
+  #count = 0;
+
+  add(left: number, right: number): void {
+    if (this.#count === this.#left.length) {
+      this.#left = enlarged(this.#left);
+      this.#right = enlarged(this.#right);
+    }
+    this.#left[this.#count] = left;
+    this.#right[this.#count++] = right;
+  }
+
+  /** Pairs of the one number with each of the others, the last exclusive. */
+  addRange(left: number, from: number, to: number): void {
+    const end = this.#count + to - from;
+    while (this.#left.length < end) {
+      this.#left = enlarged(this.#left);
+      this.#right = enlarged(this.#right);
+    }
+    this.#left.fill(left, this.#count, end);
+    for (let at = this.#count, right = from; right < to; at++, right++) this.#right[at] = right;
+    this.#count = end;
+  }
+
+  taken(): StoredRows {
+    return { places: this.#left.subarray(0, this.#count), rows: this.#right.subarray(0, this.#count) };
+  }
+}
+
+function enlarged(column: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const grown = new Int32Array(column.length * 2);
+  grown.set(column);
+  return grown;
+}
+
+/** The derivable conclusions of the query's predicate that are not stored, of every arity and truth value. */
+async function concluded(listed: Listed, relations: readonly RelationName[]): Promise<Concluded[]> {
+  const { context, query } = listed;
+  const { predicate } = query;
+  if (!query.derived || predicate === null) return [];
+  const part = query.q?.toLowerCase() ?? null;
+  const view = scopeChoice(query);
+  const shapes = context.reader.program.conclusionsOf(predicate);
+  const found: Concluded[] = [];
+  for (const [place, name] of relations.entries()) {
+    const shape = shapes.find((each) => compareRelations(each, name) === 0);
+    if (shape === undefined) continue;
+    const matches = await conclusionsOf(context, view, shape, part);
+    found.push({ place, matches, values: null });
+  }
+  const { sort } = query;
+  if (sort === 'predicate' || sortedPosition(sort) !== null) return found;
+  if (sort !== 'truthVal' && sort !== 'derived') return valued(listed, found);
+  // The same of all conclusions of a relation, which no proof has to say.
+  return found.map((each) => {
+    const value = sort === 'derived' ? true : relations[each.place]?.negated === false;
+    return { ...each, values: new Float64Array(each.matches.count).fill(Number(value)) };
+  });
+}
+
+/** The conclusions with what they are sorted by, which is what their proofs say. */
+async function valued({ context, query, time }: Listed, all: readonly Concluded[]): Promise<Concluded[]> {
+  try {
+    const relations = all.map(({ matches }) => matches);
+    const supports = await supportsOf(context, relations, time);
+    return all.map((each, at) => ({
+      ...each,
+      values: valuesOf(supports[at] ?? [], query.sort),
+    }));
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
+    const count = all.reduce((sum, each) => sum + each.matches.count, 0);
+    throw new EngineError(
+      error.code,
+      `sort=${query.sort} needs the proof of each of ${count} conclusions of ${query.predicate}, which is over a limit ` +
+        `(${String(error.members['limit'])}); sort=predicate and sort=argN prove only the page that they show, and ` +
+        'scope, truthVal or q leave less to prove',
+      error.members,
+      { cause: error },
+    );
+  }
+}
+
+function valuesOf(supports: readonly Concluding[], sort: ListFactsQuery['sort']): Concluded['values'] {
+  if (sort === 'scope') return supports.map(({ scope }) => scope);
+  return Float64Array.from(supports, (support) => valueOfSupport(support, sort));
+}
+
+function valueOfSupport(support: Concluding, sort: ListFactsQuery['sort']): number {
+  if (sort === 'createdAt' || sort === 'updatedAt' || sort === 'salience') return support[sort];
+  return Math.min(Number.MAX_VALUE, support.until);
+}

@@ -1,0 +1,112 @@
+import type { QueryInput, QueryResult } from '../contract/facts.ts';
+import { type BrowseContext, type LookContext, scopeChoice } from '../session/read-context.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import { fewAtoms } from './point-lookup.ts';
+import { Tuples } from '../store/tuples.ts';
+import { Constants } from '../datalog/model/constants.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { isAdded, matching, type Reader } from '../datalog/model/reader.ts';
+import { rowsByText } from '../datalog/tables/sorted.ts';
+
+/** The answer to a query, and the stored facts behind it. */
+export interface Queried {
+  readonly result: QueryResult;
+  readonly facts: readonly FactRow[];
+}
+
+/** As `queryFacts`, at once: where an index finds few facts; else null. Not for a reader with an overlay. */
+export function queryFew({ reader }: LookContext, input: QueryInput): Queried | null {
+  const { predicate, args, truthVal } = input;
+  const found = fewAtoms(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
+  if (found === null) return null;
+  const result: QueryResult = [];
+  const facts: FactRow[] = [];
+  for (const atom of found.atoms) {
+    result.push({ predicate, args: atom.args, truthVal: !atom.negated });
+    for (const fact of atom.facts) facts.push(fact);
+  }
+  return { result, facts };
+}
+
+/**
+ * Stored visible facts that match a pattern, each atom once, without inference: ordered by their arguments, the true
+ * one before the false one. Beside the result the stored facts behind it; what an overlay adds is none.
+ */
+export async function queryFacts(context: BrowseContext, input: QueryInput): Promise<Queried> {
+  const { tenant, reader, pacer } = context;
+  const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
+  const { predicate, args, truthVal } = input;
+  const pattern = { predicate, args, truthVal, scope: scopeChoice(input) };
+  const found: FactRow[] = [];
+  for (const fact of matching(reader, pattern)) {
+    found.push(fact);
+    if ((found.length & 0xfff) === 0) await pacer.breathe();
+  }
+  const distinct = await distinctAtoms(found, args.length, reader, pacer);
+  const { columns, negatedAt, behind } = distinct;
+  const order =
+    args.length === 0
+      ? Int32Array.from({ length: distinct.count }, (_, row) => row).sort(
+          (a, b) => (negatedAt[a] as number) - (negatedAt[b] as number),
+        )
+      : await rowsByText(
+          columns,
+          distinct.count,
+          constants,
+          pacer,
+          input.limit === null ? distinct.count : Math.min(distinct.count, input.offset + input.limit),
+          (row) => negatedAt[row] as number,
+        );
+  const end = input.limit === null ? order.length : input.offset + input.limit;
+  const page = Array.from(order.subarray(input.offset, end));
+  const result = page.map((row) => factAt(row, distinct, input, constants));
+  return { result, facts: page.flatMap((row) => behind[row] ?? []) };
+}
+
+/** One of the atoms as it is answered. */
+function factAt(
+  row: number,
+  { columns, negatedAt }: Pick<Atoms, 'columns' | 'negatedAt'>,
+  { predicate, args: asked }: QueryInput,
+  constants: Constants,
+): QueryResult[number] {
+  const args: string[] = [];
+  for (let position = 0; position < asked.length; position++) {
+    // What was asked for is what stands there.
+    const term = asked[position] as string;
+    args.push(term.startsWith('?') ? constants.text((columns[position] as Int32Array)[row] as number) : term);
+  }
+  return { predicate, args, truthVal: negatedAt[row] === 0 };
+}
+
+/** The atoms of facts of one predicate, each once, as rows. */
+interface Atoms {
+  readonly count: number;
+  /** Constants by argument, then by row. */
+  readonly columns: readonly Int32Array[];
+  /** By row: 1 for what is explicitly not so. */
+  readonly negatedAt: ArrayLike<number>;
+  /** By row the stored facts of the atom, without those that an overlay adds. */
+  readonly behind: FactRow[][];
+}
+
+async function distinctAtoms(
+  found: readonly FactRow[],
+  arity: number,
+  reader: Reader,
+  pacer: Pacer,
+): Promise<Atoms> {
+  const distinct = new Tuples(arity + 1);
+  const behind: FactRow[][] = [];
+  const tuple = new Int32Array(arity + 1);
+  for (const [looked, fact] of found.entries()) {
+    for (let position = 0; position < arity; position++)
+      tuple[position] = (fact.relation.columns[position] as Int32Array)[fact.row] as number;
+    tuple[arity] = fact.relation.negated ? 1 : 0;
+    if (distinct.insert(tuple) >= 0) behind.push([]);
+    if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);
+    if ((looked & 0xfff) === 0xfff) await pacer.breathe();
+  }
+  const columns = distinct.columns.slice(0, arity);
+  return { count: distinct.count, columns, negatedAt: distinct.columns[arity] as Int32Array, behind };
+}

@@ -1,0 +1,223 @@
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import { present } from '../base/assert.ts';
+import { compareText } from '../base/text-order.ts';
+import type { WhatIfInput, WhatIfResult } from '../contract/explanation.ts';
+import type { AtomLiteral } from '../contract/language.ts';
+import type { FactPattern, ScopeChoice } from '../store/fact-store.ts';
+import { renderAtom } from '../language/print.ts';
+import { relationKey, relationOf } from '../language/terms.ts';
+import { factToStore } from '../commit/prepare-facts.ts';
+import { ruleToKeep } from '../commit/prepare-rules.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { apart } from '../datalog/model/fact-overlay.ts';
+import type { RelationShape } from '../datalog/model/program.ts';
+import { type Matches, matchesOf, question } from '../datalog/tables/question.ts';
+import { matching } from '../datalog/model/reader.ts';
+import { rowsByText } from '../datalog/tables/sorted.ts';
+import { type Supposed, type SupposedOperation, Supposition } from './suppose.ts';
+
+/**
+ * What would follow from other facts and rules: goals answered in the state as it is and as it would be.
+ *
+ * Retractions come before assertions, and rules go before others come, so that a change can put something in the
+ * place of what it takes away. What is supposed stands in `after` and is not gained. Both sides are derived in tables of their own, unless a shared one has the answers
+ * already: not even what is known of conclusions, or how often a rule fired, changes.
+ */
+interface Goal {
+  readonly atom: AtomLiteral;
+  /** Told of even where nothing matches before and after. */
+  readonly isKept: boolean;
+}
+
+type GoalResult = WhatIfResult['goals'][number];
+
+/** About what a rendered answer takes beside its characters. */
+const bytesOfText = 32;
+
+export async function whatIf(context: BrowseContext, input: WhatIfInput): Promise<WhatIfResult> {
+  const supposition = new Supposition(context, input.rules.length + input.withoutRules.length > 0);
+  for (const operation of operationsOf(input, context))
+    await supposition.add(operation, (index) => `assert.${index}.`);
+  const supposed = supposition.made();
+  const reached = reachOf(context, supposed);
+  const goals =
+    input.goals === null
+      ? goalsAbout(reached, context, supposed)
+      : input.goals.map((goal) => ({ atom: { ...goal, naf: false }, isKept: true }));
+  const answers = new Answers(scopeChoice(input), context.pacer);
+  const atoms = goals.map(({ atom }) => atom);
+  const before = await answers.now(context, atoms);
+  // What the change does not reach has the answers that it has now.
+  const changing = atoms.filter((atom) => reached.has(relationOf(atom)));
+  const after = await answers.supposed(supposed.context, changing);
+  const results: GoalResult[] = [];
+  const isSupposed = supposedIn(supposed.context, input);
+  for (const { atom, isKept } of goals) {
+    const was = present(before.get(atom), 'every goal was answered');
+    const result = await compared(atom, was, after.get(atom) ?? was, isSupposed, context.pacer);
+    if (isKept || result.before.length > 0 || result.after.length > 0) results.push(result);
+  }
+  return { goals: results };
+}
+
+/** The operations of the change, each made when it is its turn: reading many rules takes its time. */
+function* operationsOf(input: WhatIfInput, { reader }: BrowseContext): Generator<SupposedOperation> {
+  // Whose facts they are is the context's to say.
+  const tenant = '';
+  for (const fact of input.retract) {
+    const { predicate, args, truthVal } = fact;
+    yield { kind: 'retract', tenant, pattern: { predicate, args, truthVal, scope: scopeChoice(fact) } };
+  }
+  yield { kind: 'assert', tenant, facts: input.assert.map((fact) => factToStore(fact, reader.time)) };
+  for (const id of new Set(input.withoutRules)) yield { kind: 'forgetRule', id };
+  for (const [index, rule] of input.rules.entries())
+    yield { kind: 'teach', rule: ruleToKeep(rule, `rules.${index}.`) };
+}
+
+/** The relations in which the change can be noticed, by the rules as they are or as they would be. */
+function reachOf({ reader }: BrowseContext, { context, touched }: Supposed): Set<string> {
+  const reached = reader.program.reachedFrom(touched.keys());
+  for (const relation of context.reader.program.reachedFrom(touched.keys())) reached.add(relation);
+  return reached;
+}
+
+/** A goal for every relation that is reached, by code point. What no rule concludes is left out where nothing is stored. */
+function goalsAbout(
+  reached: ReadonlySet<string>,
+  { reader }: BrowseContext,
+  { context, touched }: Supposed,
+): Goal[] {
+  const goals = new Map<string, Goal & { readonly text: string }>();
+  const add = (shape: RelationShape, isKept: boolean): void => {
+    const key = relationKey(shape.predicate, shape.arity, shape.negated);
+    if (goals.has(key)) return;
+    const atom = anyOf(shape);
+    goals.set(key, { atom, isKept, text: renderAtom(atom) });
+  };
+  for (const { program } of [reader, context.reader])
+    for (const shape of program.conclusionsAmong(reached)) add(shape, true);
+  for (const shape of touched.values()) add(shape, false);
+  return [...goals.values()].sort((left, right) => compareText(left.text, right.text));
+}
+
+function anyOf({ predicate, arity, negated }: RelationShape): AtomLiteral {
+  const args = Array.from({ length: arity }, (_, position) => `?x${position + 1}`);
+  return { predicate, args, negated, naf: false };
+}
+
+/** Answers to goals, rendered, in the order of their arguments by code point. */
+class Answers {
+  readonly #view: ScopeChoice;
+  readonly #pacer: Pacer;
+  #bytes = 0;
+
+  constructor(view: ScopeChoice, pacer: Pacer) {
+    this.#view = view;
+    this.#pacer = pacer;
+  }
+
+  /** In the state as it is: from the shared tables where those have them, else without leaving a trace there. */
+  async now(context: BrowseContext, goals: readonly AtomLiteral[]): Promise<Map<AtomLiteral, string[]>> {
+    const { reasoner, reader } = context;
+    const found = new Map<AtomLiteral, string[]>();
+    for (const goal of goals) {
+      const matches = reasoner.settledMatches(question(this.#view, [goal]), reader);
+      if (matches !== null) found.set(goal, await this.#rendered(matches));
+      await this.#pacer.breathe();
+    }
+    const open = goals.filter((goal) => !found.has(goal));
+    for (const [goal, results] of await this.supposed({ ...context, reader: apart(reader) }, open))
+      found.set(goal, results);
+    return found;
+  }
+
+  /** In a state that is read through an overlay. */
+  async supposed(
+    { reasoner, reader }: BrowseContext,
+    goals: readonly AtomLiteral[],
+  ): Promise<Map<AtomLiteral, string[]>> {
+    const found = new Map<AtomLiteral, string[]>();
+    if (goals.length === 0) return found;
+    await reasoner.evaluate(reader, false, this.#pacer, async (set) => {
+      for (const goal of goals) {
+        const matches = await matchesOf(question(this.#view, [goal]), set, reader, this.#pacer);
+        found.set(goal, await this.#rendered(matches));
+      }
+    });
+    return found;
+  }
+
+  async #rendered({ question: asked, constants, columns, count }: Matches): Promise<string[]> {
+    const { variables, body } = asked;
+    const order = await rowsByText(columns, count, constants, this.#pacer, count);
+    const atom = body[0] as AtomLiteral;
+    const places = atom.args.map((term) => variables.indexOf(term));
+    const texts = new Map<number, string>();
+    const textOf = (id: number): string => {
+      let text = texts.get(id);
+      if (text === undefined) texts.set(id, (text = constants.text(id)));
+      return text;
+    };
+    const results: string[] = [];
+    for (const row of order) {
+      const args = atom.args.map((term, position) => {
+        const place = places[position] as number;
+        return place < 0 ? term : textOf((columns[place] as Int32Array)[row] as number);
+      });
+      const result = renderAtom({ ...atom, args });
+      this.#bytes += bytesOfText + result.length;
+      if (results.push(result) % 256 === 0) await this.#look();
+    }
+    await this.#look();
+    return results;
+  }
+
+  async #look(): Promise<void> {
+    this.#pacer.lookAtMemory({ bytes: this.#bytes });
+    await this.#pacer.breathe();
+  }
+}
+
+/**
+ * True for atoms that are stored in the view since they were supposed. Those are not gained: what is both stored and
+ * concluded counts as stored.
+ */
+function supposedIn({ reader }: BrowseContext, input: WhatIfInput): (text: string) => boolean {
+  const scope = scopeChoice(input);
+  const patterns = new Map<string, FactPattern>();
+  for (const { predicate, args, truthVal } of input.assert)
+    patterns.set(renderAtom({ predicate, args, negated: !truthVal }), { predicate, args, truthVal, scope });
+  return (text) => {
+    const pattern = patterns.get(text);
+    return pattern !== undefined && matching(reader, pattern).next().done !== true;
+  };
+}
+
+async function compared(
+  atom: AtomLiteral,
+  before: string[],
+  after: string[],
+  isSupposed: (text: string) => boolean,
+  pacer: Pacer,
+): Promise<GoalResult> {
+  const goal = renderAtom(atom);
+  if (before === after) return { goal, before, after, gained: [], lost: [] };
+  const gained = (await without(after, before, pacer)).filter((text) => !isSupposed(text));
+  const lost = await without(before, after, pacer);
+  return { goal, before, after, gained, lost };
+}
+
+/** What is in the one list and not in the other, in its order. */
+async function without(list: readonly string[], other: readonly string[], pacer: Pacer): Promise<string[]> {
+  const known = new Set<string>();
+  for (const [at, text] of other.entries()) {
+    known.add(text);
+    if ((at & 0xfff) === 0xfff) await pacer.breathe();
+  }
+  const rest: string[] = [];
+  for (const [at, text] of list.entries()) {
+    if (!known.has(text)) rest.push(text);
+    if ((at & 0xfff) === 0xfff) await pacer.breathe();
+  }
+  return rest;
+}

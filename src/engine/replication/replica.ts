@@ -1,0 +1,111 @@
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import type { LiveState } from '../session/live-state.ts';
+import { operationVersion } from '../state/operation.ts';
+import type { Replica } from './follower.ts';
+import { ReplicationError } from './replication-error.ts';
+import type { Snapshots } from '../commit/snapshots.ts';
+import type { State } from '../state/state.ts';
+import { readState } from '../state/state-snapshot.ts';
+import type { LogRecord } from '../log/codec.ts';
+import type { Log, LogPosition, ReceivedSnapshot } from '../log/log.ts';
+import type { SnapshotPart } from '../log/snapshot-writer.ts';
+import { StartupError } from '../log/startup-error.ts';
+import type { WriteLane } from '../commit/commit-pipeline.ts';
+
+/**
+ * What a follower keeps: the engine's own log and state, fed by a leader in place of callers.
+ *
+ * Records go the way of every write, log and then `apply`; nothing is written beside them. A snapshot is stored whole and
+ * read before it counts; then log and state become another in the order of durability, the state in one turn.
+ */
+export interface ReplicaParts {
+  readonly state: State;
+  readonly log: Log;
+  readonly lane: WriteLane;
+  readonly live: LiveState;
+  readonly snapshots: Snapshots;
+  readonly pause: () => Promise<void>;
+}
+
+export class EngineReplica implements Replica {
+  readonly #parts: ReplicaParts;
+
+  constructor(parts: ReplicaParts) {
+    this.#parts = parts;
+  }
+
+  get position(): number {
+    return this.#parts.log.lastSequence;
+  }
+
+  get historyId(): string {
+    return this.#parts.log.historyId;
+  }
+
+  get epoch(): number {
+    return this.#parts.log.epoch;
+  }
+
+  get parentId(): string | null {
+    return this.#parts.log.parent?.historyId ?? null;
+  }
+
+  lastChecksum(): Promise<number | null> {
+    const { log } = this.#parts;
+    return log.checksumAt(log.lastSequence);
+  }
+
+  async append(records: readonly LogRecord[]): Promise<void> {
+    const newer = records.find(({ version }) => version > operationVersion);
+    if (newer !== undefined)
+      throw new ReplicationError(
+        'refused',
+        `the leader writes operations of version ${newer.version}, and this program knows version ${operationVersion}: ` +
+          'run the same version of Corollary on both',
+      );
+    await this.#parts.lane.follow(records);
+  }
+
+  async install(of: LogPosition, state: AsyncIterable<Uint8Array>): Promise<void> {
+    const { log, pause, snapshots } = this.#parts;
+    const received = await log.receive(of, partsOf(state));
+    try {
+      const restored = await readable(readState(received, pause));
+      assert(restored.state.sequence === of.sequence, 'a snapshot holds the state of its last record');
+      await snapshots.without(() => this.#become(received, restored.state));
+    } finally {
+      await received.discard();
+    }
+  }
+
+  async #become(received: ReceivedSnapshot, next: State): Promise<void> {
+    const { state, lane, live } = this.#parts;
+    await received.install();
+    await lane.between(() => {
+      const before = [...state.databases.values()];
+      state.become(next);
+      live.replaced(before);
+    });
+  }
+}
+
+async function* partsOf(state: AsyncIterable<Uint8Array>): AsyncGenerator<SnapshotPart, void, undefined> {
+  for await (const bytes of state) yield { section: 'state', bytes };
+}
+
+/** A snapshot that this program cannot read is refused as such, not as a folder that cannot be opened. */
+async function readable<Result>(reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof EngineError || !(error instanceof StartupError)) throw error;
+    throw new ReplicationError(
+      'refused',
+      'the leader is of a newer version: run the same version of Corollary on both',
+      {
+        cause: error,
+      },
+    );
+  }
+}

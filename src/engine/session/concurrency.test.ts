@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest';
+import { chainOf, gate, openSession, refusal, type Session, testCaller } from '../testing/engine-fixtures.ts';
+
+/** A long question, small ones and writes at the same time: contract section 5. */
+
+const nodes = 300;
+const pairs = (nodes * (nodes + 1)) / 2;
+
+/** An engine whose question `reach(?x, ?y)` is long enough to pause. */
+async function longQuestion() {
+  const { pause, hold, release } = gate();
+  const session = await openSession({ pause });
+  await session.tellAll(chainOf(nodes));
+  await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
+  await session.teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+  return { session, hold, release };
+}
+
+/** Asks the long question, and resolves with it when it waits between two slices. */
+async function heldQuestion(
+  { ask }: Session,
+  hold: () => Promise<void>,
+  fields = {},
+): Promise<{ answer: ReturnType<Session['ask']> }> {
+  const held = hold();
+  const answer = ask('reach(?x, ?y)', fields);
+  await held;
+  return { answer };
+}
+
+test('while a heavy question runs, small questions and writes of others are answered', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { results, tell, query, list, engine, caller } = session;
+  const { answer } = await heldQuestion(session, hold);
+  expect(await results('reach(n298, ?x)')).toEqual(['reach(n298, n299)', 'reach(n298, n300)']);
+  expect((await tell('q(a)')).status).toBe('asserted');
+  expect(await results('q(?x)')).toEqual(['q(a)']);
+  expect(await query('q(?x)')).toHaveLength(1);
+  expect((await list({ predicate: 'q' })).total).toBe(1);
+  expect((await engine.predicates(caller)).predicates.map(({ name }) => name)).toContain('q');
+  release();
+  expect((await answer).count).toBe(pairs);
+});
+
+test('the answer is that of the generation it names, whatever is written between its slices', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { tell, forget, ask } = session;
+  const { answer } = await heldQuestion(session, hold);
+  const { generation } = await forget('edge(n150, n151)');
+  await tell('edge(n300, n301)');
+  await tell('edge(n0, n1)', { metadata: { seen: true } });
+  release();
+  const old = await answer;
+  expect(old).toMatchObject({ count: pairs, generation: generation - 1 });
+  expect(old.results).toContain('reach(n0, n300)');
+  expect(old.results).not.toContain('reach(n0, n301)');
+  const next = await ask('reach(?x, ?y)');
+  expect(next.generation).toBe(generation + 2);
+  expect(next.results).toContain('reach(n151, n301)');
+  expect(next.results).not.toContain('reach(n0, n300)');
+});
+
+test('a rule that changes between two slices does not show, in the proof neither', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { teach, engine, caller, ask, results } = session;
+  const last = (await engine.rules(caller)).at(-1);
+  const { answer } = await heldQuestion(session, hold, { withProof: true, limit: 2, offset: 40_000 });
+  await engine.forgetRule(caller, last?.id ?? '');
+  await teach('reach(?x, everywhere) :- edge(?x, ?_)');
+  expect(await results('reach(n0, ?x)')).toEqual(['reach(n0, everywhere)', 'reach(n0, n1)']);
+  release();
+  const { proof, count, generation } = await answer;
+  expect(count).toBe(2);
+  expect(proof?.roots).toHaveLength(2);
+  expect(proof?.steps.filter(({ ruleId }) => ruleId === last?.id).length).toBeGreaterThan(0);
+  expect((await ask('reach(?x, everywhere)')).generation).toBe(generation + 2);
+});
+
+test('an expiry between two slices does not show', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { tell, clock, results } = session;
+  await tell('edge(n300, n301)', { ttl: 1000 });
+  const { answer } = await heldQuestion(session, hold);
+  clock.advance(1000);
+  expect(await results('reach(n299, ?x)')).toEqual(['reach(n299, n300)']);
+  release();
+  expect((await answer).results).toContain('reach(n0, n301)');
+  expect(await results('reach(n0, n301)')).toEqual([]);
+});
+
+test('the same long question asked again meanwhile has its own, newer answer', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { answer } = await heldQuestion(session, hold);
+  await session.tell('edge(n300, n301)');
+  const newer = await session.ask('reach(?x, ?y)');
+  release();
+  expect(newer.count).toBe(pairs + nodes + 1);
+  expect((await answer).count).toBe(pairs);
+});
+
+test('many questions at once are all answered right', async () => {
+  const { session } = await longQuestion();
+  const whole = session.ask('reach(?x, ?y)');
+  const bound = Array.from({ length: 20 }, (_, at) => session.results(`reach(n${at * 10}, ?x)`));
+  const backwards = Array.from({ length: 20 }, (_, at) => session.results(`reach(?x, n${at * 10 + 1})`));
+  expect((await Promise.all(bound)).map((results) => results.length)).toEqual(
+    bound.map((_, at) => nodes - at * 10),
+  );
+  expect((await Promise.all(backwards)).map((results) => results.length)).toEqual(
+    backwards.map((_, at) => at * 10 + 1),
+  );
+  expect((await whole).count).toBe(pairs);
+});
+
+test('a client that goes away cancels its question, and nothing else', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { results, engine, clock, ask } = session;
+  const going = new AbortController();
+  const { as } = session;
+  const { answer } = await heldQuestion(as({ signal: going.signal }), hold);
+  const other = ask('reach(?x, ?y)');
+  going.abort();
+  release();
+  await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+  expect((await other).count).toBe(pairs);
+  expect(await results('reach(n299, ?x)')).toEqual(['reach(n299, n300)']);
+  expect(engine.storage()).toBe('ready');
+  expect(clock.now()).toBeGreaterThan(0);
+});
+
+test('a client that has gone already is not answered', async () => {
+  const { session } = await longQuestion();
+  const { results } = session.as({ signal: AbortSignal.abort() });
+  await expect(results('reach(n0, ?x)')).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+test('a client that goes away does not take its write with it', async () => {
+  const { as, query } = await openSession();
+  const going = new AbortController();
+  const told = as({ signal: going.signal }).tell('p(a)');
+  going.abort();
+  expect((await told).status).toBe('asserted');
+  expect(await query('p(?x)')).toHaveLength(1);
+});
+
+test('a long question of one tenant leaves the tables of another alone', async () => {
+  const { session, hold, release } = await longQuestion();
+  const other = session.as({ tenant: 'other' });
+  await other.tellAll(['edge(a, b)', 'edge(b, c)']);
+  const { answer } = await heldQuestion(session, hold);
+  expect(await other.results('reach(?x, ?y)')).toEqual(['reach(a, b)', 'reach(a, c)', 'reach(b, c)']);
+  release();
+  expect((await answer).count).toBe(pairs);
+});
+
+test('closing lets a question that runs end, and refuses what comes later', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { engine, tell, results } = session;
+  const { answer } = await heldQuestion(session, hold);
+  await engine.close();
+  release();
+  expect((await answer).count).toBe(pairs);
+  const later = [tell('p(a)'), results('p(?x)'), engine.rules(testCaller()), engine.databases(testCaller())];
+  for (const call of later) expect((await refusal(call)).code).toBe('NotReady');
+});
+
+test('a question waits for tables that are being made true again, and others do not', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { ask, results, tell, tellAll, teach, engine } = session;
+  await teach('good(?x) :- small(?x), not bad(?x)');
+  await tell('small(a)');
+  await ask('reach(?x, ?y)', { limit: 1 });
+  const more = chainOf(nodes).map((fact) => fact.replaceAll('n', 'm'));
+  const { generation } = await tellAll(more);
+  // The upkeep that follows: the write itself pauses too where the machine is busy.
+  await hold();
+  const { rulesFired } = engine.counters();
+  const waiting = ask('reach(?x, ?y)', { limit: 1, offset: 2 * pairs - 1 });
+  expect(await results('good(?x)')).toEqual(['good(a)']);
+  expect(await results('reach(m298, ?x)')).toEqual(['reach(m298, m299)', 'reach(m298, m300)']);
+  const stopped = await refusal(ask('reach(?x, ?y)', { timeoutMs: 30 }));
+  expect(stopped.members['limit']).toBe('timeoutMs');
+  await tell('other(a)');
+  release();
+  expect(await waiting).toMatchObject({ count: 1, truncated: false, generation });
+  // All was derived once: by the first question and what kept its tables true.
+  expect(engine.counters().rulesFired - rulesFired).toBeLessThan(pairs + 100);
+});

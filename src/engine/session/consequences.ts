@@ -1,0 +1,287 @@
+import { compareText } from '../base/text-order.ts';
+import { EngineError } from '../base/errors.ts';
+import type { BrowseContext } from './read-context.ts';
+import type { ScopeChoice } from '../store/fact-store.ts';
+import { Tuples } from '../store/tuples.ts';
+import { renderAtom } from '../language/print.ts';
+import { relationKey } from '../language/terms.ts';
+import { demand, type Limits, type Pacer, settle } from '../datalog/tables/evaluation.ts';
+import { apart } from '../datalog/model/fact-overlay.ts';
+import { tupleAt } from '../datalog/model/known-conclusions.ts';
+import type { Program, RelationShape } from '../datalog/model/program.ts';
+import { matching, type Overlay, viewKey } from '../datalog/model/reader.ts';
+import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
+import type { TableSet } from '../datalog/tables/table-set.ts';
+
+/**
+ * What a change of facts and rules brings and takes, of everything that rules conclude, whether or not anybody asked.
+ *
+ * Every relation that the change can reach by the rules is worked out in the state before and in the state after, in
+ * tables that are let go afterwards, and the two are compared. What the others read comes first. Each relation gets
+ * an equal part of the time that is left; what did not end in its part is tried once more with all that is left at the
+ * end. What is still not worked out then is named, and the counts are lower bounds. Nothing is known by it afterwards.
+ *
+ * What is stored is no conclusion, whether or not rules conclude it too: a fact that the change asserts is not gained,
+ * and one that it retracts is not lost.
+ */
+export interface Consequences {
+  /** Conclusions that hold after the change and did not hold before. */
+  readonly gained: number;
+  /** Conclusions that held before the change and do not hold after. */
+  readonly lost: number;
+  /** Those rendered, by code point; empty unless they were asked for. */
+  readonly lostAtoms: readonly string[];
+  /** `predicate/arity` of what was not worked out, a minus sign before negated ones, by code point. */
+  readonly notWorkedOut: readonly string[];
+}
+
+export const noConsequences: Consequences = { gained: 0, lost: 0, lostAtoms: [], notWorkedOut: [] };
+
+/** Two states of one tenant. A conclusion of several views counts once, where one of them gains or loses it. */
+export interface ComparedStates {
+  readonly before: BrowseContext;
+  readonly after: BrowseContext;
+  /** Keys of the relations whose facts or rules differ. */
+  readonly relations: Iterable<string>;
+  readonly views: readonly ScopeChoice[];
+  readonly listsLost?: boolean;
+}
+
+export type ConsequenceLimits = Pick<Limits, 'timeoutMs' | 'maxDerivations' | 'signal'>;
+
+/** How long consequences are worked out unless the caller says, in milliseconds. */
+export const consequencesTimeoutMs = 2000;
+
+/** The fields of an answer that say how far consequences are worked out: none where they are worked out whole. */
+export function completenessPart({ notWorkedOut }: Pick<Consequences, 'notWorkedOut'>): {
+  consequencesComplete?: false;
+  notWorkedOut?: string[];
+} {
+  return notWorkedOut.length === 0 ? {} : { consequencesComplete: false, notWorkedOut: [...notWorkedOut] };
+}
+
+/** The view of the scope that a write goes to: facts written without one are read in the view of everything. */
+export function viewOfWrites(scope: string | null): ScopeChoice {
+  return scope === null ? { kind: 'all' } : { kind: 'scope', scope };
+}
+
+export async function consequencesOf(
+  states: ComparedStates,
+  limits: ConsequenceLimits,
+): Promise<Consequences> {
+  const goals = goalsOf(states);
+  if (goals.length === 0) return noConsequences;
+  const search = new Search(states);
+  try {
+    const open = await workThrough(goals, limits, search);
+    const notWorkedOut = [...new Set(open.map(nameOf))].sort(compareText);
+    const lostAtoms = search.lostAtoms.sort(compareText);
+    return { gained: search.gained, lost: search.lost, lostAtoms, notWorkedOut };
+  } finally {
+    search.end();
+  }
+}
+
+/** One relation in every view, and what it reads. */
+interface Goal extends RelationShape {
+  readonly key: string;
+  readonly level: number;
+  readonly reads: ReadonlySet<string>;
+}
+
+/** What rules conclude, before or after, and the change reaches: what the others read first. */
+function goalsOf({ before, after, relations, views }: ComparedStates): Goal[] {
+  const programs = [before.reader.program, after.reader.program];
+  const reached = new Set<string>();
+  const from = [...relations];
+  for (const program of programs) for (const each of program.reachedFrom(from)) reached.add(each);
+  const goals = new Map<string, Goal>();
+  for (const program of programs)
+    for (const shape of program.conclusionsAmong(reached)) {
+      const key = relationKey(shape.predicate, shape.arity, shape.negated);
+      if (goals.has(key)) continue;
+      const level = Math.max(...views.flatMap((view) => programs.map((each) => each.level(view, key))));
+      goals.set(key, { ...shape, key, level, reads: readBy(programs, key) });
+    }
+  return [...goals.values()].sort(
+    (left, right) => left.level - right.level || compareText(left.key, right.key),
+  );
+}
+
+function readBy(programs: readonly Program[], key: string): Set<string> {
+  const read = new Set(programs.flatMap((program) => [...program.below([key])]));
+  read.delete(key);
+  return read;
+}
+
+function nameOf({ predicate, arity, negated }: RelationShape): string {
+  return `${negated ? '-' : ''}${predicate}/${arity}`;
+}
+
+/** Works out one after the other; what did not end comes once more at the end. Resolves with what is left open. */
+async function workThrough(
+  goals: readonly Goal[],
+  limits: ConsequenceLimits,
+  search: Search,
+): Promise<readonly Goal[]> {
+  const end = performance.now() + limits.timeoutMs;
+  let open = goals;
+  for (let round = 0; round < 2 && open.length > 0; round++) {
+    const failed: Goal[] = [];
+    for (const [at, goal] of open.entries()) {
+      const left = end - performance.now();
+      // It would end where what it reads did.
+      const isVain = failed.some(({ key }) => goal.reads.has(key));
+      const timeoutMs = left / (open.length - at);
+      if (!isVain && left > 0 && (await search.compare(goal, { ...limits, timeoutMs }))) continue;
+      failed.push(goal);
+    }
+    open = failed;
+  }
+  return open;
+}
+
+type ReaderApart = PinnedReader & { readonly overlay: Overlay };
+
+/** The two states with their tables, and what was found until now. */
+class Search {
+  gained = 0;
+  lost = 0;
+  readonly lostAtoms: string[] = [];
+  readonly #reasoner: Reasoner;
+  readonly #views: readonly ScopeChoice[];
+  readonly #listsLost: boolean;
+  readonly #was: ReaderApart;
+  readonly #now: ReaderApart;
+  #sets: { readonly was: TableSet; readonly now: TableSet } | null = null;
+
+  constructor({ before, after, views, listsLost = false }: ComparedStates) {
+    this.#reasoner = after.reasoner;
+    this.#views = views;
+    this.#listsLost = listsLost;
+    this.#now = apart(after.reader);
+    // With the constants of the other, equal texts have equal ids.
+    this.#was = apart(before.reader, this.#now.overlay.constants);
+  }
+
+  /** Counts what the relation gains and loses. False where a limit ended that: then nothing of it is counted. */
+  async compare(goal: Goal, limits: ConsequenceLimits): Promise<boolean> {
+    const pacer = this.#reasoner.pacer(limits);
+    try {
+      const gained = new Tuples(goal.arity);
+      const lost = new Tuples(goal.arity);
+      for (const view of this.#views) await this.#compareIn(view, goal, { gained, lost }, pacer);
+      const atoms = this.#listsLost ? await this.#rendered(goal, lost, pacer) : [];
+      this.gained += gained.count;
+      this.lost += lost.count;
+      for (const atom of atoms) this.lostAtoms.push(atom);
+      return true;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
+      // What they hold is not settled.
+      this.end();
+      return false;
+    }
+  }
+
+  /** Lets go of the tables. */
+  end(): void {
+    if (this.#sets === null) return;
+    const { memory } = this.#reasoner;
+    for (const set of [this.#sets.was, this.#sets.now]) memory.forget(set);
+    this.#sets = null;
+  }
+
+  async #compareIn(
+    view: ScopeChoice,
+    goal: Goal,
+    { gained, lost }: { gained: Tuples; lost: Tuples },
+    pacer: Pacer,
+  ): Promise<void> {
+    const { was, now } = (this.#sets ??= this.#newSets());
+    const then = await settledRows(was, this.#was, view, goal, pacer);
+    const later = await settledRows(now, this.#now, view, goal, pacer);
+    await this.#collectMissing(view, goal, [later, this.#now], [then, this.#was], gained, pacer);
+    await this.#collectMissing(view, goal, [then, this.#was], [later, this.#now], lost, pacer);
+  }
+
+  #newSets(): { was: TableSet; now: TableSet } {
+    const sets = { was: this.#reasoner.tablesOver(this.#was), now: this.#reasoner.tablesOver(this.#now) };
+    for (const set of [sets.was, sets.now]) {
+      set.holder = set;
+      this.#reasoner.memory.use(set);
+    }
+    return sets;
+  }
+
+  /** Adds the rows of the one side that the other has not, and that are stored on neither. */
+  async #collectMissing(
+    view: ScopeChoice,
+    goal: Goal,
+    [rows, reader]: readonly [Tuples | null, ReaderApart],
+    [others, otherReader]: readonly [Tuples | null, ReaderApart],
+    missing: Tuples,
+    pacer: Pacer,
+  ): Promise<void> {
+    if (rows === null) return;
+    const tuple = new Int32Array(goal.arity);
+    for (let row = 0; row < rows.count; row++) {
+      if ((row & 0xff) === 0xff) {
+        pacer.lookAtMemory(missing);
+        await pacer.breathe();
+      }
+      if (rows.isDead(row)) continue;
+      tupleAt(rows, row, tuple);
+      const isThere = others === null ? isStored(goal, tuple, otherReader, view) : others.find(tuple) >= 0;
+      if (!isThere && !isStored(goal, tuple, reader, view)) missing.insert(tuple);
+    }
+  }
+
+  async #rendered({ predicate, negated }: Goal, rows: Tuples, pacer: Pacer): Promise<string[]> {
+    const { constants } = this.#now.overlay;
+    const atoms: string[] = [];
+    const tuple = new Int32Array(rows.arity);
+    for (let row = 0; row < rows.count; row++) {
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+      const args = Array.from(tupleAt(rows, row, tuple), (id) => constants.text(id));
+      atoms.push(renderAtom({ predicate, args, negated }));
+    }
+    return atoms;
+  }
+}
+
+/** Every row of the relation in the view; null where no rule concludes it there. */
+async function settledRows(
+  set: TableSet,
+  reader: ReaderApart,
+  view: ScopeChoice,
+  { predicate, arity, negated, key }: Goal,
+  pacer: Pacer,
+): Promise<Tuples | null> {
+  if (!set.isDerived(view, key)) return null;
+  const table = set.table({ view, predicate, arity, negated }, []);
+  demand(set, table, new Int32Array(0));
+  await settle(set, reader, pacer);
+  return table.rows.rows;
+}
+
+function isStored(
+  { predicate, negated }: RelationShape,
+  tuple: Int32Array,
+  reader: ReaderApart,
+  view: ScopeChoice,
+): boolean {
+  const { constants } = reader.overlay;
+  const args = Array.from(tuple, (id) => constants.text(id));
+  return matching(reader, { predicate, args, truthVal: !negated, scope: view }).next().done !== true;
+}
+
+/** The views of these scopes, each once. */
+export function viewsOfWrites(scopes: Iterable<string | null>): ScopeChoice[] {
+  const views = new Map<string, ScopeChoice>();
+  for (const scope of scopes) {
+    const view = viewOfWrites(scope);
+    views.set(viewKey(view), view);
+  }
+  return [...views.values()];
+}

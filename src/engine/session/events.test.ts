@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest';
+import type { Change } from './change-feed.ts';
+import {
+  factInput,
+  hour,
+  openSession,
+  type Session,
+  startTime,
+  testCaller,
+} from '../testing/engine-fixtures.ts';
+
+/** GET /events as far as it is the engine's: contract section 9. */
+
+/** The next so many changes of a stream. */
+async function take(stream: AsyncIterable<Change>, count: number): Promise<Change[]> {
+  const iterator = stream[Symbol.asyncIterator]();
+  const found: Change[] = [];
+  while (found.length < count) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    found.push(next.value);
+  }
+  return found;
+}
+
+function follow({ engine, caller }: Session, lastEventId: string | null = null): AsyncIterable<Change> {
+  return engine.changes(caller, lastEventId);
+}
+
+const shown = (changes: readonly Change[]): string[] =>
+  changes.map(({ id, kind, data }) => `${id} ${kind} ${data.atom ?? data.rule ?? ''}`.trim());
+
+test('facts asserted, updated and retracted are told, each write by its generation', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  const { tell, tellAll, forgetPattern } = session;
+  await tell('p(a)');
+  await tell('p(a)');
+  await tell('p(a)', { metadata: { x: 1 } });
+  await tellAll(['-p(b)', 'p(a)', 'p(c)']);
+  await forgetPattern('p(?x)', { truthVal: true });
+  expect(shown(await take(changes, 6))).toEqual([
+    '1.0 fact.asserted p(a)',
+    '2.0 fact.asserted p(a)',
+    '3.0 fact.asserted -p(b)',
+    '3.1 fact.asserted p(c)',
+    '4.0 fact.retracted p(a)',
+    '4.1 fact.retracted p(c)',
+  ]);
+});
+
+test('a change names its time, its request, and the id and scope of its fact', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  session.clock.advance(hour);
+  const { id } = await session.as({ requestId: 'who asked' }).tell('p(a)', { scope: 's' });
+  expect(await take(changes, 1)).toEqual([
+    {
+      id: '1.0',
+      kind: 'fact.asserted',
+      database: 'default',
+      tenant: 'tenant',
+      data: { generation: 1, time: startTime + hour, requestId: 'who asked', atom: 'p(a)', id, scope: 's' },
+    },
+  ]);
+});
+
+test('rules taught, changed and deleted are told to every tenant', async () => {
+  const session = await openSession();
+  const streams = [follow(session), follow(session.as({ tenant: 'other' }))];
+  const { id } = await session.teach('q(?x) :- p(?x)', { scope: 's' });
+  await session.teach('q(?y) :- p(?y)', { scope: 's' });
+  await session.changeRule(id, { enabled: false });
+  await session.engine.forgetRule(session.caller, id);
+  for (const stream of streams) {
+    const changes = await take(stream, 3);
+    expect(shown(changes)).toEqual([1, 2, 3].map((each) => `${each}.0 rule.changed q(?x) :- p(?x)`));
+    expect(changes[0]).toMatchObject({ tenant: null, data: { id, scope: 's' } });
+  }
+});
+
+test('a tenant is told of its own facts only, and a database of its own', async () => {
+  const session = await openSession();
+  await session.engine.createDatabase(session.caller, 'second');
+  const others = [session.as({ tenant: 'other' }), session.as({ database: 'second' })];
+  const changes = follow(session);
+  for (const other of others) {
+    await other.tell('p(theirs)');
+    await other.teach('q(theirs) :- p(?x)', { scope: other.caller.tenant });
+  }
+  await session.tell('p(mine)');
+  const told = shown(await take(changes, 2)).map((each) => each.replace(/^\S+ /, ''));
+  expect(told).toEqual(['rule.changed q(theirs) :- p(?x)', 'fact.asserted p(mine)']);
+});
+
+test('what is refused, dry or changes nothing is not told', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  await session.tell('p(a)');
+  await session.forget('p(a)', { dryRun: true });
+  await session.forget('p(b)');
+  await session.tell('p(a)', { ifGeneration: 0 }).catch(() => 'refused');
+  await session.results('p(?x)');
+  await session.tell('p(b)');
+  expect(shown(await take(changes, 2))).toEqual(['1.0 fact.asserted p(a)', '2.0 fact.asserted p(b)']);
+});
+
+test('who comes back gets what came after the last id it saw, or a reset', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', 'p(b)']);
+  await session.tell('p(c)');
+  expect(shown(await take(follow(session, '1.0'), 2))).toEqual([
+    '1.1 fact.asserted p(b)',
+    '2.0 fact.asserted p(c)',
+  ]);
+  const [first] = await take(follow(session, '77.0'), 1);
+  expect(first).toMatchObject({ kind: 'reset', data: { generation: 2, requestId: null } });
+});
+
+test('after a restart of the engine whoever comes back is reset', async () => {
+  const session = await openSession();
+  await session.tell('p(a)');
+  const stranger = await openSession();
+  const [first] = await take(follow(stranger, '1.0'), 1);
+  expect(first?.kind).toBe('reset');
+});
+
+test('a write of very many facts is told as a reset', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
+  await session.engine.tellAll(session.caller, facts);
+  await session.tell('p(last)');
+  expect(shown(await take(changes, 2))).toEqual(['1.0 reset', '2.0 fact.asserted p(last)']);
+});
+
+test('very many withdrawn conclusions are told as a reset', async () => {
+  const session = await openSession();
+  await session.teach('q(?x, ?y) :- p(?x), all(?y)');
+  const facts = Array.from({ length: 1001 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
+  await session.engine.tellAll(session.caller, facts);
+  await session.tell('all(a)');
+  await session.results('q(?x, ?y)');
+  const changes = follow(session);
+  await session.forget('all(a)');
+  const [first, second] = await take(changes, 2);
+  expect([first?.kind, second?.kind]).toEqual(['fact.retracted', 'reset']);
+});
+
+test('the stream ends with the signal of its caller', async () => {
+  const session = await openSession();
+  const leaving = new AbortController();
+  const taken = take(follow(session.as({ signal: leaving.signal })), 5);
+  await session.tell('p(a)');
+  await new Promise((resolve) => void setImmediate(resolve));
+  leaving.abort();
+  expect(shown(await taken)).toEqual(['1.0 fact.asserted p(a)']);
+});
+
+test('a listener of the whole engine hears every change of every database in the turn it is made', async () => {
+  const { engine, tell, as } = await openSession();
+  await engine.createDatabase(testCaller(), 'second');
+  const heard: string[] = [];
+  const stop = engine.subscribe(({ database, tenant, kind }) => heard.push(`${database} ${tenant} ${kind}`));
+  await tell('p(a)');
+  await as({ database: 'second', tenant: 'other' }).tell('p(a)');
+  stop();
+  await tell('p(b)');
+  expect(heard).toEqual(['default tenant fact.asserted', 'second other fact.asserted']);
+});
+
+test('counters count facts asserted and retracted since the start, and those stored now', async () => {
+  const { engine, tell, forget, as } = await openSession();
+  await tell('p(a)');
+  await tell('p(a)');
+  await tell('p(b)');
+  await as({ tenant: 'other' }).tell('p(a)');
+  await forget('p(a)');
+  expect(engine.counters()).toMatchObject({ factsAsserted: 3, factsRetracted: 1, facts: 2, rulesFired: 0 });
+});
+
+test('a tool call is told with the id of the call, by a number that is given to nothing else', async () => {
+  const session = await openSession();
+  const changes = follow(session);
+  await session.tell('p(a)');
+  session.engine.tellOfToolCall({ ...session.caller, requestId: 'who called' }, '7');
+  session.engine.tellOfToolCall(session.caller, '8');
+  await session.tell('p(b)');
+  const told = await take(changes, 4);
+  expect(shown(told)).toEqual([
+    '1.0 fact.asserted p(a)',
+    '1.1 mcp.call',
+    '1.2 mcp.call',
+    '2.0 fact.asserted p(b)',
+  ]);
+  expect(told[1]).toMatchObject({
+    tenant: 'tenant',
+    data: { id: '7', generation: 1, requestId: 'who called' },
+  });
+});
+
+test('a tool call in a tenant or database that does not exist makes neither', async () => {
+  const { engine, caller } = await openSession();
+  const before = engine.figures();
+  const heard: string[] = [];
+  const stop = engine.subscribe(({ id, kind }) => heard.push(`${id} ${kind}`));
+  engine.tellOfToolCall({ ...caller, tenant: 'nobody' }, '1');
+  engine.tellOfToolCall({ ...caller, database: 'nowhere' }, '2');
+  stop();
+  expect(heard).toEqual([expect.stringMatching(/^0\.\d+ mcp\.call$/)]);
+  expect(engine.figures()).toMatchObject({ tenants: before.tenants, databases: before.databases });
+});
+
+test('no two events of a database have one id, also where it was deleted and made anew', async () => {
+  const { engine, caller, as } = await openSession();
+  const ids: string[] = [];
+  const stop = engine.subscribe(({ id, database }) => database === 'second' && ids.push(id));
+  const second = as({ database: 'second' });
+  for (let round = 1; round <= 3; round++) {
+    await engine.createDatabase(caller, 'second');
+    engine.tellOfToolCall(second.caller, `${round}`);
+    await second.tell('p(a)');
+    engine.tellOfToolCall(second.caller, `${round}`);
+    await engine.deleteDatabase(caller, 'second');
+  }
+  stop();
+  expect(ids.length).toBeGreaterThan(9);
+  expect(new Set(ids).size).toBe(ids.length);
+});

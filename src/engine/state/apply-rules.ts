@@ -1,0 +1,109 @@
+import { present } from '../base/assert.ts';
+import { type KeptRule, type RuleStore } from '../store/rule-store.ts';
+import { ruleIdentity } from '../language/identity.ts';
+import { renderRule } from '../language/print.ts';
+import type { RuleOperation, RuleToKeep } from './operation.ts';
+import type { RuleChange } from './report.ts';
+import type { DatabaseState } from './state.ts';
+import type { LogRecord } from '../log/codec.ts';
+
+/**
+ * What operations on rules do: to the state, and to a copy of the rules where they are only supposed.
+ *
+ * What can be refused was refused before: the rules fit together, and those that are named are there.
+ */
+
+/** Where a change of rules comes from: `id` is for a rule that is new. */
+export interface RuleOrigin {
+  readonly id: string;
+  readonly time: number;
+  readonly generation: number;
+}
+
+/** Changes the rules, and makes the next generation where that is a change. */
+export function applyRule(database: DatabaseState, operation: RuleOperation, record: LogRecord): RuleChange {
+  const generation = database.generation + 1;
+  const change = changeRules(database.rules, operation, {
+    id: `r${generation}`,
+    time: record.time,
+    generation,
+  });
+  if (change.isChange) database.advance(record.time, record.requestId);
+  return change;
+}
+
+export function changeRules(rules: RuleStore, operation: RuleOperation, origin: RuleOrigin): RuleChange {
+  switch (operation.kind) {
+    case 'teach':
+      return teach(rules, operation.rule, origin);
+    case 'updateRule':
+      return update(rules, operation, origin);
+    case 'forgetRule': {
+      const kept = present(rules.get(operation.id), 'the rule was there when it was checked');
+      rules.remove(kept);
+      return { kept, before: kept, status: 'retracted', isChange: true };
+    }
+  }
+}
+
+/** Teaches one rule more, which gets the id; or finds that it is there, and takes over what is given. */
+function teach(rules: RuleStore, wanted: RuleToKeep, { id, time, generation }: RuleOrigin): RuleChange {
+  const rule = present(wanted.rule, 'a rule that is taught is given');
+  const identity = ruleIdentity(rule);
+  const same = rules.same(identity, wanted.scope);
+  if (same !== null) {
+    const kept = changedRule(same, { ...wanted, rule: null }, generation);
+    if (kept === null) return { kept: same, before: same, status: 'unchanged', isChange: false };
+    rules.put(kept);
+    return { kept, before: same, status: 'updated', isChange: true };
+  }
+  const kept: KeptRule = {
+    id,
+    rule,
+    text: renderRule(rule),
+    identity,
+    scope: wanted.scope,
+    name: wanted.name,
+    description: wanted.description,
+    enabled: wanted.enabled ?? true,
+    createdAt: time,
+    changedIn: generation,
+  };
+  rules.put(kept);
+  return { kept, before: null, status: 'asserted', isChange: true };
+}
+
+function update(
+  rules: RuleStore,
+  { id, rule: wanted }: Extract<RuleOperation, { kind: 'updateRule' }>,
+  { generation }: RuleOrigin,
+): RuleChange {
+  const kept = present(rules.get(id), 'the rule was there when it was checked');
+  const next = changedRule(kept, wanted, generation);
+  if (next === null) return { kept, before: kept, status: 'unchanged', isChange: false };
+  rules.put(next);
+  return { kept: next, before: kept, status: 'updated', isChange: true };
+}
+
+/** The rule with what is given in place of what was, or null where that is no change. */
+export function changedRule(kept: KeptRule, wanted: RuleToKeep, generation: number): KeptRule | null {
+  const next: KeptRule = {
+    ...kept,
+    name: wanted.name ?? kept.name,
+    description: wanted.description ?? kept.description,
+    enabled: wanted.enabled ?? kept.enabled,
+    changedIn: generation,
+  };
+  if (wanted.rule !== null) {
+    const rule = { rule: wanted.rule, text: renderRule(wanted.rule), identity: ruleIdentity(wanted.rule) };
+    Object.assign(next, rule, { scope: wanted.scope, enabled: wanted.enabled ?? true });
+    Object.assign(next, { name: wanted.name, description: wanted.description });
+  }
+  const isSame =
+    next.text === kept.text &&
+    next.scope === kept.scope &&
+    next.name === kept.name &&
+    next.description === kept.description &&
+    next.enabled === kept.enabled;
+  return isSame ? null : next;
+}

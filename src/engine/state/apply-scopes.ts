@@ -1,0 +1,251 @@
+import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
+import type { KeptRule, RuleStore } from '../store/rule-store.ts';
+import { type Prepared, rowsInSlice } from './apply-slices.ts';
+import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
+import type { ForkScope, MergeScopes, Operation } from './operation.ts';
+import type { Draft } from './report.ts';
+import { factsOfScope } from './scope-join.ts';
+import { type DatabaseState, newTenant, type TenantState } from './state.ts';
+import type { LogRecord } from '../log/codec.ts';
+
+/**
+ * What operations on whole scopes do. They are logged by what was asked for, and find out from the state what that comes
+ * to; what can be refused was refused before.
+ *
+ * Facts are copied by their ids, rows found first and written then: no text is read. Ids are given in the order of
+ * relations by name and of rows in them. Rules, the record of the scope and what is forgotten of uses change in the step
+ * that shows the generation.
+ */
+
+/** Copies facts with validity and metadata, and those rules that target does not have. */
+export function* forkScope(
+  database: DatabaseState,
+  operation: ForkScope,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const { source, target } = operation;
+  const tenant =
+    database.tenants.get(operation.tenant) ??
+    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const { facts } = tenant;
+  const rows = yield* collected(facts, facts.scopeNumber(source), database.generation, record.time);
+  const number = facts.internScope(target);
+  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const generation = database.generation + 1;
+  const hasBase = operation.hasBase === true;
+  // The source may be no more than the name of a scope with rules.
+  const base = { scope: facts.internScope(source), generation, time: record.time };
+  const { mergeBases } = facts;
+  const bases = hasBase ? mergeBases.forked(number, base) : mergeBases.ended(number, generation);
+  const showBases = yield* facts.changeBases(bases, writer.storeAll(versionsOf(facts, rows)));
+  const copies = operation.withRules ? copiedRules(database, source, target, record.time) : [];
+  return () => {
+    for (const kept of copies) {
+      database.rules.put(kept);
+      draft.rules.push({ kept, before: null, status: 'asserted', isChange: true });
+    }
+    const known = facts.scopes.get(number);
+    const isNewFork = target !== null && (known?.isForked !== true || known.forkedFrom !== source);
+    if (target !== null && (isNewFork || hasBase))
+      facts.scopes.fork(number, source, record.time, hasBase ? generation : null);
+    showBases();
+    const isChange = rows.length > 0 || copies.length > 0 || isNewFork || hasBase;
+    writer.show(operation.tenant, isChange);
+    draft.scope = { name: target, isChange, facts: rows.length, rules: copies.length, merge: null };
+  };
+}
+
+/** Does what the plan of the merge says, which is made of the state as it is right before. */
+export function* mergeScopes(
+  database: DatabaseState,
+  operation: MergeScopes,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const { target } = operation;
+  const tenant = database.tenants.get(operation.tenant);
+  const nothing = { name: target, isChange: false, facts: 0, rules: 0, merge: emptyPlan() };
+  if (tenant === undefined) return () => void (draft.scope = nothing);
+  const { facts } = tenant;
+  const moment = { generation: database.generation, time: record.time };
+  const merge = yield* planMerge(facts, operation, baseOfMerge(facts, operation, moment), moment);
+  const { retracted, stored } = merge;
+  const isChange = retracted.length + stored.length > 0;
+  const number = isChange ? facts.internScope(target) : facts.scopeNumber(target);
+  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const bases = facts.mergeBases.merged(number, {
+    scope: facts.scopeNumber(operation.source),
+    generation: moment.generation + (isChange ? 1 : 0),
+    time: record.time,
+  });
+  const showBases = yield* facts.changeBases(bases, written());
+  function* written(): Generator<'more', void, undefined> {
+    // In this order the scope is never without facts in between.
+    yield* writer.storeAll(stored);
+    yield* writer.retractAll(retracted);
+  }
+  return () => {
+    showBases();
+    writer.show(operation.tenant, isChange);
+    draft.scope = { name: target, isChange, facts: retracted.length + stored.length, rules: 0, merge };
+  };
+}
+
+/** Retracts the tenant's facts of the scope, and takes its rules away where no other tenant has facts there. */
+export function* deleteScope(
+  database: DatabaseState,
+  operation: Extract<Operation, { kind: 'deleteScope' }>,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const { scope } = operation;
+  const tenant =
+    database.tenants.get(operation.tenant) ??
+    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const { facts } = tenant;
+  const number = facts.scopeNumber(scope);
+  const rows = yield* collected(facts, number, database.generation, record.time);
+  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const bases = facts.mergeBases.ended(number, database.generation + 1);
+  const showBases = yield* facts.changeBases(bases, writer.retractAll(rows));
+  const isShared = operation.withRules && (yield* isHeldByOthers(database, tenant, scope, record.time));
+  const rules = operation.withRules && !isShared ? rulesOfScope(database.rules, scope) : [];
+  return () => {
+    for (const kept of rules) {
+      database.rules.remove(kept);
+      draft.rules.push({ kept, before: kept, status: 'retracted', isChange: true });
+    }
+    const isChange = rows.length + rules.length > 0 || facts.scopes.get(number)?.isForked === true;
+    facts.scopes.delete(number);
+    showBases();
+    writer.show(operation.tenant, isChange);
+    draft.scope = { name: scope, isChange, facts: rows.length, rules: rules.length, merge: null };
+  };
+}
+
+/** The rules of exactly this scope, the first created first. */
+export function rulesOfScope(rules: RuleStore, scope: string | null): KeptRule[] {
+  return rules.all().filter((kept) => kept.scope === scope);
+}
+
+/** The rules that a fork copies: those of source that target does not have, as new rules of target. */
+export function copiedRules(
+  { rules, generation }: DatabaseState,
+  source: string | null,
+  target: string | null,
+  time: number,
+): KeptRule[] {
+  // A rule without scope holds in every scope already.
+  if (source === null) return [];
+  const changedIn = generation + 1;
+  return rulesOfScope(rules, source)
+    .filter(({ identity }) => rules.same(identity, target) === null)
+    .map((kept, index) => ({
+      ...kept,
+      id: index === 0 ? `r${changedIn}` : `r${changedIn}-${index}`,
+      scope: target,
+      createdAt: time,
+      changedIn,
+    }));
+}
+
+function* collected(
+  facts: FactStore,
+  scope: number,
+  generation: number,
+  time: number,
+): Generator<'more', FactRow[], undefined> {
+  const rows: FactRow[] = [];
+  for (const each of factsOfScope(facts, scope, generation, time)) {
+    if (each === 'more') yield each;
+    else if (rows.push(each) % rowsInSlice === 0) yield 'more';
+  }
+  return rows;
+}
+
+type StoredVersion = MergePlan['stored'][number];
+
+/** Facts as they are. */
+function* versionsOf(facts: FactStore, rows: readonly FactRow[]): Generator<StoredVersion> {
+  for (const fact of rows) yield { fact, version: facts.versionAt(fact) };
+}
+
+/** True where another tenant has facts in the scope at this time. */
+function* isHeldByOthers(
+  database: DatabaseState,
+  own: TenantState,
+  scope: string,
+  time: number,
+): Generator<'more', boolean, undefined> {
+  for (const tenant of database.tenants.values()) {
+    if (tenant === own) continue;
+    const { facts } = tenant;
+    yield* facts.settleScopes(time);
+    if ((facts.scopes.get(facts.scopeNumber(scope))?.held ?? 0) > 0) return true;
+  }
+  return false;
+}
+
+/** Writes facts of one scope into the generation to come, and reports them. */
+class ScopeWriter {
+  readonly #database: DatabaseState;
+  readonly #tenant: TenantState;
+  readonly #scope: number;
+  readonly #record: LogRecord;
+  readonly #draft: Draft;
+  readonly #generation: number;
+  readonly #retracted: FactRow[] = [];
+
+  constructor(database: DatabaseState, tenant: TenantState, scope: number, record: LogRecord, draft: Draft) {
+    this.#database = database;
+    this.#tenant = tenant;
+    this.#scope = scope;
+    this.#record = record;
+    this.#draft = draft;
+    this.#generation = database.generation + 1;
+  }
+
+  *storeAll(stored: Iterable<StoredVersion>): Generator<'more', void, undefined> {
+    let written = 0;
+    for (const { fact, version } of stored) {
+      if (++written % rowsInSlice === 0) yield 'more';
+      this.#store(fact, version);
+    }
+  }
+
+  *retractAll(rows: readonly FactRow[]): Generator<'more', void, undefined> {
+    for (const [at, fact] of rows.entries()) {
+      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+      this.#retract(fact);
+    }
+  }
+
+  /** Stores the fact of another scope in this version. */
+  #store({ relation, row }: FactRow, version: FactVersion): void {
+    const { arity, columns } = relation;
+    const identity = new Int32Array(arity + 1);
+    for (let position = 0; position < arity; position++)
+      identity[position] = (columns[position] as Int32Array)[row] as number;
+    identity[arity] = this.#scope;
+    const { facts } = this.#tenant;
+    const fact = facts.put(relation, identity, version, this.#generation, this.#record.time);
+    this.#draft[fact.status]++;
+    if (fact.status !== 'unchanged') this.#draft.changes.add('fact.asserted', fact);
+  }
+
+  #retract(fact: FactRow): void {
+    this.#tenant.facts.retract(fact, this.#generation);
+    this.#retracted.push(fact);
+    this.#draft.changes.add('fact.retracted', fact);
+  }
+
+  /** Makes the generation the one that is there. */
+  show(tenantName: string, isChange: boolean): void {
+    if (!isChange) return;
+    const { uses } = this.#tenant;
+    this.#database.tenants.set(tenantName, this.#tenant);
+    this.#database.advance(this.#record.time, this.#record.requestId);
+    for (const fact of this.#retracted) uses.drop(fact);
+  }
+}

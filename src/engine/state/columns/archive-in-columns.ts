@@ -1,0 +1,71 @@
+/**
+ * The archived versions of merge bases in columns, and back: of each relation those that were there at the pinned moment.
+ * Only ever added to, they are written while writes go on.
+ */
+import type { Slices } from '../../base/slices.ts';
+import type { Metadata } from '../../contract/facts.ts';
+import type { PinnedArchive } from '../../store/version-archive.ts';
+import { ArchivedVersions } from '../../store/version-archive.ts';
+import type { ColumnReader, ColumnWriter } from './columns.ts';
+import { marked } from './markers.ts';
+
+const versionsInSlice = 4096;
+
+/** Marks the constants that the versions name. */
+export async function markConstants(
+  { versions, count }: PinnedArchive,
+  isUsed: Uint8Array,
+  slices: Slices,
+): Promise<void> {
+  for (let at = 0; at < count; at++) {
+    if (at % versionsInSlice === versionsInSlice - 1) await slices.breathe();
+    for (const id of versions.argsAt(at)) isUsed[id] = 1;
+  }
+}
+
+/** `ids` gives the constants their numbers in the snapshot. */
+export async function* writeArchived(
+  { versions, count }: PinnedArchive,
+  ids: Int32Array,
+  columns: ColumnWriter,
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const { arity, births, deaths, froms, untils, metadata } = versions;
+  const width = arity + 1;
+  const { identities } = versions;
+  yield* columns.int32(count * width, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) {
+      const value = identities[from + at] as number;
+      piece[at] = (from + at) % width === arity ? value : (ids[value] as number);
+    }
+  });
+  for (const column of [births, deaths, froms, untils])
+    yield* columns.float64(count, (piece, from) => piece.set(column.subarray(from, from + piece.length)));
+  const isThere = new Uint8Array(count);
+  for (const at of metadata.keys()) if (at < count) isThere[at] = 1;
+  const places = await marked(isThere, slices);
+  yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
+  yield* columns.texts(metadataOf(versions, places));
+}
+
+export async function readArchived(arity: number, columns: ColumnReader): Promise<ArchivedVersions> {
+  const versions = new ArchivedVersions(arity);
+  versions.identities = await columns.int32();
+  versions.births = await columns.float64();
+  versions.deaths = await columns.float64();
+  versions.froms = await columns.float64();
+  versions.untils = await columns.float64();
+  versions.count = versions.births.length;
+  const places = await columns.int32();
+  await columns.texts((text, at) => {
+    versions.metadata.set(places[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+  });
+  return versions;
+}
+
+function* metadataOf({ metadata }: ArchivedVersions, places: Int32Array): Generator<Uint8Array> {
+  for (const at of places) yield encoder.encode(JSON.stringify(metadata.get(at)));
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

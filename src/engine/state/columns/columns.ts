@@ -1,0 +1,208 @@
+/**
+ * Values in columns, one after the other, as bytes and back: what the sections of a snapshot are made of.
+ *
+ * Every value begins with one byte that says its kind, so that reading what is not there fails at once. Numbers are
+ * little-endian on every machine. Both ways work in slices: a column is written and read piece by piece while
+ * everything else runs. What the values mean is for those to know who write and read them in the same order.
+ */
+import { assert } from '../../base/assert.ts';
+import type { Slices } from '../../base/slices.ts';
+
+const kinds = { json: 1, int32: 2, float64: 3, texts: 4 } as const;
+
+type Kind = keyof typeof kinds;
+
+/** Elements written between two looks at the clock. */
+const elementsInPiece = 16_384;
+/** A piece of texts is closed once it has so many, or so many bytes. */
+const textsInPiece = 2048;
+const bytesInPiece = 256 * 1024;
+/** Kind and length. */
+const headBytes = 9;
+
+type Column = Int32Array | Float64Array;
+
+export class ColumnWriter {
+  readonly #slices: Slices;
+
+  constructor(slices: Slices) {
+    this.#slices = slices;
+  }
+
+  /** A small value, as JSON. */
+  async *json(value: unknown): AsyncGenerator<Uint8Array> {
+    const bytes = encoder.encode(JSON.stringify(value));
+    yield head('json', bytes.length);
+    yield bytes;
+    await this.#slices.breathe();
+  }
+
+  /** So many elements, of which `fill` writes those from a place on into the piece that it is given. */
+  int32(count: number, fill: (piece: Int32Array, from: number) => void): AsyncGenerator<Uint8Array> {
+    return this.#column('int32', count, (length) => new Int32Array(length), fill);
+  }
+
+  float64(count: number, fill: (piece: Float64Array, from: number) => void): AsyncGenerator<Uint8Array> {
+    return this.#column('float64', count, (length) => new Float64Array(length), fill);
+  }
+
+  /** Texts, as UTF-8, as many as there come. */
+  async *texts(texts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    yield head('texts', 0);
+    let piece: Uint8Array[] = [];
+    let bytes = 0;
+    for (const text of texts) {
+      piece.push(text);
+      bytes += text.length;
+      if (bytes < bytesInPiece && piece.length < textsInPiece) continue;
+      yield textsPiece(piece, bytes);
+      piece = [];
+      bytes = 0;
+      await this.#slices.breathe();
+    }
+    if (piece.length > 0) yield textsPiece(piece, bytes);
+    yield textsPiece([], 0);
+  }
+
+  async *#column<Piece extends Column>(
+    kind: Kind,
+    count: number,
+    make: (length: number) => Piece,
+    fill: (piece: Piece, from: number) => void,
+  ): AsyncGenerator<Uint8Array> {
+    yield head(kind, count);
+    for (let from = 0; from < count; from += elementsInPiece) {
+      const piece = make(Math.min(elementsInPiece, count - from));
+      fill(piece, from);
+      const { buffer, byteOffset, byteLength } = inOrder(piece);
+      yield new Uint8Array(buffer, byteOffset, byteLength);
+      await this.#slices.breathe();
+    }
+  }
+}
+
+/** Reads, in the same order, what a `ColumnWriter` wrote. What is not there throws. */
+export class ColumnReader {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  readonly #slices: Slices;
+  #piece: Uint8Array = new Uint8Array(0);
+  #at = 0;
+
+  /** A piece need only be valid until the next one is taken. */
+  constructor(pieces: AsyncIterable<Uint8Array>, slices: Slices) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+    this.#slices = slices;
+  }
+
+  async json(): Promise<unknown> {
+    const length = await this.#head('json');
+    return JSON.parse(decoder.decode(await this.#bytes(length)));
+  }
+
+  async int32(): Promise<Int32Array> {
+    return this.#int32(await this.#head('int32'));
+  }
+
+  async float64(): Promise<Float64Array> {
+    const count = await this.#head('float64');
+    return inOrder(new Float64Array((await this.#bytes(count * Float64Array.BYTES_PER_ELEMENT)).buffer));
+  }
+
+  /** Calls `visit` with the UTF-8 of each text and its place, in order. It is valid until `visit` returns. */
+  async texts(visit: (text: Uint8Array, place: number) => void): Promise<void> {
+    await this.#head('texts');
+    let place = 0;
+    for (;;) {
+      const [count = 0, bytes = 0] = await this.#int32(2);
+      if (count === 0) return;
+      const ends = await this.#int32(count);
+      const arena = await this.#bytes(bytes);
+      let start = 0;
+      for (const end of ends) {
+        visit(arena.subarray(start, end), place++);
+        start = end;
+      }
+      await this.#slices.breathe();
+    }
+  }
+
+  /** True where nothing is left. */
+  async isAtEnd(): Promise<boolean> {
+    while (this.#at === this.#piece.length) if (!(await this.#next())) return true;
+    return false;
+  }
+
+  async #head(kind: Kind): Promise<number> {
+    const bytes = await this.#bytes(headBytes);
+    assert(bytes[0] === kinds[kind], `a value in columns is ${kind}`);
+    return Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(1, true));
+  }
+
+  /** So many bytes, copied. */
+  async #bytes(length: number): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(length);
+    let filled = 0;
+    while (filled < length) {
+      if (this.#at === this.#piece.length) {
+        const isMore = await this.#next();
+        assert(isMore, 'a value in columns is whole');
+        await this.#slices.breathe();
+        continue;
+      }
+      const part = this.#piece.subarray(this.#at, this.#at + length - filled);
+      bytes.set(part, filled);
+      filled += part.length;
+      this.#at += part.length;
+    }
+    return bytes;
+  }
+
+  async #int32(count: number): Promise<Int32Array> {
+    return inOrder(new Int32Array((await this.#bytes(count * Int32Array.BYTES_PER_ELEMENT)).buffer));
+  }
+
+  async #next(): Promise<boolean> {
+    const next = await this.#pieces.next();
+    if (next.done === true) return false;
+    this.#piece = next.value;
+    this.#at = 0;
+    return true;
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** What stands before a value: its kind, and its bytes or elements. */
+function head(kind: Kind, length: number): Uint8Array {
+  const bytes = new Uint8Array(headBytes);
+  bytes[0] = kinds[kind];
+  new DataView(bytes.buffer).setBigUint64(1, BigInt(length), true);
+  return bytes;
+}
+
+/** How many texts, how many bytes they have, where each ends, and the bytes. */
+function textsPiece(texts: readonly Uint8Array[], bytes: number): Uint8Array {
+  const numbers = new Int32Array(2 + texts.length);
+  numbers.set([texts.length, bytes]);
+  const piece = new Uint8Array(numbers.byteLength + bytes);
+  let end = 0;
+  for (const [place, text] of texts.entries()) {
+    piece.set(text, numbers.byteLength + end);
+    end += text.length;
+    numbers[place + 2] = end;
+  }
+  piece.set(new Uint8Array(inOrder(numbers).buffer));
+  return piece;
+}
+
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** The column with the bytes of each element turned round where this machine is no little-endian one. */
+function inOrder<Of extends Column>(column: Of): Of {
+  if (isLittleEndian) return column;
+  const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT: width } = column;
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  for (let at = 0; at < bytes.length; at += width) bytes.subarray(at, at + width).reverse();
+  return column;
+}

@@ -1,0 +1,438 @@
+/**
+ * The facts of one tenant, as they were at a pinned generation, in columns and back.
+ *
+ * What comes back answers as what was pinned: ids, validity, metadata, history, ended facts and what had been
+ * retracted. Superseded versions, writes of which no fact is left and constants that nothing uses stay behind, so
+ * numbers of constants and rows differ; nobody outside the store sees those. Indexes are made anew when wanted.
+ */
+import type { Slices } from '../../base/slices.ts';
+import type { Metadata } from '../../contract/facts.ts';
+import { Dictionary } from '../../store/dictionary.ts';
+import type { PinnedEnds } from '../../store/ended-facts.ts';
+import type { NumberedFacts } from '../../store/fact-numbers.ts';
+import { FactStore, type PinnedFacts } from '../../store/fact-store.ts';
+import type { SavedBases } from '../../store/merge-bases.ts';
+import type { SavedScopes } from '../../store/scope-records.ts';
+import { StoredRelation } from '../../store/stored-relation.ts';
+import type { ArchivedVersions } from '../../store/version-archive.ts';
+import { relationKey } from '../../language/terms.ts';
+import { markConstants, readArchived, writeArchived } from './archive-in-columns.ts';
+import type { ColumnReader, ColumnWriter } from './columns.ts';
+import { deathAt, keptRows } from './snapshot-rows.ts';
+import { type GenerationNeeded, marked } from './markers.ts';
+
+interface FactsHead {
+  readonly createdAt: number;
+  /** Numbers given. */
+  readonly facts: number;
+  readonly relations: number;
+  readonly sweepAt: number;
+  readonly scopes: SavedScopes;
+  readonly forgottenThrough: number;
+  /** How many facts were restored; absent: none, and nothing of them follows. */
+  readonly restored?: number;
+  /** What forks and merges remember; absent: nothing, and no archived versions follow. */
+  readonly mergeBases?: SavedBases;
+  /** The relations of archived versions, by their keys. */
+  readonly archived?: readonly { readonly relation: string; readonly arity: number }[];
+}
+
+interface RelationHead {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly negated: boolean;
+  readonly forgottenThrough: number;
+  readonly hasDead: boolean;
+  readonly hasFrom: boolean;
+  readonly hasUntil: boolean;
+  readonly hasMetadata: boolean;
+}
+
+/** Rows of a relation that are kept, in their order. */
+interface Kept {
+  readonly relation: StoredRelation;
+  readonly count: number;
+  readonly rowOf: (place: number) => number;
+}
+
+/** What of a tenant's facts is kept. */
+interface Selection {
+  readonly relations: readonly Kept[];
+  /** By the number of a fact: 1 where a version is kept. */
+  readonly facts: Uint8Array;
+  /** The new id of each constant; meaningless where it is not used. */
+  readonly ids: Int32Array;
+  /** Constants that are used, ascending. */
+  readonly used: Int32Array;
+  /** Places of the writes that asserted kept facts, ascending. */
+  readonly writes: Int32Array;
+}
+
+const rowsInSlice = 4096;
+
+/** Writes the facts in columns, in slices, while writes go on. */
+export async function* writeFacts(
+  pinned: PinnedFacts,
+  generation: number,
+  columns: ColumnWriter,
+  slices: Slices,
+  need: GenerationNeeded,
+): AsyncGenerator<Uint8Array> {
+  const selection = await selected(pinned, generation, slices, need);
+  const { createdAt, dictionary, count, numbers, ended } = pinned;
+  const restored = await restoredFacts(pinned, selection, slices);
+  const head: FactsHead = {
+    createdAt,
+    facts: count,
+    relations: selection.relations.length,
+    sweepAt: ended.sweepAt,
+    scopes: pinned.scopeRecords,
+    forgottenThrough: pinned.forgottenThrough,
+    ...(restored.length === 0 ? {} : { restored: restored.length }),
+    mergeBases: pinned.mergeBases,
+    archived: pinned.archive.map(({ relation, versions: { arity } }) => ({ relation, arity })),
+  };
+  yield* columns.json(head);
+  yield* columns.texts(mapped(selection.used, (id) => dictionary.utf8(id)));
+  yield* columns.texts(mapped(pinned.scopes, (scope) => encoder.encode(scope)));
+  const { writes } = selection;
+  yield* columns.float64(writes.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++)
+      piece[at] = numbers.write(writes[from + at] as number).generation;
+  });
+  yield* columns.int32(writes.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = numbers.write(writes[from + at] as number).first;
+  });
+  for (const kept of selection.relations)
+    yield* writeRelation(kept, generation, selection.ids, columns, slices);
+  yield* writeChanges(pinned, selection, columns, slices, need);
+  yield* writeEnds(pinned, selection.ids, columns);
+  if (restored.length > 0) yield* writeRestored(restored, columns);
+  for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
+}
+
+/** Reads what `writeFacts` wrote. `time` is the logical time of the snapshot. */
+export async function readFacts(columns: ColumnReader, time: number, slices: Slices): Promise<FactStore> {
+  const head = (await columns.json()) as FactsHead;
+  const dictionary = new Dictionary();
+  await columns.texts((text) => dictionary.addUtf8(text));
+  const scopes: string[] = [];
+  await columns.texts((text) => scopes.push(decoder.decode(text)));
+  const generations = await columns.float64();
+  const firsts = await columns.int32();
+  const relations: StoredRelation[] = [];
+  const room = Math.max(64, head.facts);
+  const relationOf = new Int32Array(room);
+  const rowOf = new Int32Array(room).fill(-1);
+  for (let number = 0; number < head.relations; number++) {
+    const relation = await readRelation(columns, slices);
+    relations.push(relation);
+    for (let row = 0; row < relation.count; row++) {
+      if (row % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+      relationOf[relation.number[row] as number] = number;
+      rowOf[relation.number[row] as number] = row;
+    }
+  }
+  const changes = await readChanges(columns, slices);
+  const ended: PinnedEnds = { entries: await readEnds(columns, relations), sweepAt: head.sweepAt };
+  const numbers: NumberedFacts = {
+    count: head.facts,
+    relations: relationOf,
+    rows: rowOf,
+    generations,
+    firsts,
+    changes,
+    createdAt: head.restored === undefined ? new Map() : await readRestored(columns),
+  };
+  const archive: { relation: string; versions: ArchivedVersions }[] = [];
+  for (const { relation, arity } of head.archived ?? [])
+    archive.push({ relation, versions: await readArchived(arity, columns) });
+  const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
+  const mergeBases = head.mergeBases ?? { forks: [], merged: [], lives: [] };
+  const ofScopes = { scopes, scopeRecords, mergeBases, archive };
+  const kept = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
+  return FactStore.restored(kept, time, slices);
+}
+
+async function selected(
+  pinned: PinnedFacts,
+  generation: number,
+  slices: Slices,
+  need: GenerationNeeded,
+): Promise<Selection> {
+  const facts = new Uint8Array(pinned.count);
+  const isUsed = new Uint8Array(pinned.constants);
+  const relations: Kept[] = [];
+  for (const { relation, rows } of pinned.relations) {
+    const list = await keptRows(relation, rows, generation, slices);
+    const rowOf = list === null ? (place: number) => place : (place: number) => list[place] as number;
+    const kept: Kept = { relation, count: list?.length ?? rows, rowOf };
+    relations.push(kept);
+    for (let place = 0; place < kept.count; place++) {
+      if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+      const row = rowOf(place);
+      facts[relation.number[row] as number] = 1;
+      need(relation.birth[row] as number);
+      for (let position = 0; position < relation.arity; position++)
+        isUsed[(relation.columns[position] as Int32Array)[row] as number] = 1;
+    }
+  }
+  for (const { fact } of pinned.ended.entries) for (const id of fact.identity.subarray(0, -1)) isUsed[id] = 1;
+  for (const archived of pinned.archive) await markConstants(archived, isUsed, slices);
+  const used = await marked(isUsed, slices);
+  const ids = new Int32Array(pinned.constants);
+  for (let place = 0; place < used.length; place++) ids[used[place] as number] = place;
+  const writes = await writesOf(pinned, facts, slices, need);
+  return { relations, facts, ids, used, writes };
+}
+
+/** The places of the writes that asserted these facts. */
+async function writesOf(
+  { numbers, count, writes }: PinnedFacts,
+  facts: Uint8Array,
+  slices: Slices,
+  need: GenerationNeeded,
+): Promise<Int32Array> {
+  const isNeeded = new Uint8Array(writes);
+  let next = -1;
+  for (let place = 0; place < writes; place++) {
+    if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    const { generation, first } = numbers.write(place);
+    const end = place + 1 < writes ? numbers.write(place + 1).first : count;
+    if (next < first) next = facts.indexOf(1, first);
+    if (next < 0) break;
+    if (next >= end) continue;
+    isNeeded[place] = 1;
+    need(generation);
+  }
+  return marked(isNeeded, slices);
+}
+
+async function* writeRelation(
+  { relation, count, rowOf }: Kept,
+  generation: number,
+  ids: Int32Array,
+  columns: ColumnWriter,
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const { predicate, arity, negated, forgottenThrough, validFrom, validUntil, death, metadata } = relation;
+  const head: RelationHead = {
+    predicate,
+    arity,
+    negated,
+    forgottenThrough,
+    hasDead: death !== null,
+    hasFrom: validFrom !== null,
+    hasUntil: validUntil !== null,
+    hasMetadata: metadata.size > 0,
+  };
+  yield* columns.json(head);
+  for (let position = 0; position <= arity; position++)
+    yield* columns.int32(count, (piece, from) => {
+      const column = relation.columns[position] as Int32Array;
+      for (let at = 0; at < piece.length; at++) {
+        const value = column[rowOf(from + at)] as number;
+        piece[at] = position === arity ? value : (ids[value] as number);
+      }
+    });
+  const floats = (valueOf: (row: number) => number): AsyncGenerator<Uint8Array> =>
+    columns.float64(count, (piece, from) => {
+      for (let at = 0; at < piece.length; at++) piece[at] = valueOf(rowOf(from + at));
+    });
+  yield* floats((row) => relation.birth[row] as number);
+  yield* columns.int32(count, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = relation.number[rowOf(from + at)] as number;
+  });
+  if (head.hasDead) yield* floats((row) => deathAt(relation, row, generation));
+  if (head.hasFrom) yield* floats((row) => relation.validFrom?.[row] as number);
+  if (head.hasUntil) yield* floats((row) => relation.validUntil?.[row] as number);
+  if (head.hasMetadata) yield* writeMetadata({ relation, count, rowOf }, columns, slices);
+}
+
+/** Places of rows that have metadata, and that metadata as JSON. */
+async function* writeMetadata(
+  { relation, count, rowOf }: Kept,
+  columns: ColumnWriter,
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const isThere = new Uint8Array(count);
+  for (let place = 0; place < count; place++) {
+    if (place % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    if (relation.metadata.has(rowOf(place))) isThere[place] = 1;
+  }
+  const places = await marked(isThere, slices);
+  yield* columns.int32(places.length, (piece, from) => piece.set(places.subarray(from, from + piece.length)));
+  yield* columns.texts(
+    mapped(places, (place) => encoder.encode(JSON.stringify(relation.metadata.get(rowOf(place))))),
+  );
+}
+
+async function readRelation(columns: ColumnReader, slices: Slices): Promise<StoredRelation> {
+  const head = (await columns.json()) as RelationHead;
+  const { predicate, arity, negated, forgottenThrough } = head;
+  const identity: Int32Array[] = [];
+  for (let position = 0; position <= arity; position++) identity.push(await columns.int32());
+  const birth = await columns.float64();
+  const number = await columns.int32();
+  const death = head.hasDead ? await columns.float64() : null;
+  const validFrom = head.hasFrom ? await columns.float64() : null;
+  const validUntil = head.hasUntil ? await columns.float64() : null;
+  const relation = await StoredRelation.restored(
+    {
+      predicate,
+      arity,
+      negated,
+      forgottenThrough,
+      count: number.length,
+      columns: identity,
+      birth,
+      number,
+      death,
+      validFrom,
+      validUntil,
+    },
+    slices,
+  );
+  if (!head.hasMetadata) return relation;
+  const places = await columns.int32();
+  await columns.texts((text, at) => {
+    relation.metadata.set(places[at] as number, JSON.parse(decoder.decode(text)) as Metadata);
+  });
+  return relation;
+}
+
+/** Numbers of kept facts that changed after their assertion, how often each, and the generations of all. */
+async function* writeChanges(
+  { numbers }: PinnedFacts,
+  { facts }: Selection,
+  columns: ColumnWriter,
+  slices: Slices,
+  need: GenerationNeeded,
+): AsyncGenerator<Uint8Array> {
+  const changed: number[] = [];
+  const counts: number[] = [];
+  const generations: number[] = [];
+  let looked = 0;
+  for (const [number, changes] of numbers.pinnedChanges()) {
+    if (++looked % rowsInSlice === 0) await slices.breathe();
+    if (facts[number] !== 1) continue;
+    changed.push(number);
+    counts.push(changes.length);
+    for (const change of changes) {
+      need(change);
+      generations.push(change);
+    }
+  }
+  yield* columns.int32(changed.length, (piece, from) => piece.set(changed.slice(from, from + piece.length)));
+  yield* columns.int32(counts.length, (piece, from) => piece.set(counts.slice(from, from + piece.length)));
+  yield* columns.float64(generations.length, (piece, from) =>
+    piece.set(generations.slice(from, from + piece.length)),
+  );
+}
+
+async function readChanges(columns: ColumnReader, slices: Slices): Promise<Map<number, number[]>> {
+  const changed = await columns.int32();
+  const counts = await columns.int32();
+  const generations = await columns.float64();
+  const changes = new Map<number, number[]>();
+  let from = 0;
+  for (const [at, number] of changed.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) await slices.breathe();
+    const end = from + (counts[at] as number);
+    changes.set(number, Array.from(generations.subarray(from, end)));
+    from = end;
+  }
+  return changes;
+}
+
+/** The ended facts that are remembered: places of their relations, ends, when they were replaced, identities. */
+async function* writeEnds(
+  { relations, ended: { entries } }: PinnedFacts,
+  ids: Int32Array,
+  columns: ColumnWriter,
+): AsyncGenerator<Uint8Array> {
+  const places = new Map(relations.map(({ relation }, place) => [keyOf(relation), place]));
+  const identities: number[] = [];
+  for (const { fact } of entries) {
+    const scope = fact.identity.length - 1;
+    for (const [position, value] of fact.identity.entries())
+      identities.push(position === scope ? value : (ids[value] as number));
+  }
+  yield* columns.int32(entries.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++)
+      piece[at] = places.get(entries[from + at]?.relation as string) as number;
+  });
+  yield* columns.float64(entries.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = entries[from + at]?.fact.until as number;
+  });
+  yield* columns.float64(entries.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = entries[from + at]?.fact.replacedIn as number;
+  });
+  yield* columns.int32(identities.length, (piece, from) =>
+    piece.set(identities.slice(from, from + piece.length)),
+  );
+}
+
+async function readEnds(
+  columns: ColumnReader,
+  relations: readonly StoredRelation[],
+): Promise<PinnedEnds['entries']> {
+  const places = await columns.int32();
+  const untils = await columns.float64();
+  const replaced = await columns.float64();
+  const identities = await columns.int32();
+  const entries: PinnedEnds['entries'] = [];
+  let from = 0;
+  for (const [at, place] of places.entries()) {
+    const relation = relations[place] as StoredRelation;
+    const identity = identities.slice(from, from + relation.arity + 1);
+    from += identity.length;
+    const fact = { identity, until: untils[at] as number, replacedIn: replaced[at] as number };
+    entries.push({ relation: keyOf(relation), fact });
+  }
+  return entries;
+}
+
+/** Facts that are kept and were restored, with when they were there first. */
+async function restoredFacts(
+  { numbers, count }: PinnedFacts,
+  { facts }: Selection,
+  slices: Slices,
+): Promise<(readonly [number, number])[]> {
+  const restored: (readonly [number, number])[] = [];
+  let looked = 0;
+  for (const entry of numbers.restored()) {
+    if (++looked % rowsInSlice === 0) await slices.breathe();
+    if (entry[0] < count && facts[entry[0]] === 1) restored.push(entry);
+  }
+  return restored;
+}
+
+async function* writeRestored(
+  restored: readonly (readonly [number, number])[],
+  columns: ColumnWriter,
+): AsyncGenerator<Uint8Array> {
+  yield* columns.int32(restored.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = restored[from + at]?.[0] as number;
+  });
+  yield* columns.float64(restored.length, (piece, from) => {
+    for (let at = 0; at < piece.length; at++) piece[at] = restored[from + at]?.[1] as number;
+  });
+}
+
+async function readRestored(columns: ColumnReader): Promise<Map<number, number>> {
+  const numbers = await columns.int32();
+  const times = await columns.float64();
+  return new Map(Array.from(numbers, (number, at) => [number, times[at] as number] as const));
+}
+
+function keyOf({ predicate, arity, negated }: StoredRelation): string {
+  return relationKey(predicate, arity, negated);
+}
+
+function* mapped<From, To>(values: Iterable<From>, change: (value: From) => To): Generator<To> {
+  for (const value of values) yield change(value);
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,0 +1,57 @@
+import type { Slices } from '../../base/slices.ts';
+import { Generations } from '../../store/generations.ts';
+import { TextColumn } from '../../store/text-column.ts';
+import type { ColumnReader, ColumnWriter } from './columns.ts';
+import { type GenerationNeeded, marked } from './markers.ts';
+
+/**
+ * The generations of one database in columns and back, as they were at a pinned moment: the number of the newest, and
+ * times and requests of those that are needed.
+ */
+export class NeededGenerations {
+  readonly #generations: Generations;
+  readonly #last: number;
+  readonly #isNeeded: Uint8Array;
+
+  /** To be made in the turn of the pin. */
+  constructor(generations: Generations) {
+    this.#generations = generations;
+    this.#last = generations.last;
+    this.#isNeeded = new Uint8Array(generations.count);
+    // What is only supposed has the newest one, whatever made that.
+    this.need(generations.last);
+  }
+
+  readonly need: GenerationNeeded = (generation) => {
+    const place = this.#generations.find(generation);
+    if (place >= 0) this.#isNeeded[place] = 1;
+  };
+
+  async *write(columns: ColumnWriter, slices: Slices): AsyncGenerator<Uint8Array> {
+    const generations = this.#generations;
+    const places = await marked(this.#isNeeded, slices);
+    yield* columns.json(this.#last);
+    yield* columns.float64(places.length, (piece, from) => {
+      for (let at = 0; at < piece.length; at++)
+        piece[at] = generations.at(places[from + at] as number).generation;
+    });
+    yield* columns.float64(places.length, (piece, from) => {
+      for (let at = 0; at < piece.length; at++) piece[at] = generations.at(places[from + at] as number).time;
+    });
+    yield* columns.texts(requestsOf(generations, places));
+  }
+}
+
+/** Reads what `NeededGenerations` wrote. */
+export async function readGenerations(columns: ColumnReader): Promise<Generations> {
+  const last = (await columns.json()) as number;
+  const numbers = await columns.float64();
+  const times = await columns.float64();
+  const requests = new TextColumn();
+  await columns.texts((text) => requests.addUtf8(text));
+  return new Generations(last, { numbers, times, requests });
+}
+
+function* requestsOf(generations: Generations, places: Int32Array): Generator<Uint8Array> {
+  for (const place of places) yield generations.at(place).request;
+}

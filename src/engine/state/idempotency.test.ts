@@ -1,0 +1,125 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Caller } from '../base/caller.ts';
+import { KeptOutcomes, keyRememberedFor, markOf } from './idempotency.ts';
+import {
+  day,
+  factInput,
+  openSession,
+  refusal,
+  type Session,
+  testCaller,
+} from '../testing/engine-fixtures.ts';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'corollary-idempotency-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The session with this key for its writes. */
+function withKey(session: Session, key: string, fingerprint = key, changes: Partial<Caller> = {}): Session {
+  return session.as({ idempotency: { key, fingerprint }, ...changes });
+}
+
+test('what was answered is remembered by the log alone, as after a crash, and nothing else is', async () => {
+  const storageDir = await temporaryFolder();
+  const copy = await temporaryFolder();
+  const first = await openSession({ storageDir });
+  const answer = await withKey(first, 'k').tell('p(a)');
+  await first.forget('p(a)');
+  const refused = withKey(first, 'refused');
+  expect((await refusal(refused.changeRule('r9', { enabled: true }))).code).toBe('RuleNotFound');
+  // The files as they are, while the process that wrote them still runs.
+  await cp(storageDir, copy, { recursive: true, filter: (source) => !source.includes('lock') });
+  const again = await openSession({ storageDir: copy });
+  const caller = withKey(again, 'k').caller;
+  expect(again.engine.remembers(caller)).toBe(true);
+  expect(again.engine.remembers(withKey(again, 'refused').caller)).toBe(false);
+  expect(again.engine.remembers(again.caller)).toBe(false);
+  expect(await withKey(again, 'k').tell('p(a)')).toEqual(answer);
+  expect(await again.query('p(?x)')).toEqual([]);
+  expect((await refusal(withKey(again, 'k', 'another').tell('p(b)'))).code).toBe('IdempotencyMismatch');
+});
+
+test('a key is remembered for 24 hours of the service, however much is written meanwhile', async () => {
+  const session = await openSession();
+  const { clock, tell, forget } = session;
+  await withKey(session, 'k').tell('p(a)');
+  await forget('p(a)');
+  clock.advance(day - 1);
+  for (let at = 0; at < 50; at++) await withKey(session, `other ${at}`).tell(`q(${at})`);
+  expect(await withKey(session, 'k').tell('p(a)')).toMatchObject({ status: 'asserted', generation: 1 });
+  clock.advance(1);
+  expect(await withKey(session, 'k').tell('p(a)')).toMatchObject({ status: 'asserted', generation: 53 });
+  await tell('p(b)');
+  expect(await withKey(session, 'k').tell('p(a)')).toMatchObject({ generation: 53 });
+});
+
+test('a key is that of one credential, in whatever tenant, and of nobody else', async () => {
+  const session = await openSession();
+  const one = withKey(session, 'k', 'f', { credential: 'one' });
+  await one.tell('p(a)');
+  const other = withKey(session, 'k', 'g', { credential: 'two' });
+  expect(await other.tell('p(a)')).toMatchObject({ status: 'unchanged' });
+  expect(await withKey(session, 'k', 'h').tell('p(a)')).toMatchObject({ status: 'unchanged' });
+  const elsewhere = withKey(session, 'k', 'i', { credential: 'one', tenant: 'elsewhere' });
+  expect((await refusal(elsewhere.tell('p(a)'))).code).toBe('IdempotencyMismatch');
+});
+
+test('an anonymous caller is told apart by database and tenant, however these are spelt', () => {
+  const mark = (database: string, tenant: string): string | undefined =>
+    markOf(testCaller({ database, tenant, idempotency: { key: 'k', fingerprint: 'f' } }))?.space;
+  const spaces = [mark('a', 'b'), mark('ab', ''), mark('a","b', 'c'), mark('a', 'b","c'), mark('b', 'a')];
+  expect(new Set(spaces).size).toBe(spaces.length);
+  expect(markOf(testCaller())).toBeNull();
+});
+
+test('a write of many facts is told by its counts', async () => {
+  const session = await openSession();
+  const { engine } = session;
+  const caller = withKey(session, 'k').caller;
+  const inputs = ['p(a)', 'p(b)', 'p(a)'].map((text) => factInput(text));
+  const first = await engine.tellAll(caller, inputs);
+  expect(first).toEqual({ status: 'asserted', asserted: 2, updated: 0, unchanged: 1, generation: 1 });
+  expect(await engine.tellAll(caller, inputs)).toEqual(first);
+});
+
+describe('outcomes that are kept', () => {
+  const mark = (key: string) => ({ key, fingerprint: 'f', space: '' });
+  const keep = (kept: KeptOutcomes, key: string, time: number): void =>
+    kept.keep({
+      actor: null,
+      mark: mark(key),
+      time,
+      outcome: JSON.stringify({ kind: 'created', createdAt: time }),
+    });
+
+  test('are let go of some at a time when they are a day old', () => {
+    const kept = new KeptOutcomes();
+    for (let at = 0; at < 100; at++) keep(kept, `old ${at}`, at);
+    expect(kept.size).toBe(100);
+    keep(kept, 'new', keyRememberedFor + 100);
+    expect(kept.size).toBeLessThan(100);
+    for (let at = 0; at < 10; at++) keep(kept, `new ${at}`, keyRememberedFor + 100);
+    expect(kept.size).toBe(11);
+    expect(kept.find(null, mark('old 99'), keyRememberedFor + 100)).toBeNull();
+  });
+
+  test('are the same state again when they are put in again in their order', () => {
+    const kept = new KeptOutcomes();
+    for (const [key, time] of [
+      ['a', 1],
+      ['b', 2],
+      ['a', 3],
+    ] as const)
+      keep(kept, key, time);
+    const again = new KeptOutcomes();
+    for (const each of kept.all()) again.keep(each);
+    expect([...again.all()]).toEqual([...kept.all()]);
+    expect([...kept.all()].map(({ mark: { key } }) => key)).toEqual(['b', 'a']);
+    expect(kept.find(null, mark('a'), 4)).toEqual({ kind: 'created', createdAt: 3 });
+  });
+});

@@ -1,0 +1,370 @@
+import { compareText } from '../base/text-order.ts';
+import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { Tuples } from '../store/tuples.ts';
+import type { ArchivedVersions } from '../store/version-archive.ts';
+import { relationKey } from '../language/terms.ts';
+import { differingFields, type MergeConflict, type ScopeFact } from '../contract/scopes.ts';
+
+/**
+ * Scopes side by side, atom by atom, and what differs between two of them: what diff and merge are made of.
+ *
+ * One pass over the columns hashes the facts of all sides by their arguments, in id space; no text is read. What comes
+ * out is a function of the stored facts alone and its order that of the columns, so a merge that is applied again from
+ * the log is the same merge. Facts are held or not at one generation and time: those whose validity has ended are left
+ * out, those whose validity has not begun are not.
+ *
+ * A merge base is a side too, as of a generation of its own. What has died of it since lies in the archive, and is looked up
+ * last: so the order of the join is that of rows alive, on every replica, whatever was compacted.
+ */
+
+/** The facts of one predicate and arity in all sides, by atom. */
+export class JoinedAtoms {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly atoms: Tuples;
+  /** What is stored as true, and what as false. */
+  readonly relations: [StoredRelation | null, StoredRelation | null] = [null, null];
+  readonly #sides: number;
+  readonly #archived: [ArchivedVersions | null, ArchivedVersions | null] = [null, null];
+  /**
+   * For each atom, side and truth value the row of the fact, counted from 1; 0: there is none. Below 0 the place of an
+   * archived version, counted from -1.
+   */
+  #rows: Int32Array;
+
+  constructor(predicate: string, arity: number, sides: number) {
+    this.predicate = predicate;
+    this.arity = arity;
+    this.atoms = new Tuples(arity);
+    this.#sides = sides;
+    this.#rows = new Int32Array(16 * sides * 2);
+  }
+
+  get count(): number {
+    return this.atoms.count;
+  }
+
+  add(relation: StoredRelation, row: number, side: number, args: Int32Array): void {
+    for (let position = 0; position < this.arity; position++)
+      args[position] = (relation.columns[position] as Int32Array)[row] as number;
+    const inserted = this.atoms.insert(args);
+    const atom = inserted < 0 ? this.atoms.find(args) : inserted;
+    this.#put(this.#place(atom, side, relation.negated), row + 1);
+  }
+
+  /** Takes in an archived version where one of the other sides has its atom. */
+  addArchived(versions: ArchivedVersions, at: number, side: number, negated: boolean): void {
+    const atom = this.atoms.find(versions.argsAt(at));
+    if (atom < 0) return;
+    this.#archived[negated ? 1 : 0] = versions;
+    this.#put(this.#place(atom, side, negated), -1 - at);
+  }
+
+  fact(atom: number, side: number, negated: boolean): FactRow | null {
+    const relation = this.relations[negated ? 1 : 0];
+    const row = (this.#rows[this.#place(atom, side, negated)] ?? 0) - 1;
+    return relation === null || row < 0 ? null : { relation, row };
+  }
+
+  /** The version on this side, which may be an archived one; null: there is none. */
+  version(facts: FactStore, atom: number, side: number, negated: boolean): FactVersion | null {
+    const at = this.#rows[this.#place(atom, side, negated)] ?? 0;
+    const archived = this.#archived[negated ? 1 : 0];
+    if (at < 0) return archived?.versionAt(-1 - at) ?? null;
+    const fact = this.fact(atom, side, negated);
+    return fact === null ? null : facts.versionAt(fact);
+  }
+
+  #put(at: number, row: number): void {
+    if (at >= this.#rows.length) {
+      const rows = new Int32Array(Math.max(this.#rows.length * 2, at + 1));
+      rows.set(this.#rows);
+      this.#rows = rows;
+    }
+    this.#rows[at] = row;
+  }
+
+  #place(atom: number, side: number, negated: boolean): number {
+    return (atom * this.#sides + side) * 2 + (negated ? 1 : 0);
+  }
+}
+
+/** Rows that are looked at between two slices, those that are taken in, and relations that are begun. */
+const rowsLookedAt = 8192;
+const rowsTaken = 512;
+const relationsBegun = 1024;
+
+/** Where the rows of some scopes are found in a relation, part by part. */
+interface Part {
+  readonly relation: StoredRelation;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The relation's rows up to this generation in parts, each for one slice. */
+function* partsOf(relation: StoredRelation, generation: number): Generator<Part> {
+  const count = relation.rowsAt(generation);
+  for (let start = 0; start < count; start += rowsLookedAt)
+    yield { relation, start, end: Math.min(count, start + rowsLookedAt) };
+}
+
+/** Relations that hold something of these scopes, in an order that is the same on every replica. */
+function* relationsOf(
+  facts: FactStore,
+  scopes: readonly number[],
+  generation: number,
+): Generator<'more', StoredRelation[], undefined> {
+  const found: StoredRelation[] = [];
+  let begun = 0;
+  for (const relation of facts.relations.values()) {
+    if (++begun % relationsBegun === 0) yield 'more';
+    for (const part of partsOf(relation, generation)) {
+      if (part.start > 0) yield 'more';
+      if (!hasRowOf(part, scopes)) continue;
+      found.push(relation);
+      break;
+    }
+  }
+  return found.sort(
+    (left, right) =>
+      compareText(left.predicate, right.predicate) ||
+      left.arity - right.arity ||
+      Number(left.negated) - Number(right.negated),
+  );
+}
+
+function hasRowOf({ relation, start, end }: Part, scopes: readonly number[]): boolean {
+  const column = relation.columns[relation.arity] as Int32Array;
+  for (let row = start; row < end; row++) if (scopes.includes(column[row] as number)) return true;
+  return false;
+}
+
+/** The facts held in this scope at this generation and time, in the order of relations and their rows. */
+export function* factsOfScope(
+  facts: FactStore,
+  scope: number,
+  generation: number,
+  time: number,
+): Generator<'more' | FactRow, void, undefined> {
+  for (const relation of yield* relationsOf(facts, [scope], generation))
+    for (const { start, end } of partsOf(relation, generation)) {
+      if (start > 0) yield 'more';
+      // Read anew in every part: columns are replaced where they grow.
+      const column = relation.columns[relation.arity] as Int32Array;
+      for (let row = start; row < end; row++)
+        if (column[row] === scope && relation.isHeld(row, generation, time)) yield { relation, row };
+    }
+}
+
+/** When facts are held or not. */
+export interface Moment {
+  readonly generation: number;
+  readonly time: number;
+}
+
+/** What both sides of a merge come from: the facts of a scope as of a generation, by rows and what has died of them. */
+export interface BaseOfMerge {
+  readonly scope: number;
+  readonly generation: number;
+  readonly archive: FactStore['archive'];
+}
+
+/**
+ * Joins the facts of these scopes, given by their numbers: a side each; one of -1 has none. The base, where there is
+ * one, is the last side.
+ */
+export function* joinScopes(
+  facts: FactStore,
+  sides: readonly number[],
+  { generation, time }: Moment,
+  base: BaseOfMerge | null = null,
+): Generator<'more', JoinedAtoms[], undefined> {
+  const joined: JoinedAtoms[] = [];
+  let left = rowsTaken;
+  const scopes = base === null ? sides : [...sides, base.scope];
+  for (const relation of yield* relationsOf(facts, scopes, generation)) {
+    const { predicate, arity, negated } = relation;
+    let atoms = joined.at(-1);
+    if (atoms === undefined || atoms.predicate !== predicate || atoms.arity !== arity) {
+      atoms = new JoinedAtoms(predicate, arity, scopes.length);
+      joined.push(atoms);
+    }
+    atoms.relations[negated ? 1 : 0] = relation;
+    const args = new Int32Array(arity);
+    for (const { start, end } of partsOf(relation, generation)) {
+      if (start > 0) yield 'more';
+      for (let row = start; row < end; row++) {
+        const scope = (relation.columns[arity] as Int32Array)[row] as number;
+        if (!scopes.includes(scope) || !relation.isHeld(row, generation, time)) continue;
+        if (--left === 0) {
+          left = rowsTaken;
+          yield 'more';
+        }
+        for (const [side, wanted] of sides.entries())
+          if (wanted === scope) atoms.add(relation, row, side, args);
+        if (base?.scope === scope && (relation.birth[row] as number) <= base.generation)
+          atoms.add(relation, row, sides.length, args);
+      }
+    }
+  }
+  if (base !== null) for (const atoms of joined) yield* joinArchived(atoms, base, sides.length, time);
+  return joined;
+}
+
+/** Adds what has died of the base since its generation. */
+function* joinArchived(
+  atoms: JoinedAtoms,
+  { scope, generation, archive }: BaseOfMerge,
+  side: number,
+  time: number,
+): Generator<'more', void, undefined> {
+  for (const negated of [false, true]) {
+    const versions = archive.get(relationKey(atoms.predicate, atoms.arity, negated));
+    const count = versions?.count ?? 0;
+    for (let at = 0; at < count; at++) {
+      if (at % rowsLookedAt === rowsLookedAt - 1) yield 'more';
+      if (versions === undefined || versions.scopeAt(at) !== scope) continue;
+      if (!versions.wasAlive(at, generation) || (versions.untils[at] as number) <= time) continue;
+      atoms.addArchived(versions, at, side, negated);
+    }
+  }
+}
+
+/** The sides of a join by what they are to a comparison. */
+export const sourceSide = 0;
+export const targetSide = 1;
+export const baseSide = 2;
+
+/** What is in the source and not, or otherwise, in the target; or the other way round. One of the two is there. */
+export interface Difference {
+  readonly atoms: JoinedAtoms;
+  readonly atom: number;
+  readonly source: FactRow | null;
+  readonly target: FactRow | null;
+}
+
+export type DifferingField = (typeof differingFields)[number];
+
+/** Hands over what differs, in the order of the join, and counts the facts that are alike on both sides. */
+export function* compareSides(
+  facts: FactStore,
+  joined: readonly JoinedAtoms[],
+  differs: (difference: Difference) => void,
+): Generator<'more', number, undefined> {
+  let unchanged = 0;
+  let left = rowsTaken;
+  for (const atoms of joined)
+    for (let atom = 0; atom < atoms.count; atom++) {
+      if (--left === 0) {
+        left = rowsTaken;
+        yield 'more';
+      }
+      const source = [atoms.fact(atom, sourceSide, false), atoms.fact(atom, sourceSide, true)];
+      const target = [atoms.fact(atom, targetSide, false), atoms.fact(atom, targetSide, true)];
+      for (const sign of [0, 1]) {
+        const [one, other] = [source[sign], target[sign]];
+        if (!isFact(one) || !isFact(other)) continue;
+        if (areAlike(facts.versionAt(one), facts.versionAt(other))) unchanged++;
+        else differs({ atoms, atom, source: one, target: other });
+        source[sign] = null;
+        target[sign] = null;
+      }
+      // At most one is left on each side where something is left on both.
+      const [restOfSource, restOfTarget] = [source.filter(isFact), target.filter(isFact)];
+      if (restOfSource.length === 1 && restOfTarget.length === 1)
+        differs({ atoms, atom, source: restOfSource[0] ?? null, target: restOfTarget[0] ?? null });
+      else {
+        for (const fact of restOfSource) differs({ atoms, atom, source: fact, target: null });
+        for (const fact of restOfTarget) differs({ atoms, atom, source: null, target: fact });
+      }
+    }
+  return unchanged;
+}
+
+/** In what the two sides of a pair differ, in the order of the contract; nothing where one is missing. */
+export function fieldsThatDiffer(
+  facts: FactStore,
+  { source, target }: Pick<Difference, 'source' | 'target'>,
+): DifferingField[] {
+  if (source === null || target === null) return [];
+  const [one, other] = [facts.versionAt(source), facts.versionAt(target)];
+  const differ: Record<DifferingField, boolean> = {
+    truthVal: source.relation.negated !== target.relation.negated,
+    validFrom: one.from !== other.from,
+    validUntil: one.until !== other.until,
+    metadata: !sameJson(one.metadata, other.metadata),
+  };
+  return differingFields.filter((field) => differ[field]);
+}
+
+function isFact(fact: FactRow | null | undefined): fact is FactRow {
+  return fact !== null && fact !== undefined;
+}
+
+/** A stored fact as diffs and conflicts show it. */
+export function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
+  const { from, until, metadata } = facts.versionAt(fact);
+  return {
+    id: facts.idOf(fact),
+    ...facts.identityOf(fact),
+    args: facts.argsOf(fact),
+    validFrom: Number.isFinite(from) ? from : null,
+    validUntil: Number.isFinite(until) ? until : null,
+    metadata: metadata ?? {},
+  };
+}
+
+/** Conflicts as answers show them, in order: by predicate and arguments by code point, stored as true before stored as false. */
+export function conflictsNow(facts: FactStore, conflicts: readonly Difference[]): MergeConflict[] {
+  const compareIds = byText(facts);
+  return [...conflicts]
+    .sort((left, right) => compareDifferences(left, right, compareIds))
+    .map((difference) => conflict(facts, difference));
+}
+export function conflict(facts: FactStore, difference: Difference): MergeConflict {
+  const { atoms, atom, source, target } = difference;
+  return {
+    predicate: atoms.predicate,
+    args: argsOf(facts, atoms, atom),
+    source: source === null ? null : scopeFact(facts, source),
+    target: target === null ? null : scopeFact(facts, target),
+    fields: fieldsThatDiffer(facts, difference),
+  };
+}
+export function byText({ dictionary }: FactStore): (left: number, right: number) => number {
+  const texts = new Map<number, string>();
+  const textOf = (id: number): string => {
+    let text = texts.get(id);
+    if (text === undefined) texts.set(id, (text = dictionary.text(id)));
+    return text;
+  };
+  return (left, right) => compareText(textOf(left), textOf(right));
+}
+export function compareDifferences(
+  left: Difference,
+  right: Difference,
+  compareIds: (left: number, right: number) => number,
+): number {
+  const byPredicate =
+    left.atoms === right.atoms ? 0 : compareText(left.atoms.predicate, right.atoms.predicate);
+  if (byPredicate !== 0) return byPredicate;
+  const length = Math.min(left.atoms.arity, right.atoms.arity);
+  for (let position = 0; position < length; position++) {
+    const one = (left.atoms.atoms.columns[position] as Int32Array)[left.atom] as number;
+    const other = (right.atoms.atoms.columns[position] as Int32Array)[right.atom] as number;
+    const order = one === other ? 0 : compareIds(one, other);
+    if (order !== 0) return order;
+  }
+  return left.atoms.arity - right.atoms.arity || signOf(left) - signOf(right);
+}
+export function argsOf(facts: FactStore, { atoms, arity }: JoinedAtoms, atom: number): string[] {
+  return Array.from({ length: arity }, (_, position) =>
+    facts.dictionary.text((atoms.columns[position] as Int32Array)[atom] as number),
+  );
+}
+
+/** The truth value on source's side where it has one; what is true comes first. */
+export function signOf({ source, target }: Difference): number {
+  return (source ?? target)?.relation.negated === true ? 1 : 0;
+}

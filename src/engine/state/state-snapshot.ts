@@ -1,0 +1,286 @@
+import { apply } from './apply.ts';
+import { assert } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { Slices } from '../base/slices.ts';
+import { FactUses } from '../store/fact-uses.ts';
+import type { PinnedFacts } from '../store/fact-store.ts';
+import type { Imports, KnownImport } from '../store/imports.ts';
+import type { KeptRule } from '../store/rule-store.ts';
+import type { KeptOutcome, KeptOutcomes } from './idempotency.ts';
+import type { KeptKey } from './key-store.ts';
+import { ColumnReader, ColumnWriter } from './columns/columns.ts';
+import { readFacts, writeFacts } from './columns/facts-in-columns.ts';
+import { NeededGenerations, readGenerations } from './columns/generations-in-columns.ts';
+import { readRules, writeRules } from './columns/rules-in-columns.ts';
+import { readUses, writeUses } from './columns/uses-in-columns.ts';
+import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import { DatabaseState, State, type TenantState } from './state.ts';
+import type { Log } from '../log/log.ts';
+import type { SnapshotPart } from '../log/snapshot-writer.ts';
+import { StartupError } from '../log/startup-error.ts';
+import type { ReadableLog } from '../log/stored-log.ts';
+
+/**
+ * The whole state as a snapshot, and back: what the records up to one sequence amount to.
+ *
+ * It is pinned in one turn, between two records, and written afterwards in slices while records go on being applied;
+ * what is written is the state of the pinned turn all the same. The first section holds what is logged, the second
+ * what is observed: uses of facts and keys, and how often rules concluded something. A reader of the first needs nothing of
+ * the second.
+ */
+export interface PinnedState {
+  /** Of the last record that was applied, and its stamp. */
+  readonly sequence: number;
+  readonly time: number;
+  /** Its bytes, once. `isWanted` is asked now and then: where it is not, they end with an error. */
+  parts(pause: () => Promise<void>, isWanted: () => boolean): AsyncGenerator<SnapshotPart>;
+  /** To be called at the end, whatever became of it. */
+  release(): void;
+}
+
+/** A state that was read, and how often rules had concluded something. */
+export interface RestoredState {
+  readonly state: State;
+  readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
+}
+
+/** Moves with every change of what is written. A newer one is refused. */
+const contentVersion = 4;
+
+/** The first that has keys, and imports. */
+const versionWithKeys = 3;
+const versionWithImports = 3;
+
+interface StateHead {
+  readonly version: number;
+  readonly sequence: number;
+  readonly time: number;
+  readonly databases: number;
+  /** Databases that were deleted, with their last generations. */
+  readonly gone: readonly (readonly [string, number])[];
+}
+
+interface DatabaseHead {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly firstGeneration: number;
+  readonly tenants: readonly string[];
+  /** Tenants that were deleted, with their last generations. */
+  readonly gone: readonly (readonly [string, number])[];
+}
+
+/** How often each rule concluded something, by its id. */
+interface ObservedHead {
+  readonly fired: readonly (readonly [string, number])[];
+}
+
+interface PinnedTenant {
+  readonly name: string;
+  readonly facts: PinnedFacts;
+  readonly uses: FactUses;
+}
+
+interface PinnedDatabase {
+  readonly head: DatabaseHead;
+  readonly observed: ObservedHead;
+  readonly generation: number;
+  readonly generations: NeededGenerations;
+  readonly imports: readonly KnownImport[];
+  readonly rules: readonly KeptRule[];
+  readonly tenants: readonly PinnedTenant[];
+}
+
+/** Pins the state, in a turn in which no record is half applied. One at a time. */
+export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
+  const { sequence, time } = state;
+  const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
+  const gone = [...state.goneDatabases];
+  const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length, gone };
+  const outcomes = [...state.idempotency.all()];
+  const keys = [...state.keys.all()];
+  const keyUses = state.keys.uses();
+  return {
+    sequence,
+    time,
+    parts: async function* (pause, isWanted) {
+      const slices = new Slices(async () => {
+        await pause();
+        if (!isWanted()) throw new EngineError('NotReady', 'the snapshot is not wanted any more');
+      });
+      for await (const bytes of writeState(head, { databases, outcomes, keys }, slices))
+        yield { section: 'state', bytes };
+      for await (const bytes of writeObserved(databases, keyUses, slices))
+        yield { section: 'observed', bytes };
+    },
+    release: () => {
+      for (const { tenants } of databases)
+        for (const { facts, uses } of tenants) {
+          facts.numbers.unpin();
+          uses.unpin();
+        }
+    },
+  };
+}
+
+/**
+ * The state of the log's snapshot, ready for the records after it. Rejects with a StartupError where it is newer.
+ * `withObserved`: with what was observed, which can be done without.
+ */
+export async function readState(
+  log: Pick<Log, 'readSnapshot'>,
+  pause: () => Promise<void>,
+  withObserved = true,
+): Promise<RestoredState> {
+  const slices = new Slices(pause);
+  const columns = new ColumnReader(log.readSnapshot('state'), slices);
+  const head = (await columns.json()) as StateHead;
+  if (head.version > contentVersion)
+    throw new StartupError(
+      `The snapshot holds a state of version ${head.version}; this program reads versions up to ${contentVersion}. ` +
+        'Nothing was changed. Start it with the newer program that wrote it.',
+    );
+  const state = new State();
+  for (const [name, generation] of head.gone) state.goneDatabases.set(name, generation);
+  await readOutcomes(columns, state.idempotency);
+  if (head.version >= versionWithKeys)
+    await columns.texts((text) => state.keys.put(JSON.parse(decoder.decode(text)) as KeptKey));
+  for (let count = 0; count < head.databases; count++) {
+    const database = await readDatabase(columns, head, slices);
+    state.databases.set(database.name, database);
+  }
+  assert(await columns.isAtEnd(), 'a snapshot holds what its head says');
+  state.sequence = head.sequence;
+  state.time = head.time;
+  return { state, tallies: withObserved ? await readObserved(log, state, slices) : new Map() };
+}
+
+function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
+  const { name, createdAt, generation, firstGeneration, goneTenants } = database;
+  const tenants = Array.from(database.tenants, ([tenant, { facts, uses }]): PinnedTenant => {
+    uses.pin();
+    return { name: tenant, facts: facts.pin(), uses };
+  });
+  return {
+    head: {
+      name,
+      createdAt,
+      firstGeneration,
+      tenants: tenants.map((tenant) => tenant.name),
+      gone: [...goneTenants],
+    },
+    observed: { fired: Array.from(tallies, ([rule, { fired }]) => [rule, fired] as const) },
+    generation,
+    generations: new NeededGenerations(database.generations),
+    imports: database.imports.saved(),
+    rules: database.rules.all(),
+    tenants,
+  };
+}
+
+async function* writeState(
+  head: StateHead,
+  {
+    databases,
+    outcomes,
+    keys,
+  }: {
+    readonly databases: readonly PinnedDatabase[];
+    readonly outcomes: readonly KeptOutcome[];
+    readonly keys: readonly KeptKey[];
+  },
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const columns = new ColumnWriter(slices);
+  yield* columns.json(head);
+  yield* columns.texts(utf8Of(outcomes));
+  yield* columns.texts(utf8Of(keys));
+  for (const database of databases) {
+    yield* columns.json(database.head);
+    yield* writeRules(database.rules, columns);
+    const { generation, generations, imports } = database;
+    for (const { facts } of database.tenants)
+      yield* writeFacts(facts, generation, columns, slices, generations.need);
+    yield* generations.write(columns, slices);
+    yield* columns.texts(utf8Of(imports));
+  }
+}
+
+/** Each as JSON. */
+function* utf8Of(all: readonly (KeptOutcome | KeptKey | KnownImport)[]): Generator<Uint8Array> {
+  for (const kept of all) yield encoder.encode(JSON.stringify(kept));
+}
+
+function readOutcomes(columns: ColumnReader, outcomes: KeptOutcomes): Promise<void> {
+  return columns.texts((text) => outcomes.keep(JSON.parse(decoder.decode(text)) as KeptOutcome));
+}
+
+function readImports(columns: ColumnReader, imports: Imports): Promise<void> {
+  return columns.texts((text) => imports.restore(JSON.parse(decoder.decode(text)) as KnownImport));
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+async function readDatabase(
+  columns: ColumnReader,
+  { time, version }: StateHead,
+  slices: Slices,
+): Promise<DatabaseState> {
+  const { name, createdAt, firstGeneration, tenants, gone } = (await columns.json()) as DatabaseHead;
+  const rules = await readRules(columns);
+  const stores = new Map<string, TenantState>();
+  for (const tenant of tenants) {
+    const facts = await readFacts(columns, time, slices);
+    stores.set(tenant, { facts, uses: new FactUses(facts) });
+  }
+  const generations = await readGenerations(columns);
+  const database = new DatabaseState(name, createdAt, firstGeneration, generations, rules);
+  if (version >= versionWithImports) await readImports(columns, database.imports);
+  for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
+  for (const [tenant, store] of stores) database.tenants.set(tenant, store);
+  return database;
+}
+
+async function* writeObserved(
+  databases: readonly PinnedDatabase[],
+  keyUses: readonly (readonly [string, number])[],
+  slices: Slices,
+): AsyncGenerator<Uint8Array> {
+  const columns = new ColumnWriter(slices);
+  for (const { observed, tenants } of databases) {
+    yield* columns.json(observed);
+    for (const { uses, facts } of tenants) yield* writeUses(uses, facts.count, columns, slices);
+  }
+  yield* columns.json(keyUses);
+}
+
+async function readObserved(
+  log: Pick<Log, 'readSnapshot'>,
+  state: State,
+  slices: Slices,
+): Promise<Map<DatabaseState, Tallies>> {
+  const tallies = new Map<DatabaseState, Tallies>();
+  const columns = new ColumnReader(log.readSnapshot('observed'), slices);
+  if (await columns.isAtEnd()) return tallies;
+  for (const database of state.databases.values()) {
+    const { fired } = (await columns.json()) as ObservedHead;
+    tallies.set(database, new Map(fired.map(([rule, count]) => [rule, { fired: count }])));
+    for (const { uses } of database.tenants.values()) await readUses(columns, uses, slices);
+  }
+  // Snapshots of a version without keys end here.
+  if (await columns.isAtEnd()) return tallies;
+  for (const [id, time] of (await columns.json()) as [string, number][]) state.keys.noteUse(id, time);
+  return tallies;
+}
+
+function nothing(): RestoredState {
+  return { state: new State(), tallies: new Map() };
+}
+
+/** The state that the log tells of: its snapshot, where it has one, and the records after it. */
+export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Promise<RestoredState> {
+  const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
+  const { state } = restored;
+  for await (const record of log.read(state.sequence)) apply(state, record);
+  return restored;
+}

@@ -1,0 +1,799 @@
+import { assert, present } from '../base/assert.ts';
+import type { Slices } from '../base/slices.ts';
+import { type Metadata } from '../contract/facts.ts';
+import { relationKey } from '../language/terms.ts';
+import { Boundaries } from './validity-boundaries.ts';
+import { type ConstantIds, Dictionary } from './dictionary.ts';
+import { type EndedFact, EndedFacts, endRememberedFor, type PinnedEnds } from './ended-facts.ts';
+import {
+  type FactPattern,
+  type FactRow,
+  fewFacts,
+  matchFacts,
+  matchRemembered,
+  rowsOfAtom,
+  type ScopeChoice,
+} from './fact-matching.ts';
+import type { Bounds, FactVersion } from './fact-version.ts';
+import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
+import { MergeBases, type SavedBases } from './merge-bases.ts';
+import { ScopeNames } from './scope-names.ts';
+import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
+import { mostTogether } from './hash-slots.ts';
+import { RelationNames } from './relation-names.ts';
+import { StoredRelation } from './stored-relation.ts';
+import { type ArchivedVersions, type PinnedArchive, VersionArchive } from './version-archive.ts';
+
+/**
+ * The facts of one tenant: the dictionary, the stored relations, and how a fact is found by its id.
+ *
+ * Facts are numbered in the order of their assertion; the id is text made of the generation that asserted the
+ * fact and its place among the new facts of that write, so that every replica gives the same ids. Everything here
+ * is changed by `apply` only. Uses of facts are observed elsewhere (`FactUses`).
+ */
+export interface FactToStore {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  /** Absent: as it was. 'always' and 'never' clear the bound. */
+  readonly validFrom?: number | 'always';
+  readonly validUntil?: number | 'never';
+  readonly metadata?: Metadata;
+}
+
+export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
+export type { Bounds, FactVersion } from './fact-version.ts';
+
+/** What makes two facts the same fact. */
+export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
+
+/** The facts of a tenant at one moment: see `FactStore.pin`. */
+export interface PinnedFacts {
+  readonly createdAt: number;
+  readonly dictionary: Dictionary;
+  readonly constants: number;
+  /** By their numbers, from 1 on. */
+  readonly forgottenThrough: number;
+  readonly scopes: readonly string[];
+  readonly scopeRecords: SavedScopes;
+  readonly mergeBases: SavedBases;
+  /** What merge bases need beside what is alive, with how much of it there is. */
+  readonly archive: readonly PinnedArchive[];
+  /** By their numbers. */
+  readonly relations: readonly { readonly relation: StoredRelation; readonly rows: number }[];
+  readonly numbers: FactNumbers;
+  readonly count: number;
+  readonly writes: number;
+  readonly ended: PinnedEnds;
+}
+
+/** What a store of facts is restored from. */
+export interface KeptFacts {
+  readonly createdAt: number;
+  readonly dictionary: Dictionary;
+  readonly forgottenThrough: number;
+  readonly scopes: readonly string[];
+  readonly scopeRecords: SavedScopes;
+  readonly mergeBases: SavedBases;
+  readonly archive: readonly Pick<PinnedArchive, 'relation' | 'versions'>[];
+  readonly relations: readonly StoredRelation[];
+  readonly numbers: NumberedFacts;
+  readonly ended: PinnedEnds;
+}
+
+export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
+/** A version without anything that few facts have. */
+const plainVersion: FactVersion = { ...openBounds, metadata: null };
+
+export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
+
+export class FactStore {
+  readonly createdAt: number;
+  /** Whatever was stored for this tenant up to this generation is not known any more. */
+  forgottenThrough = 0;
+  /** Moves with every change of what is stored, and of where it lies. */
+  version = 0;
+  readonly dictionary: ConstantIds;
+  readonly boundaries = new Boundaries();
+  readonly #ended = new EndedFacts();
+  readonly relations = new Map<string, StoredRelation>();
+  /** The same by predicate alone: so one is found without its key. */
+  readonly #byPredicate = new Map<string, StoredRelation[]>();
+  /** Made when it is first asked for. */
+  #names: RelationNames | null = null;
+  readonly #scopeNames = new ScopeNames();
+  readonly scopes = new ScopeRecords();
+  /** What forks and merges remember: see `changeBases`. */
+  #mergeBases = new MergeBases();
+  readonly #archive = new VersionArchive();
+  readonly #numbers: FactNumbers;
+  /** By their numbers, which stay when a relation is compacted. */
+  readonly #relationList: StoredRelation[] = [];
+  /** See `#room`. */
+  #identity = new Int32Array(1);
+
+  constructor(createdAt: number, dictionary: ConstantIds = new Dictionary(), numbers = new FactNumbers()) {
+    this.createdAt = createdAt;
+    this.dictionary = dictionary;
+    this.#numbers = numbers;
+  }
+
+  /**
+   * A store of facts that were kept apart, ready to be read and written. `time` is the logical time they were kept at:
+   * instants at which a validity begins or ends after it are to come.
+   */
+  static async restored(kept: KeptFacts, time: number, slices: Slices): Promise<FactStore> {
+    const store = new FactStore(kept.createdAt, kept.dictionary, new FactNumbers(kept.numbers));
+    store.forgottenThrough = kept.forgottenThrough;
+    for (const scope of kept.scopes) store.#scopeNames.intern(scope);
+    const inScopes: AliveFact[] = [];
+    for (const relation of kept.relations) {
+      store.#place(relation);
+      for (let row = 0; row < relation.count; row++) {
+        if ((row & 0x3fff) === 0x3fff) await slices.breathe();
+        if (!relation.isAlive(row)) continue;
+        const { from, until } = boundsOf(relation, row);
+        const number = relation.number[row] as number;
+        store.#noteBounds(number, from, until, time);
+        const scope = store.#scopeNumberOf({ relation, row });
+        if (scope !== 0) inScopes.push({ scope, number, until });
+      }
+    }
+    store.scopes.restore(kept.scopeRecords, inScopes);
+    store.#mergeBases = new MergeBases(kept.mergeBases);
+    store.#archive.keepFor(store.#mergeBases.pins());
+    for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);
+    store.#ended.restore(kept.ended);
+    return store;
+  }
+
+  /**
+   * What there is now, to be read later while writes go on, in a turn in which no write is half done. What it names
+   * is read there up to the counts that are given; a version that died later was alive then. Its numbers are to be
+   * unpinned at the end. One moment at a time.
+   */
+  pin(): PinnedFacts {
+    const { dictionary } = this;
+    assert(dictionary instanceof Dictionary, 'what is pinned has a dictionary of its own');
+    this.#numbers.pin();
+    return {
+      createdAt: this.createdAt,
+      dictionary,
+      constants: dictionary.size,
+      scopes: this.#scopeNames.names.slice(1) as string[],
+      scopeRecords: this.scopes.saved(),
+      mergeBases: this.#mergeBases.saved(),
+      archive: this.#archive.pinned(),
+      forgottenThrough: this.forgottenThrough,
+      relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
+      numbers: this.#numbers,
+      count: this.#numbers.count,
+      writes: this.#numbers.writes,
+      ended: this.#ended.pin(),
+    };
+  }
+
+  /** Facts that count as stored at this time, in this generation, the last one: alive, their validity not ended. */
+  countStored(generation: number, time: number): number {
+    let count = 0;
+    for (const relation of this.relations.values()) {
+      if (relation.validUntil === null) {
+        count += relation.liveAt(generation);
+        continue;
+      }
+      for (let row = 0; row < relation.count; row++) if (relation.isHeld(row, generation, time)) count++;
+    }
+    return count;
+  }
+
+  get bytes(): number {
+    let bytes = this.dictionary.bytes + this.#numbers.bytes + this.#ended.bytes + this.#archive.bytes;
+    for (const relation of this.relations.values()) bytes += relation.bytes;
+    return bytes;
+  }
+
+  /** Names of scopes by their number; 0 is "without scope". */
+  get scopeNames(): readonly (string | null)[] {
+    return this.#scopeNames.names;
+  }
+
+  /** The number of the scope; -1 where no fact was ever in it. */
+  scopeNumber(scope: string | null): number {
+    return this.#scopeNames.numberOf(scope);
+  }
+
+  /** The names of all relations, of those that have no facts any more too. */
+  get names(): RelationNames {
+    if (this.#names === null) {
+      this.#names = new RelationNames();
+      for (const { predicate, arity } of this.#relationList) this.#names.add(predicate, arity);
+    }
+    return this.#names;
+  }
+
+  /** The relations with this predicate, those that have no facts any more too. */
+  relationsOf(predicate: string): readonly StoredRelation[] {
+    return this.#byPredicate.get(predicate) ?? [];
+  }
+
+  relation(predicate: string, arity: number, negated: boolean): StoredRelation | null {
+    const relations = this.#byPredicate.get(predicate);
+    if (relations !== undefined)
+      for (const relation of relations)
+        if (relation.arity === arity && relation.negated === negated) return relation;
+    return null;
+  }
+
+  /** The newest version of exactly this fact, dead or alive, or null where there was none. */
+  find(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): FactRow | null {
+    const relation = this.relation(predicate, args.length, !truthVal);
+    const scopeNumber = this.scopeNumber(scope);
+    if (relation === null || scopeNumber < 0) return null;
+    const identity = this.#identityOf(args);
+    if (identity === null) return null;
+    identity[args.length] = scopeNumber;
+    const row = relation.find(identity);
+    return row < 0 ? null : { relation, row };
+  }
+
+  /** Versions of exactly this atom in the scopes of the choice, in no order: see `rowsOf`. */
+  versionsOf(predicate: string, args: readonly string[], truthVal: boolean, choice: ScopeChoice): FactRow[] {
+    const relation = this.relation(predicate, args.length, !truthVal);
+    const identity = relation === null ? null : this.#identityOf(args);
+    if (relation === null || identity === null) return [];
+    return this.rowsOf(relation, identity, choice).map((row) => ({ relation, row }));
+  }
+
+  /** True where the version counts as stored at this time: alive, its validity not ended. */
+  isStored({ relation, row }: FactRow, time: number): boolean {
+    return this.#isStored(relation, row, time);
+  }
+
+  #isStored(relation: StoredRelation, row: number, time: number): boolean {
+    const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+    return relation.isAlive(row) && until > time;
+  }
+
+  /**
+   * Stores the fact in this generation at this logical time: a new fact, a new version of it, or nothing where
+   * all that is given is as it was.
+   */
+  store(fact: FactToStore, generation: number, time: number): StoreOutcome {
+    const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
+    const arity = fact.args.length;
+    const identity = this.#room(arity);
+    for (let position = 0; position < arity; position++)
+      identity[position] = this.dictionary.intern(fact.args[position] as string);
+    identity[arity] = this.internScope(fact.scope);
+    return this.#store(fact, relation, identity, generation, time);
+  }
+
+  /**
+   * Stores the facts from one place in the list to before another, in their order, each as `store`; `stored` is told what
+   * became of each. Where there are many facts it takes less than one by one: see `Dictionary.internAll`.
+   */
+  storeAll(
+    facts: readonly FactToStore[],
+    { from, end }: { readonly from: number; readonly end: number },
+    generation: number,
+    time: number,
+    stored: (outcome: StoreOutcome) => void,
+  ): void {
+    const texts: string[] = [];
+    for (let at = from; at < end; at++) for (const text of (facts[at] as FactToStore).args) texts.push(text);
+    const ids = new Int32Array(texts.length);
+    this.dictionary.internAll(texts, texts.length, ids);
+    let next = 0;
+    for (let at = from; at < end; ) {
+      const first = facts[at] as FactToStore;
+      const arity = first.args.length;
+      const relation = this.#relationFor(first.predicate, arity, !first.truthVal);
+      // Those of one relation mostly come together.
+      let count = 0;
+      for (; count < mostTogether && at + count < end && isOf(facts[at + count], relation); count++)
+        scopes[count] = this.internScope((facts[at + count] as FactToStore).scope);
+      relation.fetch(ids, next, scopes, count);
+      const identity = this.#room(arity);
+      for (let one = 0; one < count; one++, at++) {
+        for (let position = 0; position < arity; position++) identity[position] = ids[next++] as number;
+        identity[arity] = scopes[one] as number;
+        stored(this.#store(facts[at] as FactToStore, relation, identity, generation, time));
+      }
+    }
+  }
+
+  /** `identity` holds the ids of the arguments, then the scope. */
+  #store(
+    fact: FactToStore,
+    relation: StoredRelation,
+    identity: Int32Array,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    const known = relation.find(identity);
+    const kept =
+      known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
+    return this.#put(relation, identity, known, versionAfter(fact, kept), generation, time);
+  }
+
+  /** Room for the ids of a fact with so many arguments and its scope, until the next one is asked for. */
+  #room(arity: number): Int32Array {
+    if (this.#identity.length !== arity + 1) this.#identity = new Int32Array(arity + 1);
+    return this.#identity;
+  }
+
+  /**
+   * Stores the fact with these ids (its arguments, then the scope) in exactly this version: a new fact, one in place
+   * of the version before, or nothing where that is alike.
+   */
+  put(
+    relation: StoredRelation,
+    identity: Int32Array,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    return this.#put(relation, identity, relation.find(identity), version, generation, time);
+  }
+
+  /** As `put`; `known` is the newest row with these ids, below 0 where there is none. */
+  #put(
+    relation: StoredRelation,
+    identity: Int32Array,
+    known: number,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    this.#settle(time);
+    if (known >= 0 && relation.isAlive(known)) {
+      if (this.#isStored(relation, known, time))
+        return this.#update(relation, known, identity, version, generation, time);
+      relation.kill(known, generation);
+      const ended = {
+        identity: identity.slice(),
+        until: relation.validUntil?.[known] as number,
+        replacedIn: generation,
+      };
+      this.#ended.remember(keyOf(relation), ended, time);
+    }
+    this.version++;
+    const { from, until, metadata } = version;
+    const number = this.#numbers.give(relation.place, generation);
+    const row = relation.append(identity, generation, number, from, until, metadata);
+    this.#numbers.move(number, row);
+    this.#noteBounds(number, from, until, time);
+    this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
+    return { status: 'asserted', relation, row };
+  }
+
+  /** True where storing the fact would find it unchanged. */
+  isAlready(fact: FactToStore, time: number): boolean {
+    const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
+    if (known === null || !this.isStored(known, time)) return false;
+    const kept = this.boundsOf(fact, time);
+    const { from, until } = boundsAfter(fact, kept);
+    const metadata = known.relation.metadata.get(known.row) ?? null;
+    return (
+      from === kept.from &&
+      until === kept.until &&
+      (fact.metadata === undefined || sameJson(nonEmpty(fact.metadata), metadata))
+    );
+  }
+
+  /** Ends a fact that is alive. */
+  retract(fact: FactRow, generation: number): void {
+    this.version++;
+    const version = this.versionAt(fact);
+    this.#archiveDead(fact, version, generation);
+    fact.relation.kill(fact.row, generation);
+    this.#numbers.noteChange(numberOf(fact), generation);
+    this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
+  }
+
+  get mergeBases(): MergeBases {
+    return this.#mergeBases;
+  }
+
+  /** What has died of the facts of merge bases, by relation, as it is now: later changes only add to it. */
+  get archive(): ReadonlyMap<string, ArchivedVersions> {
+    return this.#archive.byRelation;
+  }
+
+  /**
+   * Puts other merge bases in the place of those that are there, in slices: what `writes` ends is kept where the new ones
+   * need it, and what only the former ones needed goes. The step that is returned makes them the ones that are there.
+   */
+  *changeBases(
+    bases: MergeBases,
+    writes: Generator<'more', void, undefined>,
+  ): Generator<'more', () => void, undefined> {
+    this.#archive.keepFor(bases.pins());
+    yield* writes;
+    const drop = yield* this.#archive.pruned();
+    return () => {
+      this.#mergeBases = bases;
+      drop();
+    };
+  }
+
+  /** A version dies; one whose validity has ended is in no base any more. */
+  #archiveDead({ relation, row }: FactRow, version: FactVersion, generation: number): void {
+    if (version.until > this.scopes.settledThrough) this.#archive.died(relation, row, version, generation);
+  }
+
+  /** True where ends of facts in these scopes are remembered that were asserted again since. */
+  hasEnds(choice: ScopeChoice): boolean {
+    return this.#ended.has(this.#isEndIn(choice));
+  }
+
+  /** Remembers no longer how facts in these scopes ended that were asserted again since. */
+  forgetEnds(choice: ScopeChoice): void {
+    this.version++;
+    this.#ended.forget(this.#isEndIn(choice));
+  }
+
+  #isEndIn(choice: ScopeChoice): (ended: EndedFact) => boolean {
+    if (choice.kind === 'all') return () => true;
+    const scope = this.scopeNumber(choice.kind === 'unscoped' ? null : choice.scope);
+    return ({ identity }) => identity.at(-1) === scope;
+  }
+
+  /** Takes note, in slices, of the validities that ended up to this time: see `ScopeRecords`. */
+  settleScopes(time: number): Generator<'more', void, undefined> {
+    return this.scopes.settle(time, (number, instant) => {
+      const fact = this.versionOf(number);
+      const { relation, row } = fact;
+      return row >= 0 && relation.isAlive(row) && relation.validUntil?.[row] === instant
+        ? this.#scopeNumberOf(fact)
+        : 0;
+    });
+  }
+
+  #settle(time: number): void {
+    if (this.scopes.settledThrough >= time) return;
+    for (const slice of this.settleScopes(time)) assert(slice === 'more', 'every slice is worked off');
+  }
+
+  versionAt({ relation, row }: FactRow): FactVersion {
+    return versionAt(relation, row);
+  }
+
+  /** The bounds of validity of exactly this fact as it is stored at this time; open where it is not. */
+  boundsOf(fact: FactToStore, time: number): Bounds {
+    const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
+    return known === null || !this.isStored(known, time) ? openBounds : boundsOf(known.relation, known.row);
+  }
+
+  /**
+   * The generation that last changed exactly this fact, retractions included; 0 where it never was. Of a fact that
+   * is not there and may have been forgotten, the latest generation that can have retracted it.
+   */
+  changedAt(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): number {
+    const known = this.find(predicate, args, truthVal, scope);
+    if (known === null) return this.forgottenOf(predicate, args.length, !truthVal);
+    const death = known.relation.death?.[known.row] ?? Number.POSITIVE_INFINITY;
+    return death === Number.POSITIVE_INFINITY ? (known.relation.birth[known.row] as number) : death;
+  }
+
+  /** The latest generation that can have retracted a fact of this relation of which nothing is known any more. */
+  forgottenOf(predicate: string, arity: number, negated: boolean): number {
+    return Math.max(this.forgottenThrough, this.relation(predicate, arity, negated)?.forgottenThrough ?? 0);
+  }
+
+  /** The versions that match and came or went after this generation. */
+  matchChanged(pattern: FactPattern, generation: number): Generator<FactRow> {
+    return matchFacts(this, pattern, ({ birth, death }, row) => {
+      const diedIn = death?.[row] ?? Number.POSITIVE_INFINITY;
+      return (birth[row] as number) > generation || (diedIn > generation && Number.isFinite(diedIn));
+    });
+  }
+
+  /**
+   * Lets go of rows that died up to this generation, in relations most of whose rows did. Nobody may be reading at an
+   * earlier generation than the last. Returns those of the relations that are to be looked at again, since their
+   * dead rows are still held. Afterwards the id of a fact whose rows went names nothing.
+   */
+  compact(relations: Iterable<string>, generation: number): string[] {
+    const left: string[] = [];
+    for (const key of relations) {
+      const old = this.relations.get(key);
+      if (old === undefined || !old.isMostlyDead) continue;
+      if (!old.isMostlyDeadThrough(generation)) left.push(key);
+      else this.#compactRelation(key, old, generation);
+    }
+    return left;
+  }
+
+  #compactRelation(key: string, old: StoredRelation, generation: number): void {
+    this.version++;
+    const fresh = old.compacted(generation);
+    for (let row = 0; row < old.count; row++) {
+      const number = old.number[row] as number;
+      if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
+    }
+    for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
+    const { place } = old;
+    this.relations.set(key, fresh);
+    const others = present(this.#byPredicate.get(old.predicate), 'a relation is found by its predicate');
+    others[others.indexOf(old)] = fresh;
+    this.#relationList[place] = fresh;
+    fresh.place = place;
+  }
+
+  idOf(fact: FactRow): string {
+    return this.#numbers.idOf(numberOf(fact));
+  }
+
+  /** The generation that asserted the fact. */
+  assertedIn(fact: FactRow): number {
+    return this.#numbers.assertedIn(numberOf(fact));
+  }
+
+  /** The numbers of the facts that this generation asserted: see `FactNumbers.numbersOf`. */
+  numbersOf(generation: number): { readonly first: number; readonly end: number } {
+    return this.#numbers.numbersOf(generation);
+  }
+
+  /** The write that asserted the fact with this number: see `FactNumbers`. */
+  writeOf(number: number, near?: number): AssertingWrite {
+    return this.#numbers.writeOf(number, near);
+  }
+
+  /** When a fact that was restored was there first; null: it was not restored. See `FactNumbers.createdAtOf`. */
+  createdAtOf(fact: FactRow): number | null {
+    return this.#numbers.createdAtOf(numberOf(fact));
+  }
+
+  /** Says when a fact that this write asserts was there first. */
+  setCreatedAt(fact: FactRow, time: number): void {
+    this.#numbers.setCreatedAt(numberOf(fact), time);
+  }
+
+  /** The newest version of the fact with this id, dead or alive; null where no fact of this tenant has it. */
+  byId(id: string): FactRow | null {
+    const number = this.#numbers.numberOf(id);
+    if (number < 0) return null;
+    const version = this.versionOf(number);
+    return version.row < 0 ? null : version;
+  }
+
+  /** The newest version, dead or alive, of the fact with this number; row -1 where compaction has let it go. */
+  versionOf(number: number): FactRow {
+    const { relation, row } = this.#numbers.place(number);
+    return { relation: present(this.#relationList[relation], 'a fact has its relation'), row };
+  }
+
+  /** The version of the fact that a reader at this generation and time takes as stored, or null where there is none. */
+  heldAt(fact: FactRow, generation: number, time: number): FactRow | null {
+    const { relation } = fact;
+    const row = relation.versionAt(fact.row, generation);
+    return row >= 0 && relation.isHeld(row, generation, time) ? { relation, row } : null;
+  }
+
+  /** Generations of the last changes of a fact after its assertion, ascending, at most ten. */
+  changesOf(fact: FactRow): readonly number[] {
+    return this.#numbers.changesOf(numberOf(fact));
+  }
+
+  /**
+   * Rows of the relation with these argument ids, in no order: see `rowsOfAtom`.
+   */
+  rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
+    return rowsOfAtom(this, relation, ids, choice);
+  }
+
+  /**
+   * The facts that match, as seen at this generation and time; `notYetValid` takes in those whose validity has
+   * not begun. Rows of several scopes come one by one. In the order of assertion within a relation.
+   */
+  match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
+    return matchFacts(this, pattern, (relation, row) =>
+      notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time),
+    );
+  }
+
+  /** As `match` where an index finds them and there are at most so many; else null. */
+  fewMatches(pattern: FactPattern, generation: number, time: number, most: number): FactRow[] | null {
+    return fewFacts(this, pattern, generation, time, most);
+  }
+
+  /** The facts that match and were stored in this generation, but are valid only after this time. */
+  matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
+    return matchFacts(
+      this,
+      pattern,
+      (relation, row) =>
+        relation.wasAlive(row, generation) &&
+        (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time &&
+        (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time,
+    );
+  }
+
+  /**
+   * The ends of validity, in the day before this time, of facts that match and had not been retracted before their
+   * end: of those that nobody asserted again, and of those asserted again, perhaps retracted since. In no order.
+   */
+  *matchEnded(
+    pattern: FactPattern & { readonly truthVal: boolean },
+    generation: number,
+    time: number,
+  ): Generator<{ readonly args: string[]; readonly scope: string | null; readonly until: number }> {
+    const isRemembered = (until: number): boolean => until <= time && until > time - endRememberedFor;
+    const hasEnded = (relation: StoredRelation, row: number): boolean =>
+      isRemembered(relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) &&
+      relation.wasAlive(row, generation);
+    for (const fact of matchFacts(this, pattern, hasEnded)) {
+      const until = fact.relation.validUntil?.[fact.row] as number;
+      yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
+    }
+    for (const { identity, until, replacedIn } of matchRemembered(this, this.#ended, pattern)) {
+      if (replacedIn > generation || !isRemembered(until)) continue;
+      const args = Array.from(identity.subarray(0, -1), (id) => this.dictionary.text(id));
+      yield { args, scope: this.scopeNames[identity.at(-1) as number] ?? null, until };
+    }
+  }
+
+  argsOf(fact: FactRow): string[] {
+    const { relation, row } = fact;
+    const args: string[] = [];
+    for (let position = 0; position < relation.arity; position++)
+      args.push(this.dictionary.text((relation.columns[position] as Int32Array)[row] as number));
+    return args;
+  }
+
+  identityOf(fact: FactRow): FactIdentity {
+    const { predicate, negated } = fact.relation;
+    return { predicate, args: this.argsOf(fact), truthVal: !negated, scope: this.scopeOf(fact) };
+  }
+
+  scopeOf(fact: FactRow): string | null {
+    return this.scopeNames[this.#scopeNumberOf(fact)] ?? null;
+  }
+
+  #scopeNumberOf({ relation, row }: FactRow): number {
+    return (relation.columns[relation.arity] as Int32Array)[row] as number;
+  }
+
+  metadataOf(fact: FactRow): Metadata {
+    return fact.relation.metadata.get(fact.row) ?? {};
+  }
+
+  #update(
+    relation: StoredRelation,
+    known: number,
+    identity: Int32Array,
+    version: FactVersion,
+    generation: number,
+    time: number,
+  ): StoreOutcome {
+    const before = this.versionAt({ relation, row: known });
+    if (areAlike(before, version)) return { status: 'unchanged', relation, row: known };
+    const { from, until, metadata } = version;
+    this.version++;
+    this.#archiveDead({ relation, row: known }, before, generation);
+    relation.kill(known, generation);
+    const number = relation.number[known] as number;
+    const row = relation.append(identity, generation, number, from, until, metadata);
+    this.#numbers.move(number, row);
+    this.#noteBounds(number, from, until, time);
+    if (until !== before.until)
+      this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
+    this.#numbers.noteChange(number, generation);
+    return { status: 'updated', relation, row };
+  }
+
+  /** The ids of the arguments, with room for the scope behind them; null where one was never interned. */
+  #identityOf(args: readonly string[]): Int32Array | null {
+    const identity = new Int32Array(args.length + 1);
+    for (let position = 0; position < args.length; position++) {
+      const id = this.dictionary.find(args[position] as string);
+      if (id < 0) return null;
+      identity[position] = id;
+    }
+    return identity;
+  }
+
+  #noteBounds(number: number, from: number, until: number, time: number): void {
+    if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);
+    if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);
+  }
+
+  #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
+    const known = this.relation(predicate, arity, negated);
+    if (known !== null) return known;
+    const relation = new StoredRelation(predicate, arity, negated);
+    this.#place(relation);
+    return relation;
+  }
+
+  /** The number of the scope, given now where it is new. */
+  internScope(scope: string | null): number {
+    return this.#scopeNames.intern(scope);
+  }
+
+  /** Gives a relation its number. */
+  #place(relation: StoredRelation): void {
+    this.relations.set(keyOf(relation), relation);
+    const others = this.#byPredicate.get(relation.predicate);
+    if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);
+    else others.push(relation);
+    this.#names?.add(relation.predicate, relation.arity);
+    relation.place = this.#relationList.length;
+    this.#relationList.push(relation);
+  }
+}
+
+/** Of facts that are stored together. */
+const scopes = new Int32Array(mostTogether);
+
+function isOf(fact: FactToStore | undefined, { predicate, arity, negated }: StoredRelation): boolean {
+  return fact?.predicate === predicate && fact.args.length === arity && fact.truthVal !== negated;
+}
+
+function numberOf({ relation, row }: FactRow): number {
+  return relation.number[row] as number;
+}
+
+function keyOf({ predicate, arity, negated }: StoredRelation): string {
+  return relationKey(predicate, arity, negated);
+}
+
+function versionAt(relation: StoredRelation, row: number): FactVersion {
+  const { validFrom, validUntil, metadata } = relation;
+  if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
+  const { from, until } = boundsOf(relation, row);
+  return { from, until, metadata: metadata.get(row) ?? null };
+}
+
+/** The version that a fact asks for; what it does not give is as it was kept. */
+function versionAfter(fact: FactToStore, kept: FactVersion): FactVersion {
+  const { validFrom, validUntil, metadata } = fact;
+  if (validFrom === undefined && validUntil === undefined && metadata === undefined) return kept;
+  return {
+    ...boundsAfter(fact, kept),
+    metadata: metadata === undefined ? kept.metadata : nonEmpty(metadata),
+  };
+}
+
+/** The bounds of validity of a version. */
+function boundsOf(relation: StoredRelation, row: number): Bounds {
+  return {
+    from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+    until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The bounds of validity that a fact gives, the kept ones where it gives none. */
+export function boundsAfter(fact: FactToStore, kept: Bounds): Bounds {
+  const { validFrom = kept.from, validUntil = kept.until } = fact;
+  return {
+    from: validFrom === 'always' ? Number.NEGATIVE_INFINITY : validFrom,
+    until: validUntil === 'never' ? Number.POSITIVE_INFINITY : validUntil,
+  };
+}
+
+function nonEmpty(metadata: Metadata | null): Metadata | null {
+  return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
+}
+
+/** True where two versions have the same validity, and metadata that are equal whatever the order of keys. */
+export function areAlike(left: FactVersion, right: FactVersion): boolean {
+  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
+}
+
+/** Equality of JSON values, whatever the order of keys. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every(
+    (key) =>
+      Object.hasOwn(right, key) &&
+      sameJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]),
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * The order of stored facts by their rendered atoms, by code point, and the lengths of those atoms, without rendering
+ * them.
+ *
+ * A bare constant has neither `,` nor `)` in it and no quote, a quoted one begins with a quote and none is the
+ * beginning of another: so two atoms are ordered by the first argument in which they differ, each read together with
+ * the character that ends it. Which constants are quoted is decided once for each.
+ */
+import { assert } from '../base/assert.ts';
+import { compareText } from '../base/text-order.ts';
+import { Dictionary } from './dictionary.ts';
+import type { FactStore } from './fact-store.ts';
+import type { StoredRelation } from './stored-relation.ts';
+import { renderConstant } from '../language/print.ts';
+
+const comma = 0x2c;
+const parenthesis = 0x29;
+
+const bare = 1;
+const quoted = 2;
+
+/** Bytes that can make a constant be quoted, wherever they stand: of those beyond ASCII the text is looked at. */
+const suspicious = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const text = String.fromCharCode(byte);
+  return byte >= 0x80 || renderConstant(text) !== text ? 1 : 0;
+});
+
+export class RenderedOrder {
+  readonly #facts: FactStore;
+  readonly #dictionary: Dictionary;
+  /** By id of a constant: 0 until it is known how it is rendered. */
+  #forms = new Uint8Array(64);
+
+  constructor(facts: FactStore) {
+    const { dictionary } = facts;
+    assert(dictionary instanceof Dictionary, 'stored facts have a dictionary of their own');
+    this.#facts = facts;
+    this.#dictionary = dictionary;
+  }
+
+  get bytes(): number {
+    return this.#forms.byteLength;
+  }
+
+  /** Of two rows by their atoms; 0 where those are the same. */
+  compareAtoms(left: StoredRelation, leftRow: number, right: StoredRelation, rightRow: number): number {
+    if (left !== right) {
+      const order = compareRelationTexts(left, right);
+      if (order !== 0) return order;
+    }
+    const count = Math.min(left.arity, right.arity);
+    for (let position = 0; position < count; position++) {
+      const a = (left.columns[position] as Int32Array)[leftRow] as number;
+      const b = (right.columns[position] as Int32Array)[rightRow] as number;
+      const endOfA = position === left.arity - 1 ? parenthesis : comma;
+      const endOfB = position === right.arity - 1 ? parenthesis : comma;
+      const order = a === b ? endOfA - endOfB : this.#compareConstants(a, endOfA, b, endOfB);
+      if (order !== 0) return order;
+    }
+    // Only one without arguments is left over: `p()` against `p(a)`.
+    return left.arity === right.arity ? 0 : this.#compareWithNone(left, leftRow, right, rightRow);
+  }
+
+  /** As `compareAtoms`, facts of equal atoms by the name of their scope, that without scope first. */
+  compare(left: StoredRelation, leftRow: number, right: StoredRelation, rightRow: number): number {
+    const order = this.compareAtoms(left, leftRow, right, rightRow);
+    if (order !== 0) return order;
+    const a = (left.columns[left.arity] as Int32Array)[leftRow] as number;
+    const b = (right.columns[right.arity] as Int32Array)[rightRow] as number;
+    const { scopeNames } = this.#facts;
+    return a === b ? 0 : compareText(scopeNames[a] ?? '', scopeNames[b] ?? '');
+  }
+
+  /** How many UTF-16 units the rendered atom has. */
+  lengthOf(relation: StoredRelation, row: number): number {
+    const { predicate, arity, negated, columns } = relation;
+    let length = predicate.length + (negated ? 1 : 0) + 2 + (arity > 1 ? 2 * (arity - 1) : 0);
+    for (let position = 0; position < arity; position++) {
+      const id = (columns[position] as Int32Array)[row] as number;
+      length += this.#isBare(id)
+        ? this.#dictionary.lengthOf(id)
+        : renderConstant(this.#dictionary.text(id)).length;
+    }
+    return length;
+  }
+
+  #compareConstants(a: number, endOfA: number, b: number, endOfB: number): number {
+    if (this.#isBare(a) && this.#isBare(b)) return this.#dictionary.compareEnded(a, endOfA, b, endOfB);
+    const left = renderConstant(this.#dictionary.text(a)) + String.fromCharCode(endOfA);
+    return compareText(left, renderConstant(this.#dictionary.text(b)) + String.fromCharCode(endOfB));
+  }
+
+  #compareWithNone(left: StoredRelation, leftRow: number, right: StoredRelation, rightRow: number): number {
+    const [relation, row] = left.arity > 0 ? [left, leftRow] : [right, rightRow];
+    const first = renderConstant(this.#dictionary.text((relation.columns[0] as Int32Array)[row] as number));
+    const order = compareText(first, ')');
+    return left.arity > 0 ? order : -order;
+  }
+
+  #isBare(id: number): boolean {
+    const known = this.#forms[id];
+    return known === undefined || known === 0 ? this.#look(id) === bare : known === bare;
+  }
+
+  #look(id: number): number {
+    if (id >= this.#forms.length) {
+      const grown = new Uint8Array(Math.max(id + 1, this.#dictionary.size));
+      grown.set(this.#forms);
+      this.#forms = grown;
+    }
+    const isClear = !this.#dictionary.hasMarked(id, suspicious) && this.#dictionary.lengthOf(id) > 0;
+    const text = isClear ? '' : this.#dictionary.text(id);
+    const form = isClear || renderConstant(text) === text ? bare : quoted;
+    this.#forms[id] = form;
+    return form;
+  }
+}
+
+/** The order of what stands before the arguments: `p(`, or `-p(`. */
+export function compareRelationTexts(left: StoredRelation, right: StoredRelation): number {
+  if (left.predicate === right.predicate && left.negated === right.negated) return 0;
+  return compareText(beginning(left), beginning(right));
+}
+
+function beginning({ predicate, negated }: StoredRelation): string {
+  return `${negated ? '-' : ''}${predicate}(`;
+}

@@ -1,0 +1,183 @@
+import type { Metadata } from '../contract/facts.ts';
+import { relationKey } from '../language/terms.ts';
+import type { FactVersion } from './fact-version.ts';
+import type { StoredRelation } from './stored-relation.ts';
+
+/** The archived versions of one relation, of which a snapshot holds the first ones. */
+export interface PinnedArchive {
+  readonly relation: string;
+  readonly versions: ArchivedVersions;
+  readonly count: number;
+}
+
+/**
+ * Versions of facts that are no longer alive and that a merge base still needs: see `MergeBases`.
+ *
+ * A merge base is the facts of a scope as of one generation. Most of them are alive; those that were updated or retracted
+ * since are copied here when they die, since compaction and snapshots drop dead rows. So a base costs what changed
+ * since it was taken. Changed by `apply` alone; a version that no base needs any more is dropped with that base.
+ */
+export class VersionArchive {
+  /** By the key of their relation. Replaced as a whole where versions are dropped: who reads the former one goes on. */
+  #byRelation = new Map<string, ArchivedVersions>();
+  /** By scope: the generations of its bases, ascending. */
+  #pins: Pins = new Map();
+  /** True where a base went since versions were dropped last. */
+  #mayDrop = false;
+
+  get byRelation(): ReadonlyMap<string, ArchivedVersions> {
+    return this.#byRelation;
+  }
+
+  get bytes(): number {
+    let bytes = 0;
+    for (const versions of this.#byRelation.values()) bytes += versions.bytes;
+    return bytes;
+  }
+
+  /** What there is now: later changes only add to it. */
+  pinned(): PinnedArchive[] {
+    return Array.from(this.#byRelation, ([relation, versions]) => {
+      return { relation, versions, count: versions.count };
+    });
+  }
+
+  /** From now on versions are kept for these bases. What is there stays until `pruned`. */
+  keepFor(pins: Pins): void {
+    for (const [scope, generations] of this.#pins)
+      if (generations.some((generation) => pins.get(scope)?.includes(generation) !== true))
+        this.#mayDrop = true;
+    this.#pins = pins;
+  }
+
+  /** A version dies in this generation: it is kept where a base has it. */
+  died(relation: StoredRelation, row: number, version: FactVersion, generation: number): void {
+    if (this.#pins.size === 0) return;
+    const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
+    const newest = this.#pins.get(scope)?.at(-1);
+    const birth = relation.birth[row] as number;
+    if (newest === undefined || birth > newest) return;
+    const { predicate, arity, negated } = relation;
+    const identity = Int32Array.from(relation.columns, (column) => column[row] as number);
+    this.#of(relationKey(predicate, arity, negated), arity).add(identity, birth, generation, version);
+  }
+
+  /** Puts back what was saved, in its order. */
+  restore(relation: string, versions: ArchivedVersions): void {
+    this.#byRelation.set(relation, versions);
+  }
+
+  /** Without the versions that no base needs, made in slices; the step that is returned puts it in place. */
+  *pruned(): Generator<'more', () => void, undefined> {
+    if (!this.#mayDrop) return () => {};
+    this.#mayDrop = false;
+    const kept = new Map<string, ArchivedVersions>();
+    let looked = 0;
+    for (const [relation, versions] of this.#byRelation) {
+      const wanted = new ArchivedVersions(versions.arity);
+      for (let at = 0; at < versions.count; at++) {
+        if (++looked % versionsInSlice === 0) yield 'more';
+        if (this.#isNeeded(versions, at)) wanted.copy(versions, at);
+      }
+      if (wanted.count > 0) kept.set(relation, wanted.count === versions.count ? versions : wanted);
+    }
+    return () => void (this.#byRelation = kept);
+  }
+
+  #isNeeded(versions: ArchivedVersions, at: number): boolean {
+    const pins = this.#pins.get(versions.scopeAt(at)) ?? [];
+    return pins.some((generation) => versions.wasAlive(at, generation));
+  }
+
+  #of(relation: string, arity: number): ArchivedVersions {
+    let versions = this.#byRelation.get(relation);
+    if (versions === undefined) this.#byRelation.set(relation, (versions = new ArchivedVersions(arity)));
+    return versions;
+  }
+}
+
+/** By scope the generations of which a merge base is kept, ascending. */
+export type Pins = ReadonlyMap<number, readonly number[]>;
+
+const versionsInSlice = 4096;
+
+/** Archived versions of one relation, in the order in which they died. Only ever added to. */
+export class ArchivedVersions {
+  readonly arity: number;
+  count = 0;
+  /** Of each version the ids of its arguments, then the number of its scope; replaced where there is no room. */
+  identities: Int32Array;
+  births: Float64Array;
+  deaths: Float64Array;
+  froms: Float64Array;
+  untils: Float64Array;
+  readonly metadata = new Map<number, Metadata>();
+
+  constructor(arity: number, room = 16) {
+    this.arity = arity;
+    this.identities = new Int32Array(room * (arity + 1));
+    this.births = new Float64Array(room);
+    this.deaths = new Float64Array(room);
+    this.froms = new Float64Array(room);
+    this.untils = new Float64Array(room);
+  }
+
+  get bytes(): number {
+    return this.identities.byteLength + this.births.byteLength * 4 + this.metadata.size * 100;
+  }
+
+  /** True where the version was there in this generation. */
+  wasAlive(at: number, generation: number): boolean {
+    return (this.births[at] as number) <= generation && (this.deaths[at] as number) > generation;
+  }
+
+  scopeAt(at: number): number {
+    return this.identities[at * (this.arity + 1) + this.arity] as number;
+  }
+
+  /** The ids of the arguments. Valid until something is added. */
+  argsAt(at: number): Int32Array {
+    const start = at * (this.arity + 1);
+    return this.identities.subarray(start, start + this.arity);
+  }
+
+  versionAt(at: number): FactVersion {
+    return {
+      from: this.froms[at] as number,
+      until: this.untils[at] as number,
+      metadata: this.metadata.get(at) ?? null,
+    };
+  }
+
+  add(identity: Int32Array, birth: number, death: number, { from, until, metadata }: FactVersion): void {
+    const at = this.count;
+    if (at === this.births.length) this.#grow();
+    this.identities.set(identity, at * (this.arity + 1));
+    this.births[at] = birth;
+    this.deaths[at] = death;
+    this.froms[at] = from;
+    this.untils[at] = until;
+    if (metadata !== null) this.metadata.set(at, metadata);
+    this.count = at + 1;
+  }
+
+  copy(other: ArchivedVersions, at: number): void {
+    const width = this.arity + 1;
+    const identity = other.identities.subarray(at * width, (at + 1) * width);
+    this.add(identity, other.births[at] as number, other.deaths[at] as number, other.versionAt(at));
+  }
+
+  #grow(): void {
+    const room = Math.max(16, this.births.length * 2);
+    this.identities = enlarged(this.identities, new Int32Array(room * (this.arity + 1)));
+    this.births = enlarged(this.births, new Float64Array(room));
+    this.deaths = enlarged(this.deaths, new Float64Array(room));
+    this.froms = enlarged(this.froms, new Float64Array(room));
+    this.untils = enlarged(this.untils, new Float64Array(room));
+  }
+}
+
+function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
+}

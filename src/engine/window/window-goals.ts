@@ -1,0 +1,381 @@
+import { present } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { compareText } from '../base/text-order.ts';
+import { type ProofNode, provable, smallestProof, type Trial } from './proof-search.ts';
+import type { Sized } from './window-budget.ts';
+import type { OmissionReason } from '../contract/context.ts';
+import type { Atom, AtomLiteral } from '../contract/language.ts';
+import type { ScopeChoice } from '../store/fact-store.ts';
+import { answerAt } from '../read/listed-conclusions.ts';
+import { renderAtom } from '../language/print.ts';
+import { isAbsence, isAggregate, isBuiltin, wildcard } from '../language/terms.ts';
+import type { Premise } from '../datalog/explain/explainer.ts';
+import { type ProofBuilder, type Way } from '../datalog/explain/proof.ts';
+import { sortedOrder } from '../datalog/tables/sorted.ts';
+import { isNamed, type Matches } from '../datalog/tables/question.ts';
+import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
+import type { SeenFacts } from './window-knowledge.ts';
+
+/**
+ * The proofs of the goals' answers in a window: each whole or not at all.
+ *
+ * Of an answer the canonical proof is put in, the one that /infer gives. Where that does not fit, the smallest one that
+ * does among the ways that are looked at: of an answer those to `mostConclusions` conclusions, nearest first, up to
+ * `mostWays` for each; the search among them ends after `mostChoices`. `mostSearched` answers of a window are searched
+ * for. So what it costs is bounded, and depends on nothing but the knowledge and the request.
+ */
+const mostWays = 100;
+const mostConclusions = 1000;
+const mostChoices = 4000;
+const mostSearched = 100;
+
+/** An answer to a goal. */
+export interface GoalAnswer {
+  readonly literal: AtomLiteral;
+  readonly atom: string;
+  readonly salience: number;
+  /** The step of its proof; null: it is stored, and proved by itself. */
+  readonly step: number | null;
+}
+
+/** Does what a goal needs; where that meets a limit, the error names the goal. */
+export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
+    const args = goal.args.map((term) => (isNamed(term) ? term : wildcard));
+    const atom = renderAtom({ ...goal, args });
+    throw new EngineError(error.code, `goal ${atom}: ${error.message}`, error.members, { cause: error });
+  }
+}
+
+/** Proves the answers to the goals; each list in the order in which they are put in. Finds conclusions for `seen`. */
+export async function proveGoals(
+  seen: SeenFacts,
+  builder: ProofBuilder | null,
+  goals: readonly Matches[],
+): Promise<{ readonly answers: GoalAnswer[][]; readonly alsoConcluded: Set<string> }> {
+  const { pacer } = seen.context;
+  const alsoConcluded = new Set<string>();
+  const proved: { readonly literal: AtomLiteral; readonly step: number | null }[][] = [];
+  for (const matches of goals) {
+    const found: { literal: AtomLiteral; step: number | null }[] = [];
+    const rows: number[] = [];
+    for (let row = 0; row < matches.count; row++) {
+      if ((row & 0xff) === 0xff) await pacer.breathe();
+      const literal = answerAt(matches, row);
+      if (seen.stored(literal) === null) rows.push(row);
+      else found.push({ literal, step: null });
+    }
+    if (builder !== null) {
+      const goal = matches.question.body[0] as AtomLiteral;
+      const { roots } = await namingGoal(goal, () => builder.prove(matches, rows));
+      for (const [at, row] of rows.entries())
+        found.push({ literal: answerAt(matches, row), step: present(roots[at], 'an answer has a root') });
+      const stored = found.filter(({ step }) => step === null).map(({ literal }) => literal);
+      for (const atom of await concludedAmong(seen, builder, stored)) alsoConcluded.add(atom);
+    }
+    proved.push(found);
+  }
+  await seen.conclusions?.takeIn();
+  if (builder !== null) await noteConcluded(seen, builder);
+  const answers: GoalAnswer[][] = [];
+  for (const found of proved) answers.push(await inOrder(seen, found));
+  return { answers, alsoConcluded };
+}
+
+/** Of stored atoms those that a rule concludes too. */
+export async function concludedAmong(
+  { view }: SeenFacts,
+  builder: ProofBuilder,
+  stored: readonly AtomLiteral[],
+): Promise<string[]> {
+  const found = await builder.concludedAmong(stored.map((literal) => ({ view, literal })));
+  return found.map(({ literal }) => renderAtom(literal));
+}
+
+/** Notes every conclusion in the proofs that is not stored; where it is one of several views, that of the first. */
+async function noteConcluded(seen: SeenFacts, builder: ProofBuilder): Promise<void> {
+  const views = new Map<string, ScopeChoice>();
+  for (const [step, proved] of builder.proved.entries()) {
+    if ((step & 0xff) === 0xff) await seen.context.pacer.breathe();
+    if (proved === null || proved.rule === null) continue;
+    const { literal, view } = proved.premise;
+    if (isAggregate(literal)) continue;
+    const atom = renderAtom(literal);
+    const known = views.get(atom);
+    if (known !== undefined && compareViews(seen.view, known, view) <= 0) continue;
+    if (known === undefined && seen.stored(literal) !== null) continue;
+    views.set(atom, view);
+    seen.concluded.set(atom, step);
+  }
+}
+
+async function inOrder(
+  seen: SeenFacts,
+  found: readonly { readonly literal: AtomLiteral; readonly step: number | null }[],
+): Promise<GoalAnswer[]> {
+  const answers: GoalAnswer[] = [];
+  for (const { literal, step } of found) {
+    if ((answers.length & 0xff) === 0xff) await seen.context.pacer.breathe();
+    const salience = step === null ? (seen.stored(literal)?.salience ?? 0) : seen.salienceOf(step);
+    answers.push({ literal, atom: renderAtom(literal), salience, step });
+  }
+  const at = (place: number): GoalAnswer => answers[place] as GoalAnswer;
+  const order = await sortedOrder(
+    answers.length,
+    (left, right) => at(right).salience - at(left).salience || compareText(at(left).atom, at(right).atom),
+    seen.context.pacer,
+  );
+  return Array.from(order, at);
+}
+
+/** A canonical proof that was not put in, by its step, and why. */
+interface Refused {
+  readonly step: number;
+  readonly reason: OmissionReason;
+}
+
+/** Puts the proofs of the answers in, and notes why those are left out that are. */
+export class GoalProofs {
+  /** In the order in which they were tried. */
+  readonly refused: Refused[] = [];
+  /** The answers of which a proof was put in, whole. */
+  readonly taken = new Set<string>();
+  readonly #window: OpenWindow;
+  readonly #builder: ProofBuilder | null;
+  readonly #graph: WayGraph | null;
+  #searched = 0;
+
+  constructor(window: OpenWindow, builder: ProofBuilder | null) {
+    this.#window = window;
+    this.#builder = builder;
+    this.#graph = builder === null ? null : new WayGraph(window, builder);
+  }
+
+  async fill(answers: readonly GoalAnswer[]): Promise<void> {
+    const { leftOut, context } = this.#window;
+    for (const answer of answers) {
+      await context.pacer.breathe();
+      const refused = await this.#take(answer);
+      if (refused === null) this.taken.add(answer.atom);
+      else if (!leftOut.has(answer.atom)) leftOut.set(answer.atom, refused);
+    }
+  }
+
+  async #take({ literal, step }: GoalAnswer): Promise<OmissionReason | null> {
+    const window = this.#window;
+    if (step === null || this.#graph === null || this.#builder === null)
+      return window.takeProof([storedEntry(literal, window.seen.view)]);
+    const proof = await this.#canonical(this.#builder, step);
+    const refused =
+      proof === null ? (window.refusal(literal) ?? 'budget') : await window.takeProof(proof.entries);
+    if (refused === null) {
+      this.#graph.noteProved(proof?.premises ?? []);
+      return null;
+    }
+    this.refused.push({ step, reason: refused });
+    if (window.refusal(literal) !== null || this.#searched >= mostSearched) return refused;
+    const { premise } = present(this.#builder.proved[step], 'it is proved');
+    if ((await this.#graph.leastNew(premise)) > window.budget.room) return refused;
+    this.#searched++;
+    const other = await this.#graph.smallest(premise);
+    if (other === null) return refused;
+    const isRefused = await window.takeProof(other.entries);
+    if (isRefused === null) this.#graph.noteProved(other.premises);
+    return isRefused;
+  }
+
+  /** The canonical proof; null where it has more new entries than there is room for. */
+  async #canonical(builder: ProofBuilder, root: number): Promise<Proof | null> {
+    const window = this.#window;
+    const steps = new Set([root]);
+    const fresh = new Set<string>();
+    for (const step of steps) {
+      if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
+      const { atom, kind, premises } = present(builder.steps[step], 'the step is there');
+      if ((kind === 'fact' || kind === 'rule') && !window.has(atom)) fresh.add(atom);
+      if (fresh.size > window.budget.room) return null;
+      for (const premise of premises) steps.add(premise);
+    }
+    const entries: ProofEntry[] = [];
+    const proved: Premise[] = [];
+    for (const step of [...steps].sort((left, right) => left - right)) {
+      const { premise, rule } = present(builder.proved[step], 'the step proves something');
+      proved.push(premise);
+      const literal = atomOf(premise);
+      if (literal === null) continue;
+      const said = present(builder.steps[step], 'the step is there').premises;
+      const premises = said.map((each) => builder.steps[each]?.atom ?? '');
+      entries.push({
+        literal,
+        view: premise.view,
+        by: rule === null ? null : { rule, premises },
+        conclusion: () => Promise.resolve(window.seen.conclusion(literal) ?? window.seen.conclusionAt(step)),
+      });
+    }
+    return { entries, premises: proved };
+  }
+}
+
+/** A proof to be put in: its atoms, each after its premises, and everything that it proves. */
+interface Proof {
+  readonly entries: readonly ProofEntry[];
+  readonly premises: readonly Premise[];
+}
+
+function storedEntry(literal: AtomLiteral, view: ScopeChoice): ProofEntry {
+  const conclusion = () => Promise.reject(new Error('assertion failed: what is stored is no conclusion'));
+  return { literal, view, by: null, conclusion };
+}
+
+/** The atom that the premise adds to a window; null where it is an absence, a built-in or an aggregate. */
+function atomOf({ literal }: Premise): AtomLiteral | null {
+  return isAggregate(literal) || isBuiltin(literal) || isAbsence(literal) ? null : literal;
+}
+
+/** What was asked for of the ways to prove something; see `ProofBuilder.partsOf`. */
+class WayGraph {
+  readonly #window: OpenWindow;
+  readonly #builder: ProofBuilder;
+  readonly #parts = new Map<string, readonly (readonly Way[])[]>();
+  /** What the proofs in the window prove. */
+  readonly #proved = new Set<string>();
+
+  constructor(window: OpenWindow, builder: ProofBuilder) {
+    this.#window = window;
+    this.#builder = builder;
+  }
+
+  noteProved(premises: readonly Premise[]): void {
+    for (const premise of premises) this.#proved.add(premise.key);
+  }
+
+  /** Every proof of the premise has at least so many atoms that the window does not have: itself and those of a way. */
+  async leastNew(premise: Premise): Promise<number> {
+    const newIn = (premises: readonly Premise[]): string[] =>
+      premises.flatMap((each) => {
+        const literal = atomOf(each);
+        const atom = literal === null ? null : renderAtom(literal);
+        return atom === null || this.#window.has(atom) ? [] : [atom];
+      });
+    let least = 0;
+    for (const part of await this.#partsOf(premise)) {
+      const counts = part.map((way) => new Set(newIn([premise, ...way.premises])).size);
+      least = Math.max(
+        least,
+        counts.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY),
+      );
+    }
+    return least;
+  }
+
+  /** The smallest proof that fits among those that are looked at; null where there is none. */
+  async smallest(root: Premise): Promise<Proof | null> {
+    const found = await this.#around(root);
+    const { pacer } = this.#window.context;
+    const breathe = () => pacer.breathe();
+    const nodes = found.map(({ node }) => node);
+    const atoms = await smallestProof(nodes, 0, this.#trial(found), { mostChoices, breathe });
+    if (atoms === null) return null;
+    const taken = new Set(atoms);
+    const isTaken = ({ atom }: ProofNode): boolean =>
+      atom === null || taken.has(atom) || this.#window.has(atom);
+    const proved = await provable(nodes, (node) => isTaken(present(nodes[node], 'a node')), breathe);
+    const used = new Set([0]);
+    for (const at of used)
+      for (const [part, way] of (proved.get(at)?.ways ?? []).entries())
+        for (const premise of nodes[at]?.parts?.[part]?.[way] ?? []) used.add(premise);
+    const heightOf = (at: number): number => proved.get(at)?.height ?? 0;
+    const order = [...used].sort((left, right) => heightOf(left) - heightOf(right) || left - right);
+    const entries: ProofEntry[] = [];
+    for (const at of order) {
+      const { premise, parts } = present(found[at], 'a node is known');
+      const literal = atomOf(premise);
+      if (literal !== null)
+        entries.push(this.#entry(premise, literal, parts[0]?.[proved.get(at)?.ways[0] ?? -1]));
+    }
+    return { entries, premises: order.map((at) => present(found[at], 'a node is known').premise) };
+  }
+
+  #entry(premise: Premise, literal: AtomLiteral, way: Way | undefined): ProofEntry {
+    const { seen } = this.#window;
+    const { rule = null, premises = [] } = way ?? {};
+    return {
+      literal,
+      view: premise.view,
+      by: rule === null ? null : { rule, premises: premises.map((each) => each.rendered) },
+      conclusion: async () =>
+        seen.conclusion(literal) ?? seen.conclusionAt(await this.#builder.stepOf(premise)),
+    };
+  }
+
+  /** The root and what ways to it lead to, the nearest first: a node of each with what it stands for. */
+  async #around(root: Premise): Promise<Around[]> {
+    const numbers = new Map<string, number>();
+    const premises: Premise[] = [];
+    const numberOf = (premise: Premise): number => {
+      const key = premise.key;
+      const known = numbers.get(key);
+      if (known !== undefined) return known;
+      numbers.set(key, premises.length);
+      return premises.push(premise) - 1;
+    };
+    numberOf(root);
+    const found: Around[] = [];
+    let conclusions = 0;
+    for (const premise of premises) {
+      const literal = atomOf(premise);
+      const atom = literal === null ? null : renderAtom(literal);
+      const isDone = this.#proved.has(premise.key);
+      let parts: readonly (readonly Way[])[] | null = [];
+      if (literal !== null && !isDone && this.#window.refusal(literal) !== null) parts = null;
+      else if (!isDone && conclusions >= mostConclusions) parts = null;
+      else if (!isDone) parts = await this.#partsOf(premise);
+      if (parts !== null && parts.length > 0) conclusions++;
+      const numbered = parts?.map((part) => part.map((way) => way.premises.map(numberOf))) ?? null;
+      found.push({ premise, parts: parts ?? [], node: { atom, parts: numbered } });
+    }
+    return found;
+  }
+
+  async #partsOf(premise: Premise): Promise<readonly (readonly Way[])[]> {
+    const key = premise.key;
+    let parts = this.#parts.get(key);
+    if (parts === undefined) this.#parts.set(key, (parts = await this.#builder.partsOf(premise, mostWays)));
+    return parts;
+  }
+
+  /** The window as it is, to be tried with proofs of these; no proof holds an atom that is true and false. */
+  #trial(found: readonly Around[]): Trial {
+    const { budget, resolves } = this.#window;
+    const sizes = new Map<string, Sized>();
+    for (const { premise } of found) {
+      const literal = atomOf(premise);
+      if (literal !== null) sizes.set(renderAtom(literal), sizeOf(literal));
+    }
+    const sizeOfAtom = (atom: string): Sized => present(sizes.get(atom), 'an atom of the graph');
+    const tried = new Set<string>();
+    return {
+      has: (atom) => this.#window.has(atom),
+      add: (atom) => {
+        const isRefused = resolves && tried.has(atom.startsWith('-') ? atom.slice(1) : `-${atom}`);
+        if (isRefused || budget.add(sizeOfAtom(atom)) !== null) return false;
+        tried.add(atom);
+        return true;
+      },
+      remove: (atom) => {
+        tried.delete(atom);
+        budget.remove(sizeOfAtom(atom));
+      },
+    };
+  }
+}
+
+/** A node of the graph with what it stands for. */
+interface Around {
+  readonly premise: Premise;
+  readonly parts: readonly (readonly Way[])[];
+  readonly node: ProofNode;
+}

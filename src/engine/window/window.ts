@@ -1,0 +1,224 @@
+import { type BrowseContext, scopeChoice } from '../session/read-context.ts';
+import type { ContextWindow, Goal, OmissionReason, OptimizeInput } from '../contract/context.ts';
+import type { Atom, Literal } from '../contract/language.ts';
+import type { ScopeChoice } from '../store/fact-store.ts';
+import { Conclusions, everyAtom } from '../read/listed-conclusions.ts';
+import { type Candidate, OpenWindow } from './open-window.ts';
+import { ProofBuilder } from '../datalog/explain/proof.ts';
+import type { RelationShape } from '../datalog/model/program.ts';
+import { type Matches, question } from '../datalog/tables/question.ts';
+import { fillBuckets, fillRelated, fillRest, inPrecedence } from './window-candidates.ts';
+import { reportGoals } from './window-goal-report.ts';
+import { GoalProofs, namingGoal, proveGoals } from './window-goals.ts';
+import { proveInferred, withoutWeaker } from './window-inferred.ts';
+import { SeenFacts } from './window-knowledge.ts';
+import { omittedFrom, reasonsOfRefused } from './window-omitted.ts';
+
+/**
+ * A context window: the facts to read for a task, within a budget.
+ *
+ * First everything that is asked for is derived; then what contradicts what is settled; then the window is filled:
+ * proofs of the goals, whole or not at all, related facts, buckets, the rest by salience. Everything is read in one
+ * pinned state, a window is no use of a fact, and the same knowledge gives the same window.
+ */
+export async function contextWindow(
+  context: BrowseContext,
+  input: OptimizeInput,
+  newId: () => string,
+): Promise<ContextWindow> {
+  const { reasoner, reader, pacer } = context;
+  const view = scopeChoice(input);
+  const asked: Asked = { input, view, goals: [], relations: [], windowId: newId() };
+  for (const goal of input.goals ?? []) asked.goals.push(await answersTo(context, view, goal));
+  for (const relation of relationsConcerned(context, input))
+    asked.relations.push(await everyAtom(context, view, relation));
+  if (asked.goals.length === 0 && asked.relations.length === 0) return filled(context, asked, null);
+  return reasoner.evaluate(reader, true, pacer, (set) =>
+    filled(context, asked, new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY)),
+  );
+}
+
+async function answersTo(
+  { reasoner, reader, pacer }: BrowseContext,
+  view: ScopeChoice,
+  { predicate, args, negated }: Goal,
+): Promise<Matches> {
+  const asked = question(view, [{ predicate, args, negated, naf: false }]);
+  return namingGoal({ predicate, args, negated }, () => reasoner.answers(asked, reader, pacer));
+}
+
+/** A request with the answers to what it asks for. */
+interface Asked {
+  readonly input: OptimizeInput;
+  readonly view: ScopeChoice;
+  /** The answers to each goal. */
+  readonly goals: Matches[];
+  /** All atoms of the relations whose conclusions are wanted. */
+  readonly relations: Matches[];
+  readonly windowId: string;
+}
+
+/** The relations whose conclusions a window may hold: those of the predicates that are wanted, or of all. */
+function relationsConcerned({ reader }: BrowseContext, input: OptimizeInput): RelationShape[] {
+  if (!input.includeInferred) return [];
+  const wanted = input.predicates === null ? null : new Set(input.predicates);
+  return reader.program.conclusions().filter(({ predicate }) => wanted?.has(predicate) !== false);
+}
+
+async function filled(
+  context: BrowseContext,
+  asked: Asked,
+  builder: ProofBuilder | null,
+): Promise<ContextWindow> {
+  const { input, view } = asked;
+  const conclusions = builder === null ? null : new Conclusions(context, builder, context.reader.time);
+  const seen = new SeenFacts(context, view, conclusions);
+  const { answers, alsoConcluded } = await proveGoals(seen, builder, asked.goals);
+  const inferred =
+    builder === null
+      ? new Map<string, number>()
+      : await proveInferred(seen, builder, asked.relations, alsoConcluded);
+  const contradicted = await seen.contradicted();
+  const resolves = input.autoResolveContradictions;
+  const weaker = new Set(resolves ? contradicted.map((each) => each.weaker) : []);
+  const window = new OpenWindow(seen, weaker, input);
+
+  const proofs = new GoalProofs(window, builder);
+  for (const each of answers) await proofs.fill(each);
+  const others = await candidates(window, builder, inferred);
+  await fillRelated(window, others.candidates);
+  await fillBuckets(window, others.candidates);
+  await fillRest(window, others.candidates);
+
+  const isWanted = wantedBy(input);
+  const { available, savings } = await totals(seen, alsoConcluded, isWanted);
+  const shown = contradicted.flatMap((each) => (isWanted(each.shown.predicate) ? [each.shown] : []));
+  const answer: ContextWindow = {
+    windowId: asked.windowId,
+    entries: [...window.entries.values()],
+    goals: await reportGoals(window, builder, proofs, input.goals ?? [], answers),
+    relevantRules: relevantRules(window, input),
+    totalFactsAvailable: available,
+    totalFactsIncluded: window.entries.size,
+    deduplicationSavings: savings,
+    contradictionsFound: shown.length,
+    contradictionsResolved: resolves ? shown.length : 0,
+    contradictions: shown,
+    bucketStats: bucketStats(window, input),
+    totalCharCount: Array.from(window.entries.values()).reduce((sum, { charCount }) => sum + charCount, 0),
+    goalDriven: isGoalDriven(input),
+    knowledgeGeneration: context.reader.generation,
+    generatedAt: context.reader.time,
+  };
+  if (!input.explainOmitted) return answer;
+  const ofConclusions = new Map(others.reasons);
+  if (builder !== null)
+    for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
+      if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
+  const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions });
+  // What the filter keeps out is listed too.
+  const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
+  const isComplete = omitted.length === all.available - window.entries.size + all.savings;
+  return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
+}
+
+/** True for the predicates that the window may hold. */
+function wantedBy({ predicates }: OptimizeInput): (predicate: string) => boolean {
+  const wanted = predicates === null ? null : new Set(predicates);
+  return (predicate) => wanted?.has(predicate) ?? true;
+}
+
+/** How many atoms a window could hold, and how many copies of them count once; of the predicates that are wanted. */
+async function totals(
+  seen: SeenFacts,
+  alsoConcluded: ReadonlySet<string>,
+  isWanted: (predicate: string) => boolean = () => true,
+): Promise<{ readonly available: number; readonly savings: number }> {
+  const { facts, atoms } = await seen.count(isWanted);
+  const counted = (rendered: Iterable<string>): number => {
+    let count = 0;
+    for (const atom of rendered) if (isWanted(predicateOf(atom))) count++;
+    return count;
+  };
+  return {
+    available: atoms + counted(seen.concluded.keys()),
+    savings: facts - atoms + counted(alsoConcluded),
+  };
+}
+
+/** The predicate of a rendered atom. */
+function predicateOf(atom: string): string {
+  return atom.slice(atom.startsWith('-') ? 1 : 0, atom.indexOf('('));
+}
+
+function isGoalDriven({ goals }: OptimizeInput): boolean {
+  return goals !== null && goals.length > 0;
+}
+
+/** The conclusions that may be put in beside proofs, in order, and why others may not. */
+async function candidates(
+  window: OpenWindow,
+  builder: ProofBuilder | null,
+  inferred: ReadonlyMap<string, number>,
+): Promise<{ candidates: Candidate[]; reasons: Map<string, OmissionReason> }> {
+  const { seen, weaker, context } = window;
+  const reasons = new Map<string, OmissionReason>();
+  if (builder === null) return { candidates: [], reasons };
+  const changed = await withoutWeaker(context, builder, inferred, weaker);
+  const found: Candidate[] = [];
+  for (const atom of inferred.keys()) {
+    const by = changed.get(atom) ?? null;
+    const step = seen.concluded.get(atom);
+    if (step === undefined) continue;
+    const { predicate, args, scope, salience } = seen.conclusionAt(step);
+    if (changed.has(atom) && by === null) reasons.set(atom, 'contradiction');
+    else found.push({ atom, predicate, args, scope, salience, fact: null, by });
+    if ((found.length & 0xff) === 0xff) await context.pacer.breathe();
+  }
+  return { candidates: await inPrecedence(found, context.pacer), reasons };
+}
+
+/** With goals the rules in their proofs; without, those that conclude or read a predicate in the window. */
+function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
+  const texts = new Set<string>();
+  if (isGoalDriven(input)) {
+    const inOrder = [...window.rules].sort(([left], [right]) => left - right);
+    for (const [, text] of inOrder) texts.add(text);
+    return [...texts];
+  }
+  const { reader } = window.context;
+  const predicates = new Set(Array.from(window.entries.values(), ({ predicate }) => predicate));
+  const { view } = window.seen;
+  for (const { rule, text, scope } of reader.program.rules) {
+    const isOfView = view.kind === 'all' || scope === null || (view.kind === 'scope' && view.scope === scope);
+    if (!isOfView) continue;
+    if (predicatesOf([rule.head, ...rule.body]).some((predicate) => predicates.has(predicate)))
+      texts.add(text);
+  }
+  return [...texts];
+}
+
+/** The predicates of these and of what aggregates among them run over. */
+function predicatesOf(literals: readonly (Atom | Literal)[]): string[] {
+  return literals.flatMap((each) => ('aggregate' in each ? predicatesOf(each.body) : [each.predicate]));
+}
+
+function bucketStats(window: OpenWindow, input: OptimizeInput): ContextWindow['bucketStats'] {
+  const { budget } = window;
+  const saliences = (input.relevanceBuckets ?? []).map((): number[] => []);
+  for (const { predicate, salience } of window.entries.values())
+    saliences[budget.bucketOf(predicate)]?.push(salience);
+  const stats = (input.relevanceBuckets ?? []).map(({ name }, place) => {
+    const inBucket = saliences[place] ?? [];
+    const least = inBucket.reduce((left, right) => Math.min(left, right), Number.POSITIVE_INFINITY);
+    const greatest = inBucket.reduce((left, right) => Math.max(left, right), 0);
+    const of = {
+      factsIncluded: inBucket.length,
+      maxAllocation: budget.maxAllocations[place] ?? 0,
+      minSalience: inBucket.length === 0 ? null : least,
+      maxSalience: inBucket.length === 0 ? null : greatest,
+    };
+    return [name, of] as const;
+  });
+  return Object.fromEntries(stats);
+}

@@ -1,0 +1,157 @@
+import type { Caller } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Slices } from '../base/slices.ts';
+import { compareText } from '../base/text-order.ts';
+import type {
+  Cleared,
+  CreatedDatabase,
+  CreatedTenant,
+  DatabaseList,
+  DeletedDatabase,
+  TenantList,
+} from '../contract/administration.ts';
+import type { Operation } from '../state/operation.ts';
+import { clearedPart, createdPart } from '../state/outcome.ts';
+import type { Writer } from '../session/barrier.ts';
+import type { DatabaseState, State, TenantState } from '../state/state.ts';
+
+/**
+ * Databases and tenants as things of their own: listed, created, emptied, deleted.
+ *
+ * Lists show what the caller's credential covers; what else names something outside of it is refused with Forbidden,
+ * whether that exists or not.
+ */
+export class Databases {
+  readonly #state: State;
+  readonly #writer: Writer;
+  readonly #slices: () => Slices;
+
+  constructor(state: State, writer: Writer, slices: () => Slices) {
+    this.#state = state;
+    this.#writer = writer;
+    this.#slices = slices;
+  }
+
+  /** Those that the caller can reach, by name. */
+  async list(caller: Caller): Promise<DatabaseList> {
+    const slices = this.#slices();
+    const databases = [];
+    for (const database of sorted(this.#state.databases.values(), ({ name }) => name)) {
+      if (!covers(caller.databases, database.name)) continue;
+      const tenants = reachable(caller, database);
+      let facts = 0;
+      for (const [, tenant] of tenants) {
+        facts += this.#countStored(database, tenant);
+        await slices.breathe();
+      }
+      const { name, createdAt, rules } = database;
+      databases.push({ name, createdAt, tenants: tenants.length, facts, rules: rules.size });
+    }
+    return { databases };
+  }
+
+  async create(caller: Caller, name: string): Promise<CreatedDatabase> {
+    requireReach(caller, name, null);
+    const check = (): void => {
+      if (this.#state.databases.has(name))
+        throw new EngineError('Conflict', `the database ${name} exists already`);
+    };
+    const operation: Operation = { kind: 'createDatabase', name };
+    const { outcome } = await this.#writer.write({ caller, database: 'default', operation, check });
+    return { name, ...createdPart(outcome) };
+  }
+
+  async delete(caller: Caller, name: string): Promise<DeletedDatabase> {
+    requireReach(caller, name, null);
+    const check = (): void => {
+      if (name === 'default')
+        throw new EngineError('Conflict', 'the database default cannot be deleted: nuke it to empty it');
+    };
+    const operation: Operation = { kind: 'deleteDatabase' };
+    const { outcome } = await this.#writer.write({ caller, database: name, operation, check });
+    const { facts, rules } = clearedPart(outcome);
+    return { name, status: 'deleted', facts, rules };
+  }
+
+  async nuke(caller: Caller, name: string): Promise<Cleared> {
+    requireReach(caller, name, null);
+    // Nothing but the database itself has to be there; alone at work, since it concerns all tenants.
+    const check = (): void => {};
+    const operation: Operation = { kind: 'nukeDatabase' };
+    const { outcome } = await this.#writer.write({ caller, database: name, operation, check });
+    return { status: 'nuked', ...clearedPart(outcome) };
+  }
+
+  /** Those that the caller can reach, by name. */
+  async tenants(caller: Caller, database: string): Promise<TenantList> {
+    requireReach(caller, database, null);
+    const slices = this.#slices();
+    const state = this.#state.database(database);
+    const tenants = [];
+    for (const [name, tenant] of sorted(reachable(caller, state), ([name]) => name)) {
+      const facts = this.#countStored(state, tenant);
+      tenants.push({ name, createdAt: tenant.facts.createdAt, facts });
+      await slices.breathe();
+    }
+    return { tenants };
+  }
+
+  async createTenant(caller: Caller, database: string, name: string): Promise<CreatedTenant> {
+    requireReach(caller, database, name);
+    const check = (): void => {
+      if (this.#state.database(database).tenants.has(name))
+        throw new EngineError('Conflict', `the tenant ${name} exists already in the database ${database}`);
+    };
+    const operation: Operation = { kind: 'createTenant', tenant: name };
+    const { outcome } = await this.#writer.write({ caller, database, operation, check });
+    return { name, ...createdPart(outcome) };
+  }
+
+  async deleteTenant(caller: Caller, database: string, name: string): Promise<Cleared> {
+    return { status: 'deleted', ...(await this.#clearTenant(caller, database, name, 'deleteTenant')) };
+  }
+
+  async nukeTenant(caller: Caller, database: string, name: string): Promise<Cleared> {
+    return { status: 'nuked', ...(await this.#clearTenant(caller, database, name, 'nukeTenant')) };
+  }
+
+  async #clearTenant(
+    caller: Caller,
+    database: string,
+    name: string,
+    kind: 'deleteTenant' | 'nukeTenant',
+  ): Promise<Omit<Cleared, 'status'>> {
+    requireReach(caller, database, name);
+    const check = (): void => {
+      if (!this.#state.database(database).tenants.has(name))
+        throw new EngineError('TenantNotFound', `there is no tenant ${name} in the database ${database}`);
+    };
+    const operation: Operation = { kind, tenant: name };
+    const { outcome } = await this.#writer.write({ caller, database, operation, check });
+    return clearedPart(outcome);
+  }
+
+  #countStored(database: DatabaseState, tenant: TenantState): number {
+    return tenant.facts.countStored(database.generation, this.#writer.live.showTime());
+  }
+}
+
+function sorted<Item>(items: Iterable<Item>, nameOf: (item: Item) => string): Item[] {
+  return [...items].sort((left, right) => compareText(nameOf(left), nameOf(right)));
+}
+
+function reachable(caller: Caller, database: DatabaseState): [string, TenantState][] {
+  return [...database.tenants].filter(([name]) => covers(caller.tenants, name));
+}
+
+/** An empty list restricts to nothing. */
+function covers(restriction: readonly string[], name: string): boolean {
+  return restriction.length === 0 || restriction.includes(name);
+}
+
+function requireReach(caller: Caller, database: string, tenant: string | null): void {
+  if (!covers(caller.databases, database))
+    throw new EngineError('Forbidden', 'the credential does not cover this database');
+  if (tenant !== null && !covers(caller.tenants, tenant))
+    throw new EngineError('Forbidden', 'the credential does not cover this tenant');
+}

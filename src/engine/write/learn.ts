@@ -1,0 +1,156 @@
+/**
+ * One write of all that a text taught: facts and rules in one record and one generation.
+ *
+ * It is a barrier, so that it can look at what is stored: a fact that is there already counts as asserted again and
+ * keeps its metadata, since what a text says must not take a pin or a confidence from what somebody stored. A rule that
+ * does not fit refuses the whole.
+ */
+import { assert } from '../base/assert.ts';
+import type { Caller } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
+import { Slices } from '../base/slices.ts';
+import { changeRules } from '../state/apply-rules.ts';
+import { checkRulesInTurn } from './commit-check.ts';
+import type { RuleInput } from '../contract/rules.ts';
+import { encodedOperation } from '../commit/encode-operation.ts';
+import type { FactStore, FactToStore } from '../store/fact-store.ts';
+import type { Commit, RuleOperation } from '../state/operation.ts';
+import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import { checkRuleOperation, ruleToKeep } from '../commit/prepare-rules.ts';
+import type { Writer } from '../session/barrier.ts';
+import type { Pause } from '../datalog/tables/evaluation.ts';
+import type { DatabaseState } from '../state/state.ts';
+import type { Write } from '../commit/commit-pipeline.ts';
+import type { Metadata } from '../contract/facts.ts';
+
+const betweenBreaths = 256;
+
+/** Stores it. Refused with RuleException or ValidationException where a rule cannot be taught; nothing is stored then. */
+export async function learn(
+  { live, write }: Writer,
+  caller: Caller,
+  learning: Learning,
+  pause: Pause,
+): Promise<Learned> {
+  const { facts, note } = learning;
+  assert(facts.length + learning.rules.length > 0, 'there is something to be learned');
+  const slices = new Slices(pause);
+  const rules = learning.rules.map((rule) => teachingOf(rule));
+  const toStore: FactToStore[] = [];
+  const operation: Commit = {
+    kind: 'commit',
+    tenant: caller.tenant,
+    retract: [],
+    assert: toStore,
+    rules,
+    operations: facts.length + rules.length,
+    ...(note === null || caller.idempotency === null ? {} : { note }),
+  };
+  // Nothing else is written between the check and the record, so the check completes the operation by what is stored.
+  const check = async (time: number): Promise<void> => {
+    const { name, rules: taught, generation } = live.database(caller);
+    await checkRulesInTurn({ name, rules: taught }, rules, { time, generation }, slices);
+    const store = live.storeOf(caller)();
+    const seen = new Set<string>();
+    for (const [at, fact] of facts.entries()) {
+      if (at % betweenBreaths === 0) await slices.breathe();
+      // In one record a fact stands once.
+      const { predicate, args, truthVal, scope } = fact;
+      const key = JSON.stringify([predicate, truthVal, scope, ...args]);
+      if (!seen.has(key)) toStore.push(factToStore(fact, store, time));
+      seen.add(key);
+    }
+    const encoded = await encodedOperation(operation, slices);
+    if (encoded !== null) wanted.encoded = encoded;
+  };
+  const wanted: { -readonly [Key in keyof Write]: Write[Key] } = {
+    caller,
+    database: caller.database,
+    operation,
+    check,
+  };
+  return learnedOf((await write(wanted)).outcome);
+}
+
+/** What a write of this kind came to, by what is kept of it. */
+export function learnedOf(outcome: Outcome): Learned {
+  const { asserted = 0, unchanged = 0, generation, note = null } = outcomeAs(outcome, 'committed');
+  return { asserted, unchanged, generation, note };
+}
+
+/**
+ * For each rule why it cannot be taught, null where it can: it is not safe, or the rules there are, and those before it
+ * that can, do not fit together with it.
+ */
+export async function ruleRefusals(
+  database: DatabaseState,
+  inputs: readonly RuleInput[],
+  slices: Slices,
+): Promise<(string | null)[]> {
+  const rules = database.rules.copy();
+  const refusals: (string | null)[] = [];
+  for (const [at, input] of inputs.entries()) {
+    refusals.push(refusalOf(input, { name: database.name, rules }, `supposed-${at}`));
+    await slices.breathe();
+  }
+  return refusals;
+}
+
+/** Why the rule cannot be taught; one that can is taught to the copy. */
+function refusalOf(
+  input: RuleInput,
+  copy: { readonly name: string; readonly rules: DatabaseState['rules'] },
+  id: string,
+): string | null {
+  try {
+    const operation = teachingOf(input);
+    checkRuleOperation(copy, operation);
+    changeRules(copy.rules, operation, { id, time: 0, generation: 0 });
+    return null;
+  } catch (error) {
+    if (error instanceof EngineError) return error.message;
+    throw error;
+  }
+}
+
+function teachingOf(input: RuleInput): RuleOperation {
+  return { kind: 'teach', rule: ruleToKeep(input) };
+}
+
+function factToStore(fact: LearnedFact, store: FactStore | null, time: number): FactToStore {
+  const { predicate, args, truthVal, scope, metadata } = fact;
+  const identity = { predicate, args, truthVal, scope };
+  const known = store?.find(predicate, args, truthVal, scope) ?? null;
+  const isStored = store !== null && known !== null && store.isStored(known, time);
+  return isStored ? identity : { ...identity, metadata };
+}
+
+/** A fact that a text states. */
+export interface LearnedFact {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  /** Where it comes from. A fact that is stored already keeps the metadata it has. */
+  readonly metadata: Metadata;
+}
+export interface Learning {
+  readonly facts: readonly LearnedFact[];
+  readonly rules: readonly RuleInput[];
+  /** What is to be known of the write where its request is repeated after a restart; null: nothing. */
+  readonly note: string | null;
+}
+
+/**
+ * What a text teaches, and what the language surfaces ask of the knowledge there is: shapes between engine and service.
+ *
+ * They are not on the wire. Whoever reads a text decides what it says; here it is only whole: all of it is stored, or
+ * nothing.
+ */
+/** What became of it. */
+export interface Learned {
+  readonly asserted: number;
+  readonly unchanged: number;
+  readonly generation: number;
+  readonly note: string | null;
+}

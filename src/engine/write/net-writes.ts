@@ -1,0 +1,166 @@
+import {
+  boundsAfter,
+  type FactIdentity,
+  type FactPattern,
+  type FactToStore,
+  openBounds,
+  type ScopeChoice,
+} from '../store/fact-store.ts';
+import { equalPositions } from '../store/fact-matching.ts';
+import { RelationNames } from '../store/relation-names.ts';
+import { relationKey } from '../language/terms.ts';
+import type { RuleOperation } from '../state/operation.ts';
+
+/**
+ * What a transaction has written, net: of each fact the last word, of rules every operation in its order.
+ *
+ * The last word of a fact is that it was retracted, that it is asserted with what was given, or both: then it is a new
+ * fact in the place of what is stored. Nothing here knows what is stored; whoever writes finds out what a retraction
+ * meets, and says so. `bytes` are those of the writes as JSON.
+ */
+export interface NetFact {
+  readonly identity: FactIdentity;
+  /** What is stored of it ends. */
+  readonly isRetracted: boolean;
+  /** null: it is not asserted. */
+  readonly asserted: FactToStore | null;
+  readonly bytes: number;
+}
+
+/** What one write does: to one fact, or to one rule. */
+export type WriteChange =
+  | { readonly kind: 'retract'; readonly identity: FactIdentity }
+  | { readonly kind: 'assert'; readonly fact: FactToStore }
+  | RuleOperation;
+
+export class NetWrites {
+  bytes = 0;
+  readonly #facts = new Map<string, NetFact>();
+  readonly #rules: RuleOperation[] = [];
+  /** Keys of facts by their relation. */
+  readonly #byRelation = new Map<string, Set<string>>();
+  readonly #scopes = new Set<string | null>();
+  /** The names of the relations that facts were asserted of. */
+  readonly names = new RelationNames();
+  readonly #asserted = new Set<string>();
+
+  /** Facts in the order in which they were first written. */
+  get facts(): Iterable<NetFact> {
+    return this.#facts.values();
+  }
+
+  get rules(): readonly RuleOperation[] {
+    return this.#rules;
+  }
+
+  get isEmpty(): boolean {
+    return this.#facts.size === 0 && this.#rules.length === 0;
+  }
+
+  /** The relations that facts were written of. */
+  get relations(): Iterable<string> {
+    return this.#byRelation.keys();
+  }
+
+  /** The scopes that facts were written to. */
+  get scopes(): Iterable<string | null> {
+    return this.#scopes;
+  }
+
+  find(identity: FactIdentity): NetFact | null {
+    return this.#facts.get(keyOf(identity)) ?? null;
+  }
+
+  /** `time` is when the write is made. */
+  add(change: WriteChange, time: number): void {
+    if (change.kind === 'assert') this.#assert(change.fact, time);
+    else if (change.kind === 'retract')
+      this.#put({ identity: identityOf(change.identity), isRetracted: true, asserted: null });
+    else {
+      this.#rules.push(change);
+      this.bytes += bytesOf(change);
+    }
+  }
+
+  /** A fact that is asserted again takes over what is given; one whose validity has ended by now is a new one. */
+  #assert(fact: FactToStore, time: number): void {
+    const known = this.find(fact);
+    if (known === null || known.asserted === null)
+      this.#put({ identity: identityOf(fact), isRetracted: known !== null, asserted: fact });
+    else if (hasEnded(known.asserted, time))
+      this.#put({ identity: known.identity, isRetracted: true, asserted: fact });
+    else this.#put({ ...known, asserted: { ...known.asserted, ...fact } });
+  }
+
+  /** Facts that are asserted here, match, and have not ended by now. */
+  *matching(pattern: FactPattern, time: number): Generator<FactIdentity> {
+    for (const { identity, asserted } of this.#candidates(pattern))
+      if (asserted !== null && !hasEnded(asserted, time) && matches(identity, pattern)) yield identity;
+  }
+
+  *#candidates(pattern: FactPattern): Generator<NetFact> {
+    const { predicate, args, scope } = pattern;
+    const isGround = !args.some((term) => term.startsWith('?'));
+    for (const truthVal of pattern.truthVal === null ? [true, false] : [pattern.truthVal]) {
+      const keys = this.#byRelation.get(relationKey(predicate, args.length, !truthVal));
+      if (keys === undefined) continue;
+      if (!isGround) {
+        for (const key of keys) yield this.#facts.get(key) as NetFact;
+        continue;
+      }
+      for (const each of scope.kind === 'all' ? this.#scopes : [scopeOf(scope)]) {
+        const known = this.find({ predicate, args, truthVal, scope: each });
+        if (known !== null) yield known;
+      }
+    }
+  }
+
+  #put(fact: Omit<NetFact, 'bytes'>): void {
+    const { identity, isRetracted, asserted } = fact;
+    const key = keyOf(identity);
+    const bytes = (isRetracted ? bytesOf(identity) : 0) + (asserted === null ? 0 : bytesOf(asserted));
+    this.bytes += bytes - (this.#facts.get(key)?.bytes ?? 0);
+    this.#facts.set(key, { ...fact, bytes });
+    const relation = relationKey(identity.predicate, identity.args.length, !identity.truthVal);
+    let keys = this.#byRelation.get(relation);
+    if (keys === undefined) this.#byRelation.set(relation, (keys = new Set()));
+    keys.add(key);
+    if (asserted !== null && !this.#asserted.has(relation)) {
+      this.#asserted.add(relation);
+      this.names.add(identity.predicate, identity.args.length);
+    }
+    this.#scopes.add(identity.scope);
+  }
+}
+
+const utf8 = new TextEncoder();
+
+/** How many bytes the value takes as JSON. */
+export function bytesOf(value: unknown): number {
+  return utf8.encode(JSON.stringify(value)).length;
+}
+
+/** True where the fact gives an end of validity that has come. */
+function hasEnded(fact: FactToStore, time: number): boolean {
+  return boundsAfter(fact, openBounds).until <= time;
+}
+
+function keyOf({ predicate, args, truthVal, scope }: FactIdentity): string {
+  return JSON.stringify([predicate, truthVal, scope, ...args]);
+}
+
+function identityOf({ predicate, args, truthVal, scope }: FactIdentity): FactIdentity {
+  return { predicate, args, truthVal, scope };
+}
+
+function scopeOf(choice: Exclude<ScopeChoice, { kind: 'all' }>): string | null {
+  return choice.kind === 'scope' ? choice.scope : null;
+}
+
+function matches(identity: FactIdentity, { args, scope }: FactPattern): boolean {
+  if (scope.kind !== 'all' && identity.scope !== scopeOf(scope)) return false;
+  return (
+    args.every((term, at) => term.startsWith('?') || term === identity.args[at]) &&
+    equalPositions(args).every(([left, right]) => identity.args[left] === identity.args[right])
+  );
+}

@@ -1,0 +1,118 @@
+import type { Caller } from '../base/caller.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import {
+  type Dependents,
+  dependentsAmong,
+  dependentsPart,
+  everyDependent,
+  type Known,
+  knownBefore,
+  noDependents,
+  patternOf,
+  relationsAbout,
+  relationsOf,
+} from '../session/forget.ts';
+import { defaultLimits, type LiveState } from '../session/live-state.ts';
+import { FactOverlay } from '../datalog/model/fact-overlay.ts';
+import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
+import type { Operation } from '../state/operation.ts';
+import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import type { Writer } from '../session/barrier.ts';
+
+/** A retraction that was made: its answer, and the atom where the fact was named by its id. */
+export interface Retracted {
+  readonly answer: RetractPatternOutcome;
+  readonly atom: string | null;
+}
+
+/** Which dependents are told: those of a trial are worked out unless the caller says otherwise. */
+function dependentsOfInput({
+  dependents,
+  dryRun,
+}: Pick<RetractInput, 'dependents' | 'dryRun'>): 'known' | 'all' {
+  return dependents ?? (dryRun ? 'all' : 'known');
+}
+
+/** Retracts what the operation names, and says what that took with it. */
+export async function retract(
+  { live, write }: Writer,
+  caller: Caller,
+  operation: Operation,
+  input: Pick<RetractInput, 'dependents' | 'dryRun' | 'timeoutMs'>,
+  check: ((time: number) => void) | undefined,
+): Promise<Retracted> {
+  const { timeoutMs } = input;
+  const ways = { dependents: dependentsOfInput(input), timeoutMs };
+  const limits = { ...defaultLimits, timeoutMs };
+  const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
+    ways.dependents === 'known'
+      ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
+      : { candidates: [], losses: null },
+  );
+  try {
+    const wanted = { caller, database: caller.database, operation, before: watch.before };
+    const report = await write(check === undefined ? wanted : { ...wanted, check });
+    if (report.isRepeated) return retracted(report.outcome, { ...noDependents, isComplete: false });
+    const { context, known, hold } = watch.seen();
+    const gone = Array.from(report.changes, (change) => change.fact);
+    const after = live.after(context, report.generation, context.reader.program, hold.version);
+    const found = await dependentsOf(live, context, after, known, gone, ways, caller);
+    live.publishWithdrawn(caller, report, found.atoms);
+    if (gone.length > 0) watch.told(ways.dependents === 'known' ? found : { ...found, isComplete: false });
+    return retracted(report.outcome, found);
+  } finally {
+    watch.end();
+  }
+}
+
+function retracted(outcome: Outcome, found: Dependents): Retracted {
+  const { retracted: count, atom, generation } = outcomeAs(outcome, 'retracted');
+  const status = count > 0 ? 'retracted' : 'absent';
+  return { answer: { status, retracted: count, ...dependentsPart(found), generation }, atom };
+}
+
+/** What `retract` would answer; nothing is changed. */
+export async function tryRetract(
+  live: LiveState,
+  caller: Caller,
+  input: RetractInput,
+  check: (time: number) => void,
+): Promise<RetractPatternOutcome> {
+  const { timeoutMs } = input;
+  const ways = { dependents: dependentsOfInput(input), timeoutMs };
+  return live.reading(caller, { ...defaultLimits, timeoutMs }, async (before) => {
+    const { reasoner, reader } = before;
+    check(reader.time);
+    const overlay = new FactOverlay(reader);
+    // In one turn, as the write would be: time is limited for finding dependents alone.
+    const retracted = [...overlay.retract(patternOf(input))];
+    const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
+    const known = { candidates, losses: null };
+    const after = { ...before, reader: { ...reader, overlay } };
+    return {
+      status: retracted.length > 0 ? 'retracted' : 'absent',
+      retracted: retracted.length,
+      ...dependentsPart(await dependentsOf(live, before, after, known, retracted, ways, caller)),
+      generation: reader.generation,
+      dryRun: true,
+    };
+  });
+}
+
+async function dependentsOf(
+  live: LiveState,
+  before: BrowseContext,
+  after: BrowseContext,
+  known: Known,
+  retracted: readonly FactRow[],
+  { dependents, timeoutMs }: { readonly dependents: 'known' | 'all'; readonly timeoutMs: number },
+  caller: Caller,
+): Promise<Dependents> {
+  if (retracted.length === 0) return noDependents;
+  const limits = { ...defaultLimits, timeoutMs, signal: caller.signal };
+  if (dependents === 'all') return everyDependent(after, before, retracted, limits);
+  const now = (): PinnedReader => live.latest(caller, after);
+  return dependentsAmong(after, before, known, retracted, now);
+}

@@ -1,0 +1,131 @@
+import { present } from '../base/assert.ts';
+import { compareText } from '../base/text-order.ts';
+import type { MergeConflict, ScopeDiff } from '../contract/scopes.ts';
+import type { FactRow, FactStore } from '../store/fact-store.ts';
+import {
+  byText,
+  compareDifferences,
+  compareSides,
+  conflict,
+  type Difference,
+  fieldsThatDiffer,
+  type JoinedAtoms,
+  scopeFact,
+} from '../state/scope-join.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
+import { workedOff } from '../base/slices.ts';
+
+/**
+ * What differs between two scopes, written out: by predicate and arguments by code point, what is stored as true before
+ * what is stored as false. Texts are read of what is wanted alone, or once of each constant where all is. `mergeOf` adds to
+ * each what a merge does with it.
+ */
+export async function diffOf(
+  facts: FactStore,
+  joined: readonly JoinedAtoms[],
+  limit: number | null,
+  pacer: Pacer,
+  mergeOf: (difference: Difference) => MergeTakes = () => ({}),
+): Promise<Omit<ScopeDiff, 'source' | 'target'>> {
+  const lists = { added: [] as Difference[], removed: [] as Difference[], modified: [] as Difference[] };
+  const steps = compareSides(facts, joined, (difference) => {
+    if (difference.source === null) lists.removed.push(difference);
+    else if (difference.target === null) lists.added.push(difference);
+    else lists.modified.push(difference);
+  });
+  const unchanged = await workedOff(steps, () => pacer.breathe());
+  const first = async <Item>(list: readonly Difference[], written: (of: Difference) => Item) =>
+    mapped(await inOrder(facts, list, limit, pacer), written, pacer);
+  return {
+    added: await first(lists.added, (difference) => {
+      return { ...scopeFact(facts, side(difference.source)), ...mergeOf(difference) };
+    }),
+    removed: await first(lists.removed, (difference) => {
+      return { ...scopeFact(facts, side(difference.target)), ...mergeOf(difference) };
+    }),
+    modified: await first(lists.modified, (difference) => ({
+      source: scopeFact(facts, side(difference.source)),
+      target: scopeFact(facts, side(difference.target)),
+      fields: fieldsThatDiffer(facts, difference),
+      ...mergeOf(difference),
+    })),
+    unchanged,
+    truncated: limit !== null && Object.values(lists).some((list) => list.length > limit),
+  };
+}
+
+/** What a merge does with a difference, where that is asked for. */
+type MergeTakes = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
+
+/** Conflicts as answers show them, in order. */
+export async function conflictsOf(
+  facts: FactStore,
+  conflicts: readonly Difference[],
+  pacer: Pacer,
+): Promise<MergeConflict[]> {
+  const inTurn = await inOrder(facts, conflicts, null, pacer);
+  return mapped(inTurn, (difference) => conflict(facts, difference), pacer);
+}
+
+async function mapped<Item>(
+  list: readonly Difference[],
+  written: (of: Difference) => Item,
+  pacer: Pacer,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (const difference of list) if (items.push(written(difference)) % 256 === 0) await pacer.breathe();
+  return items;
+}
+
+/** The differences in order, the first `limit` of them. */
+async function inOrder(
+  facts: FactStore,
+  list: readonly Difference[],
+  limit: number | null,
+  pacer: Pacer,
+): Promise<Difference[]> {
+  const wanted = Math.min(limit ?? list.length, list.length);
+  if (wanted === 0) return [];
+  // Few of many: the texts of most are read once, to be turned down.
+  const isFew = wanted < list.length / 8;
+  const compareIds = isFew ? byText(facts) : await byRank(facts, list, pacer);
+  const compare = (left: number, right: number): number =>
+    compareDifferences(list[left] as Difference, list[right] as Difference, compareIds);
+  const order = isFew
+    ? await leastRows(list.length, wanted, compare, pacer)
+    : await sortedOrder(list.length, compare, pacer);
+  return Array.from(order.subarray(0, wanted), (index) => list[index] as Difference);
+}
+
+/** Compares by the place of the text among all texts of the list. */
+async function byRank(
+  { dictionary }: FactStore,
+  list: readonly Difference[],
+  pacer: Pacer,
+): Promise<(left: number, right: number) => number> {
+  const places = new Map<number, number>();
+  const texts: string[] = [];
+  for (const [index, { atoms, atom }] of list.entries()) {
+    for (let position = 0; position < atoms.arity; position++) {
+      const id = (atoms.atoms.columns[position] as Int32Array)[atom] as number;
+      if (places.has(id)) continue;
+      places.set(id, texts.length);
+      texts.push(dictionary.text(id));
+    }
+    if ((index & 0x3ff) === 0x3ff) await pacer.breathe();
+  }
+  const order = await sortedOrder(
+    texts.length,
+    (left, right) => compareText(texts[left] as string, texts[right] as string),
+    pacer,
+  );
+  const ranks = new Int32Array(texts.length);
+  for (let at = 0; at < order.length; at++) ranks[order[at] as number] = at;
+  const rankOf = (id: number): number => ranks[places.get(id) as number] as number;
+  return (left, right) => rankOf(left) - rankOf(right);
+}
+
+function side(fact: FactRow | null): FactRow {
+  return present(fact, 'what stands in the list has that side');
+}

@@ -1,0 +1,433 @@
+import { EngineError, invalid } from '../base/errors.ts';
+import { workedOff } from '../base/slices.ts';
+import { compareText } from '../base/text-order.ts';
+import { copiedRules, rulesOfScope } from '../state/apply-scopes.ts';
+import { hearingNothing, inBarrier, unhurried } from '../session/barrier.ts';
+import type { Caller } from '../base/caller.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import {
+  completenessPart,
+  type Consequences,
+  consequencesOf,
+  noConsequences,
+} from '../session/consequences.ts';
+import type {
+  DiffInput,
+  Forked,
+  ForkInput,
+  Merged,
+  MergeInput,
+  ScopeDeleted,
+  ScopeDiff,
+  ScopeList,
+} from '../contract/scopes.ts';
+import type { FactStore, ScopeChoice } from '../store/fact-store.ts';
+import { relationsOf } from '../session/forget.ts';
+import { defaultLimits } from '../session/live-state.ts';
+import { renderAtom } from '../language/print.ts';
+import {
+  baseOfMerge,
+  basePart,
+  evidentOf,
+  type FoundBase,
+  type MergePlan,
+  planMerge,
+} from '../state/merge-plan.ts';
+import type { ForkScope, MergeScopes, Operation } from '../state/operation.ts';
+import { checkFits } from '../commit/prepare-rules.ts';
+import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import type { ScopeChange } from '../state/report.ts';
+import type { Writer } from '../session/barrier.ts';
+import type { Decided } from '../commit/commit-pipeline.ts';
+import { conflictsOf, diffOf } from './scope-diff.ts';
+import { scopeFact } from '../state/scope-join.ts';
+import { factsOfScope, joinScopes } from '../state/scope-join.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { FactOverlay } from '../datalog/model/fact-overlay.ts';
+import { present } from '../base/assert.ts';
+
+/**
+ * Scopes as things of their own: listed, forked, compared, merged, deleted.
+ *
+ * A scope is there as long as it has a fact of the tenant or a rule, or was forked and not deleted; the facts without
+ * scope are always there. Writes are checked in the barrier, against the state right before them, and logged by what was
+ * asked for: `apply-scopes.ts` does them.
+ */
+
+export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
+  return live.reading(caller, unhurried, async ({ database, tenant, reader, pacer }) => {
+    const { facts } = tenant;
+    const found = new Map<string, ScopeList['scopes'][number]>();
+    const entry = (name: string, createdAt: number): ScopeList['scopes'][number] => {
+      const known = found.get(name);
+      const scope = known ?? { name, facts: 0, rules: 0, createdAt, forkedFrom: null, forkedAt: null };
+      scope.createdAt = Math.min(scope.createdAt, createdAt);
+      found.set(name, scope);
+      return scope;
+    };
+    // As they were when the reader was pinned: counting goes in slices.
+    const records = new Map(Array.from(facts.scopes.all(), ([number, record]) => [number, { ...record }]));
+    for (const { scope, createdAt } of database.rules.all())
+      if (scope !== null) entry(scope, createdAt).rules++;
+    const counts = await countsByScope(facts, reader.generation, reader.time, pacer);
+    for (const [number, record] of records) {
+      const count = counts.get(number) ?? 0;
+      const name = facts.scopeNames[number] ?? null;
+      if (name === null || (count === 0 && !record.isForked)) continue;
+      const scope = entry(name, record.createdAt);
+      scope.facts = count;
+      scope.forkedFrom = record.forkedFrom;
+      scope.forkedAt = record.forkedAt;
+    }
+    const scopes = [...found.values()].sort((left, right) => compareText(left.name, right.name));
+    return { scopes, count: scopes.length };
+  });
+}
+
+/** How many facts each scope holds, by its number. */
+async function countsByScope(
+  facts: FactStore,
+  generation: number,
+  time: number,
+  pacer: Pacer,
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  for (const relation of facts.relations.values()) {
+    const end = relation.rowsAt(generation);
+    for (let row = 0; row < end; row++) {
+      if ((row & 0x1fff) === 0x1fff) await pacer.breathe();
+      if (!relation.isHeld(row, generation, time)) continue;
+      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
+      counts.set(scope, (counts.get(scope) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+export async function forkScope(writer: Writer, caller: Caller, input: ForkInput): Promise<Forked> {
+  const { source, target } = input;
+  const withRules = caller.tenants.length === 0;
+  const { tenant } = caller;
+  const operation: ForkScope = { kind: 'forkScope', tenant, source, target, withRules, hasBase: true };
+  const check = (time: number): Promise<void> =>
+    inBarrier(writer, caller, async (context) => {
+      await requireScope(context, time, source);
+      if (source === target)
+        throw new EngineError(
+          'Conflict',
+          `${nameOf(source)} cannot be forked onto itself: name another target`,
+        );
+      if (await hasFacts(context, target, time))
+        throw new EngineError(
+          'Conflict',
+          `${nameOf(target)} has facts: fork onto a scope without facts, or merge into this one`,
+        );
+      if (withRules) checkRulesFit(context, operation, time);
+    });
+  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules, generation } = outcomeAs(outcome, 'scope');
+  return { source, target, facts, rules, generation };
+}
+
+export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
+  const { source, target, limit, asMerge } = input;
+  if ((input.base ?? null) !== null && !asMerge)
+    throw invalid('base', 'a base says how to merge: give asMerge: true with it, or leave it out');
+  return live.reading(caller, unhurried, async (context) => {
+    const { reader, pacer, tenant } = context;
+    const { facts } = tenant;
+    const { found, ...asked } = await askedBase(
+      context,
+      { source, target, base: asMerge ? input.base : null },
+      reader.time,
+    );
+    const sides = [source, target].map((scope) => facts.scopeNumber(scope));
+    const join = joinScopes(facts, sides, reader, found);
+    const joined = await workedOff(join, () => pacer.breathe());
+    if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
+    const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
+      const { evident, opposite } = evidentOf(facts, difference, found !== null);
+      if (opposite !== null) return { merge: 'conflict', opposite: scopeFact(facts, opposite) };
+      return { merge: evident ?? 'conflict' };
+    });
+    return { source, target, ...diff, ...basePart(asked, { ancestor: found?.ancestor ?? null }) };
+  });
+}
+
+export async function mergeScopes(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
+  if (input.dryRun) return tryMerge(writer, caller, input);
+  const { live } = writer;
+  const operation = (time: number): Promise<Decided> =>
+    inBarrier(writer, caller, async (context) => {
+      const asked = await askedMerge(context, caller, input, time);
+      await checkedPlan(context, asked, time);
+      return asked;
+    });
+  const watch = live.watch(hearingNothing(caller), defaultLimits, () => ({ candidates: [], losses: null }));
+  try {
+    const { before } = watch;
+    const report = await writer.write({ caller, database: caller.database, operation, before });
+    const { generation } = report;
+    if (report.isRepeated) return repeatedAnswer(input, report.outcome);
+    const { context, hold } = watch.seen();
+    const plan = present(changeOf(report).merge, 'a merge says what it did');
+    const after = live.after(context, generation, context.reader.program, hold.version);
+    // The write is done: whoever hears no more of it ends nothing.
+    const { timeoutMs } = input;
+    const found = await mergeConsequences(input, plan, context, after, timeoutMs, hearingNothing(caller));
+    const answered = { ...context, pacer: pacerOf(context, hearingNothing(caller), unhurried) };
+    const { base = null } = outcomeAs(report.outcome, 'merged');
+    return await mergedAnswer({ strategy: input.strategy, base }, plan, answered, found, generation);
+  } finally {
+    watch.end();
+  }
+}
+
+/** What the plan brings and takes in the view of the target. */
+async function mergeConsequences(
+  { target }: Pick<MergeScopes, 'target'>,
+  { retracted, stored }: MergePlan,
+  before: BrowseContext,
+  after: BrowseContext,
+  timeoutMs: number,
+  { signal }: Caller,
+): Promise<Consequences> {
+  const relations = relationsOf([...retracted, ...stored.map(({ fact }) => fact)]);
+  const view: ScopeChoice = target === null ? { kind: 'unscoped' } : { kind: 'scope', scope: target };
+  const limits = { ...defaultLimits, timeoutMs, signal };
+  return consequencesOf({ before, after, relations, views: [view] }, limits);
+}
+
+/** What `mergeScopes` would answer; nothing is changed. */
+async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
+  return live.reading(
+    caller,
+    unhurried,
+    async (context) => {
+      const { reader, tenant, pacer } = context;
+      const { facts } = tenant;
+      const asked = await askedMerge(context, caller, input, reader.time);
+      const { operation } = asked;
+      const plan = await checkedPlan(context, asked, reader.time);
+      let found = noConsequences;
+      if (plan.retracted.length + plan.stored.length > 0) {
+        const overlay = new FactOverlay(reader);
+        let left = rowsInSlice;
+        const breathe = async (): Promise<void> => {
+          if (--left > 0) return;
+          left = rowsInSlice;
+          await pacer.breathe();
+        };
+        for (const fact of plan.retracted) {
+          overlay.hideStored(fact);
+          await breathe();
+        }
+        for (const { fact, version } of plan.stored) {
+          const { from, until, metadata } = version;
+          overlay.store({
+            ...facts.identityOf(fact),
+            scope: operation.target,
+            validFrom: Number.isFinite(from) ? from : 'always',
+            validUntil: Number.isFinite(until) ? until : 'never',
+            metadata: metadata ?? {},
+          });
+          await breathe();
+        }
+        const after = { ...context, reader: { ...reader, overlay } };
+        found = await mergeConsequences(operation, plan, context, after, input.timeoutMs, caller);
+      }
+      const { strategy } = operation;
+      const { base } = basePart(operation, plan);
+      const answer = await mergedAnswer({ strategy, base }, plan, context, found, reader.generation);
+      return { ...answer, dryRun: true };
+    },
+    null,
+  );
+}
+
+const rowsInSlice = 256;
+
+export async function deleteScope(writer: Writer, caller: Caller, name: string): Promise<ScopeDeleted> {
+  const withRules = caller.tenants.length === 0;
+  const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
+  const check = (time: number): Promise<void> =>
+    inBarrier(writer, caller, (context) => requireScope(context, time, name));
+  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { facts, rules, generation } = outcomeAs(outcome, 'scope');
+  return { scope: name, facts, rules, generation };
+}
+
+function pacerOf({ reasoner }: BrowseContext, { signal }: Caller, limits: typeof unhurried): Pacer {
+  return reasoner.pacer({ ...limits, signal });
+}
+
+/** Refuses where there is no such scope at this time. */
+async function requireScope(context: BrowseContext, time: number, scope: string | null): Promise<void> {
+  const { database, tenant } = context;
+  if (scope === null || rulesOfScope(database.rules, scope).length > 0) return;
+  if (tenant.facts.scopes.get(tenant.facts.scopeNumber(scope))?.isForked === true) return;
+  if (await hasFacts(context, scope, time)) return;
+  throw new EngineError(
+    'ScopeNotFound',
+    `there is no scope ${JSON.stringify(scope)} in this tenant: GET /scopes lists those there are`,
+  );
+}
+
+async function hasFacts(
+  { tenant, reader, pacer }: BrowseContext,
+  scope: string | null,
+  time: number,
+): Promise<boolean> {
+  const number = tenant.facts.scopeNumber(scope);
+  if (number < 0) return false;
+  for (const found of factsOfScope(tenant.facts, number, reader.generation, time)) {
+    if (found !== 'more') return true;
+    await pacer.breathe();
+  }
+  return false;
+}
+
+/** Refuses to copy rules that do not fit together with those of target. */
+function checkRulesFit({ database }: BrowseContext, { source, target }: ForkScope, time: number): void {
+  const copies = copiedRules(database, source, target, time);
+  // By themselves they fit together, under whatever name.
+  if (target !== null && rulesOfScope(database.rules, target).length === 0) return;
+  const rules = database.rules.copy();
+  for (const kept of copies) {
+    checkFits(rules, kept.rule, target, null);
+    rules.put(kept);
+  }
+}
+
+/** A merge with the base that it has in the state as it is. */
+interface AskedMerge {
+  readonly operation: MergeScopes;
+  readonly base: FoundBase | null;
+}
+
+/** The merge that is asked for. Refused where a scope or the base is not there. */
+async function askedMerge(
+  context: BrowseContext,
+  { tenant }: Caller,
+  input: MergeInput,
+  time: number,
+): Promise<AskedMerge> {
+  const { source, target, strategy } = input;
+  const { found, base } = await askedBase(context, input, time);
+  const resolutions = input.resolutions ?? [];
+  const kind = 'mergeScopes';
+  return {
+    operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 2 },
+    base: found,
+  };
+}
+
+/** The base that is asked for, looked up at once: later the reader's state may be another. Refused where it is not there. */
+async function askedBase(
+  context: BrowseContext,
+  { source, target, base: asked }: Pick<MergeInput, 'source' | 'target' | 'base'>,
+  time: number,
+): Promise<Pick<MergeScopes, 'base'> & { readonly found: FoundBase | null }> {
+  const { facts } = context.tenant;
+  const hasFork = facts.mergeBases.baseOf(facts.scopeNumber(source), facts.scopeNumber(target)) !== null;
+  const isByFork = asked === 'fork' || (asked === undefined && hasFork);
+  const named = typeof asked === 'object' ? (asked?.scope ?? null) : (asked ?? null);
+  const base = isByFork ? ({ fork: true } as const) : named;
+  const found = isByFork && !hasFork ? null : baseOfMerge(facts, { source, target, base }, context.reader);
+  await requireScope(context, time, source);
+  if (isByFork && !hasFork)
+    throw invalid(
+      'base',
+      `${nameOf(source)} and ${nameOf(target)} come from no common fork that is remembered: name a scope that both come ` +
+        'from, or give null for a two-way merge',
+    );
+  if (typeof base === 'string') await requireScope(context, time, base);
+  return { base, found };
+}
+
+/** The plan of the merge. Refused where it cannot be done. */
+async function checkedPlan(
+  context: BrowseContext,
+  { operation, base }: AskedMerge,
+  time: number,
+): Promise<MergePlan> {
+  const { tenant, reader, pacer } = context;
+  const { facts } = tenant;
+  const steps = planMerge(facts, operation, base, { generation: reader.generation, time });
+  const plan = await workedOff(steps, () => pacer.breathe());
+  refuseResolutions(plan, operation);
+  if (plan.unsettled.length > 0)
+    throw new EngineError(
+      'Conflict',
+      `${differing(plan.unsettled.length)} by resolutions, or choose another strategy`,
+      { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
+    );
+  if (plan.tooLarge !== null) {
+    const { predicate, args, truthVal } = facts.identityOf(plan.tooLarge);
+    const atom = renderAtom({ predicate, args: [...args], negated: !truthVal });
+    throw invalid(
+      'strategy',
+      `the metadata of ${atom} on both sides are over 64 KiB together: resolve this fact`,
+    );
+  }
+  return plan;
+}
+
+function differing(count: number): string {
+  return count === 1
+    ? '1 fact differs on both sides: settle it'
+    : `${count} facts differ on both sides: settle them`;
+}
+
+function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void {
+  const path = (index: number): string => `resolutions.${index}`;
+  const atomOf = (index: number): string => {
+    const { predicate, args } = present(resolutions[index], 'the resolution was given');
+    return renderAtom({ predicate, args: [...args], negated: false });
+  };
+  const errors = [
+    ...plan.aboutNothing.map((index) => ({
+      path: path(index),
+      message: `neither scope has a fact of ${atomOf(index)}`,
+    })),
+    ...plan.aboutTheSame.map((index) => ({
+      path: path(index),
+      message: `${atomOf(index)} was resolved before: say once what to take`,
+    })),
+  ];
+  const [first] = errors;
+  if (first === undefined) return;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  throw new EngineError('ValidationException', `${first.path}: ${first.message}${more}`, {
+    errors: errors.slice(0, 100),
+  });
+}
+
+async function mergedAnswer(
+  asked: Pick<Merged, 'strategy' | 'base'>,
+  plan: MergePlan,
+  { tenant, pacer }: BrowseContext,
+  found: Consequences,
+  generation: number,
+): Promise<Merged> {
+  const { ancestor, added, updated, deleted, kept, resolved } = plan;
+  const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
+  const { gained, lost } = found;
+  const counts = { added, updated, deleted, kept, resolved, gained, lost };
+  return { ...asked, ancestor, ...counts, conflicts, ...completenessPart(found), generation };
+}
+
+/** What can be said again of a merge that was made before a restart: not which conclusions it gained and lost. */
+function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome): Merged {
+  const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
+  const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
+  return { strategy, base, ancestor, ...counts, ...unknown, conflicts: [...conflicts] };
+}
+
+function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {
+  return present(scope, 'a write of a scope reports it');
+}
+
+function nameOf(scope: string | null): string {
+  return scope === null ? 'what is stored without a scope' : `the scope ${JSON.stringify(scope)}`;
+}

@@ -1,0 +1,122 @@
+import { present } from '../base/assert.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import { changeRules } from '../state/apply-rules.ts';
+import type { FactIdentity, FactStore, ScopeChoice } from '../store/fact-store.ts';
+import type { RuleStore } from '../store/rule-store.ts';
+import type { NetWrites, WriteChange } from './net-writes.ts';
+import type { RuleOperation } from '../state/operation.ts';
+import { checkRuleOperation } from '../commit/prepare-rules.ts';
+import { FactOverlay } from '../datalog/model/fact-overlay.ts';
+import type { Program } from '../datalog/model/program.ts';
+import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
+import { programOver } from '../read/suppose.ts';
+
+/**
+ * What a transaction reads: committed knowledge as it is now, with its own writes over it.
+ *
+ * A view is made for one state, and holds for every later reader as long as nothing that it rests on has changed: no
+ * fact of the tenant, no rule, and no validity has begun or ended. Writes of the transaction come to it one by one.
+ * Writes that another's have overtaken are no error here, since the commit will say so.
+ */
+export class TransactionView {
+  /** Questions that read it now: meanwhile it is not to be changed. */
+  readers = 0;
+  readonly #context: BrowseContext;
+  readonly #isUnborn: boolean;
+  readonly #facts: FactOverlay;
+  readonly #version: number;
+  /** The first instant at which a stored validity begins or ends. */
+  readonly #through: number;
+  /** A copy, null where nothing was written about rules. */
+  readonly #rules: RuleStore | null;
+  #program: Program | null = null;
+  #taught = 0;
+
+  private constructor(context: BrowseContext, isUnborn: boolean, withRules: boolean) {
+    const { facts } = context.tenant;
+    this.#context = context;
+    this.#isUnborn = isUnborn;
+    this.#facts = new FactOverlay(context.reader);
+    this.#version = facts.version;
+    this.#through = facts.boundaries.next;
+    this.#rules = withRules ? context.database.rules.copy() : null;
+  }
+
+  /**
+   * A view of these writes, to be asked for in the turn in which the context was pinned; nothing may be written to the
+   * transaction until it is made. `isUnborn`: the tenant does not exist.
+   */
+  static async over(context: BrowseContext, isUnborn: boolean, writes: NetWrites): Promise<TransactionView> {
+    const view = new TransactionView(context, isUnborn, writes.rules.length > 0);
+    await view.add(changesOf(writes), context);
+    return view;
+  }
+
+  /** True where it shows what the context's reader is to see. */
+  holdsFor({ tenant, reader }: BrowseContext, isUnborn: boolean): boolean {
+    const facts: FactStore = this.#context.tenant.facts;
+    const isSame = this.#isUnborn
+      ? isUnborn
+      : tenant.facts === facts && tenant.facts.version === this.#version;
+    const { boundaries } = this.#facts.added.facts;
+    return (
+      isSame &&
+      reader.program === this.#context.reader.program &&
+      reader.time < Math.min(this.#through, boundaries.next)
+    );
+  }
+
+  /** True where changes of this kind can be added. */
+  takes(changes: readonly WriteChange[]): boolean {
+    return this.#rules !== null || changes.every(({ kind }) => kind === 'retract' || kind === 'assert');
+  }
+
+  /** Where it is refused half way, the view is of no use any more. */
+  async add(changes: Iterable<WriteChange>, { pacer }: BrowseContext): Promise<void> {
+    let added = 0;
+    for (const change of changes) {
+      if ((++added & 0xff) === 0) await pacer.breathe();
+      if (change.kind === 'assert') this.#facts.store(change.fact);
+      else if (change.kind === 'retract') this.#retract(change.identity);
+      else this.#changeRules(change);
+    }
+  }
+
+  /** The context, its reader over the view. */
+  contextFor({ pacer, reader }: BrowseContext): BrowseContext {
+    const { generation, time } = reader;
+    const base = this.#context.reader;
+    const program = this.#rules === null ? base.program : this.#programOf(this.#rules);
+    const over: PinnedReader = { ...base, generation, time, overlay: this.#facts, program, version: -1 };
+    return { ...this.#context, reader: over, pacer };
+  }
+
+  #programOf(rules: RuleStore): Program {
+    this.#program ??= programOver(rules, this.#facts);
+    return this.#program;
+  }
+
+  #retract({ predicate, args, truthVal, scope }: FactIdentity): void {
+    const where: ScopeChoice = scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope };
+    for (const _ of this.#facts.retract({ predicate, args, truthVal, scope: where }));
+  }
+
+  #changeRules(operation: RuleOperation): void {
+    const rules = present(this.#rules, 'rules were copied for operations about them');
+    this.#program = null;
+    // Another has retracted it since: the commit will be refused.
+    if (operation.kind !== 'teach' && rules.get(operation.id) === null) return;
+    checkRuleOperation({ name: this.#context.database.name, rules }, operation);
+    const { time, generation } = this.#context.reader;
+    changeRules(rules, operation, { id: `pending-${++this.#taught}`, time, generation });
+  }
+}
+
+/** The writes as changes, each fact's after one another. */
+function* changesOf(writes: NetWrites): Generator<WriteChange> {
+  for (const { identity, isRetracted, asserted } of writes.facts) {
+    if (isRetracted) yield { kind: 'retract', identity };
+    if (asserted !== null) yield { kind: 'assert', fact: asserted };
+  }
+  yield* writes.rules;
+}

@@ -1,0 +1,186 @@
+import type { Caller } from '../base/caller.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import { noSuchFact } from '../read/describe.ts';
+import { changeRules } from '../state/apply-rules.ts';
+import { renderedFact } from './commit-check.ts';
+import type { FactInput, RetractInput } from '../contract/facts.ts';
+import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
+import type { Pending } from '../contract/transactions.ts';
+import {
+  type Bounds,
+  boundsAfter,
+  type FactIdentity,
+  type FactPattern,
+  type FactToStore,
+  openBounds,
+} from '../store/fact-store.ts';
+import type { RuleStore } from '../store/rule-store.ts';
+import { patternOf } from '../session/forget.ts';
+import { hintsOfFacts, hintsOfRule, hintsPart } from '../read/hints.ts';
+import { KnownNames } from '../read/known-names.ts';
+import { renderAtom, renderRule } from '../language/print.ts';
+import type { NetWrites, WriteChange } from './net-writes.ts';
+import type { RuleOperation } from '../state/operation.ts';
+import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
+import { checkRuleOperation, requireMatch, requireRule, ruleToKeep } from '../commit/prepare-rules.ts';
+
+/**
+ * The writes that can be part of a transaction: each checked against committed knowledge with the transaction's own
+ * writes over it, and taken in as what it does to single facts and rules.
+ */
+export interface Writing {
+  readonly caller: Caller;
+  /** When the write was asked for, epoch milliseconds: a `ttl` runs from then. */
+  readonly now: number;
+  /** Committed knowledge, kept while the write lasts. */
+  readonly context: BrowseContext;
+  readonly writes: NetWrites;
+  /** The committed rules with the transaction's own over them: a copy that is changed with what is put. */
+  readonly rules: () => RuleStore;
+  /** Takes the changes in, in their order; `check` refuses one by its place before it is taken in. */
+  readonly put: (changes: readonly WriteChange[], check?: (at: number) => void) => Promise<void>;
+}
+
+type Write = (writing: Writing) => Promise<Pending>;
+
+export const writesOf = {
+  tell:
+    ({ ifGeneration, ...input }: FactInput & { ifGeneration: number | null }): Write =>
+    async (writing) => {
+      const fact = factToStore(input, writing.now);
+      const hints = hintsOfFacts(knownBefore(writing), [fact]);
+      await writing.put([{ kind: 'assert', fact }], () => {
+        checkValidity(fact, '', boundsBefore(writing, fact));
+        if (ifGeneration !== null) checkUnchanged(writing.context.tenant.facts, fact, ifGeneration);
+      });
+      return { status: 'pending', atom: renderedFact(fact), ...hintsPart(hints) };
+    },
+
+  tellAll:
+    (inputs: readonly FactInput[]): Write =>
+    async (writing) => {
+      const facts: FactToStore[] = [];
+      for (const input of inputs) {
+        if (facts.push(factToStore(input, writing.now)) % 256 === 0) await writing.context.pacer.breathe();
+      }
+      const hints = hintsOfFacts(knownBefore(writing), facts);
+      const changes = facts.map((fact): WriteChange => ({ kind: 'assert', fact }));
+      await writing.put(changes, (at) => {
+        const fact = facts[at] as FactToStore;
+        checkValidity(fact, `facts.${at}.`, boundsBefore(writing, fact));
+      });
+      return { status: 'pending', facts: facts.length, ...hintsPart(hints) };
+    },
+
+  forget:
+    (input: RetractInput): Write =>
+    async (writing) => {
+      const found = await factsFound(writing, patternOf(input), input.ifGeneration);
+      const { predicate, args, truthVal, dryRun } = input;
+      const atom = renderAtom({ predicate, args, negated: truthVal === false });
+      const pending: Pending = { status: 'pending', atom, retracted: found.length };
+      if (dryRun) return { ...pending, dryRun };
+      await writing.put(found.map((identity) => ({ kind: 'retract', identity })));
+      return pending;
+    },
+
+  forgetById:
+    (id: string): Write =>
+    async (writing) => {
+      const { facts } = writing.context.tenant;
+      const known = facts.byId(id);
+      const identity = known === null ? null : facts.identityOf(known);
+      const held = identity === null ? null : heldRow(writing, identity);
+      if (identity === null || held === null || facts.idOf(held) !== id) throw noSuchFact(id);
+      // What is asserted in its place since has another id.
+      if (writing.writes.find(identity)?.isRetracted === true) throw noSuchFact(id);
+      await writing.put([{ kind: 'retract', identity }]);
+      return { status: 'pending', atom: renderedFact(identity) };
+    },
+
+  teach:
+    (input: RuleInput): Write =>
+    (writing) =>
+      writeRule(writing, { kind: 'teach', rule: ruleToKeep(input) }),
+
+  updateRule:
+    (id: string, input: RuleUpdate): Write =>
+    (writing) =>
+      writeRule(writing, { kind: 'updateRule', id, rule: ruleToKeep(input) }),
+
+  forgetRule:
+    (id: string): Write =>
+    (writing) =>
+      writeRule(writing, { kind: 'forgetRule', id }),
+};
+
+/** What the caller can mean right before the write. */
+function knownBefore({ context, writes, now }: Writing, rules = context.database.rules): KnownNames {
+  const { facts } = context.tenant;
+  const { generation } = context.reader;
+  return KnownNames.forWriting(facts, rules, { generation, time: now }, writes.names);
+}
+
+async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pending> {
+  const { database, reader } = writing.context;
+  // A rule that the transaction taught gets its id when it is committed.
+  if (operation.kind !== 'teach') requireMatch(writing.caller, requireRule(database, operation.id));
+  const rules = writing.rules();
+  const given = operation.kind === 'forgetRule' ? null : operation.rule.rule;
+  const hints = given === null ? [] : hintsOfRule(knownBefore(writing, rules), given);
+  let text = '';
+  await writing.put([operation], () => {
+    checkRuleOperation({ name: database.name, rules }, operation);
+    const id = `pending-${rules.size}-${writing.writes.rules.length}`;
+    text = changeRules(rules, operation, { id, time: reader.time, generation: reader.generation }).kept.text;
+  });
+  const taught = operation.kind === 'teach' ? operation.rule.rule : null;
+  return { status: 'pending', rule: taught === null ? text : renderRule(taught), ...hintsPart(hints) };
+}
+
+/** The version that counts as stored in committed knowledge, null where none does. */
+function heldRow({ context: { tenant, reader } }: Writing, identity: FactIdentity) {
+  const { predicate, args, truthVal, scope } = identity;
+  const newest = tenant.facts.find(predicate, args, truthVal, scope);
+  return newest === null ? null : tenant.facts.heldAt(newest, reader.generation, reader.time);
+}
+
+/** The validity that exactly this fact has for the transaction; open where it does not count as stored. */
+function boundsBefore(writing: Writing, fact: FactIdentity): Bounds {
+  const own = writing.writes.find(fact);
+  const held = own?.isRetracted === true ? null : heldRow(writing, fact);
+  const committed: Bounds =
+    held === null
+      ? openBounds
+      : {
+          from: held.relation.validFrom?.[held.row] ?? Number.NEGATIVE_INFINITY,
+          until: held.relation.validUntil?.[held.row] ?? Number.POSITIVE_INFINITY,
+        };
+  const bounds = own === null || own.asserted === null ? committed : boundsAfter(own.asserted, committed);
+  return bounds.until > writing.context.reader.time ? bounds : openBounds;
+}
+
+/**
+ * The facts that a retraction meets: the committed ones that the transaction has not written to, and those that it
+ * asserts. Refused with Conflict where a committed one has changed after `ifGeneration`.
+ */
+async function factsFound(
+  { context, writes }: Writing,
+  pattern: FactPattern,
+  ifGeneration: number | null,
+): Promise<FactIdentity[]> {
+  const { tenant, reader, pacer } = context;
+  const found: FactIdentity[] = [];
+  let looked = 0;
+  for (const fact of tenant.facts.match(pattern, reader.generation, reader.time, true)) {
+    if ((++looked & 0xff) === 0) await pacer.breathe();
+    const identity = tenant.facts.identityOf(fact);
+    if (ifGeneration !== null) checkUnchanged(tenant.facts, identity, ifGeneration);
+    if (writes.find(identity) === null) found.push(identity);
+  }
+  for (const identity of writes.matching(pattern, reader.time)) {
+    if ((++looked & 0xff) === 0) await pacer.breathe();
+    found.push(identity);
+  }
+  return found;
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { Prng } from '../testing/prng.ts';
+import { type Flavour, plainFlavour, richFlavour } from '../testing/generators.ts';
+import { Play } from '../testing/transaction-play.ts';
+import { overSeeds } from '../testing/twin.ts';
+
+/**
+ * Several transactions interleaved with plain writes, questions inside and outside, validities that begin and end, and
+ * restarts: what each sees, what each commit comes to, and what is there afterwards are the model's.
+ */
+const flavours: Record<string, Flavour> = {
+  plain: plainFlavour,
+  absence: { ...plainFlavour, defaultNegation: true, negation: true },
+  numbers: { ...plainFlavour, arithmetic: true, comparisons: true, aggregates: true },
+  time: { ...plainFlavour, negation: true, scopes: true, validity: true, disabledRules: true },
+  rich: richFlavour,
+};
+
+const timeout = 3_600_000;
+
+for (const [name, flavour] of Object.entries(flavours))
+  test(`transactions come to what the model has (${name})`, { timeout }, () =>
+    overSeeds({ name, few: 7, many: 1500 }, async (seed) => {
+      const prng = new Prng(seed);
+      const folder = seed % 4 === 0 ? await mkdtemp(join(tmpdir(), 'transactions-')) : null;
+      const play = await Play.begin(prng, { ...flavour, relations: flavour.relations + 1 }, folder);
+      try {
+        for (let step = 0; step < 60; step++) await play.step();
+      } finally {
+        await play.close();
+        if (folder !== null) await rm(folder, { recursive: true });
+      }
+    }),
+  );

@@ -1,0 +1,441 @@
+import type { Caller } from '../base/caller.ts';
+import type { Clock } from '../base/clock.ts';
+import { EngineError } from '../base/errors.ts';
+import { present } from '../base/assert.ts';
+import { Slices } from '../base/slices.ts';
+import type { BrowseContext } from '../session/read-context.ts';
+import { checkCommit, type Committed as CommittedState } from './commit-check.ts';
+import { completenessPart, consequencesOf, viewsOfWrites } from '../session/consequences.ts';
+import type { FactInput, RetractInput } from '../contract/facts.ts';
+import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
+import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
+import { encodedOperation } from '../commit/encode-operation.ts';
+import type { ReadLimits } from '../session/live-state.ts';
+import { relationOf } from '../language/terms.ts';
+import type { RuleStore } from '../store/rule-store.ts';
+import { changeRules } from '../state/apply-rules.ts';
+import { hearingNothing } from '../session/barrier.ts';
+import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
+import { patternOf } from '../session/forget.ts';
+import { hintsPart } from '../read/hints.ts';
+import { bytesOf, type NetWrites, type WriteChange } from './net-writes.ts';
+import { hasEnded, OpenTransactions, type OpenTransaction } from './open-transactions.ts';
+import type { Commit } from '../state/operation.ts';
+import { asRolledBack, rollsBack } from './rolled-back.ts';
+import type { Pause } from '../datalog/tables/evaluation.ts';
+import type { Report } from '../state/report.ts';
+import type { Writer } from '../session/barrier.ts';
+import type { LogRecord } from '../log/codec.ts';
+import { TransactionView } from './transaction-view.ts';
+import { writesOf, type Writing } from './transaction-writes.ts';
+
+/**
+ * Transactions: writes that are kept in memory until they are seen together, by one record of the log, or not at all.
+ *
+ * What calls want of one transaction is done one after the other; questions only look at its writes in their turn. A
+ * write that is refused has rolled everything back before the refusal is told. Nothing of a transaction is durable
+ * before its commit is.
+ */
+export interface TransactionParts {
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly pause: Pause;
+  /** Makes ids that nobody can guess. */
+  readonly newId: () => string;
+}
+
+/** Committed rules of a version with so many operations of a transaction over them. */
+interface RulesOver {
+  /** The id of the transaction. */
+  readonly of: string;
+  readonly committed: RuleStore;
+  readonly version: number;
+  readonly operations: number;
+  readonly rules: RuleStore;
+}
+
+/** Net writes of one transaction as JSON. */
+const mostBytes = 64 * 1024 * 1024;
+const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
+
+export class Transactions {
+  readonly #writer: Writer;
+  readonly #pause: Pause;
+  readonly #open: OpenTransactions;
+  /** The rules as the last transaction that wrote about some has them. */
+  #rules: RulesOver | null = null;
+
+  constructor({ writer, clock, pause, newId }: TransactionParts) {
+    this.#writer = writer;
+    this.#pause = pause;
+    this.#open = new OpenTransactions(clock, newId);
+  }
+
+  close(): void {
+    this.#open.close();
+  }
+
+  /** Those that are open. */
+  get count(): number {
+    return this.#open.count;
+  }
+
+  /** To be told of every change in the turn in which it is made. */
+  applied(record: LogRecord, report: Report): void {
+    this.#open.applied(record, report);
+  }
+
+  /** See `LiveState.rememberedSince`. */
+  rememberedSince(database: string, tenant: string): number {
+    return this.#open.rememberedSince(database, tenant);
+  }
+
+  begin(caller: Caller): TransactionBegun {
+    const { generation } = this.#writer.live.database(caller);
+    const { id, expiresAt } = this.#open.begin(caller, generation);
+    return { id, status: 'open', expiresAt };
+  }
+
+  within(caller: Caller): TransactionWrites {
+    const write = (act: (writing: Writing) => Promise<Pending>): Promise<Pending> => this.#write(caller, act);
+    return {
+      tell: (fact: FactInput & { ifGeneration: number | null }) => write(writesOf.tell(fact)),
+      tellAll: (facts: readonly FactInput[]) => write(writesOf.tellAll(facts)),
+      forget: async (input: RetractInput) => {
+        const pending = await write(writesOf.forget(input));
+        if (pending.retracted !== 0) return pending;
+        return { ...pending, ...hintsPart(await this.#hintsOfRetraction(caller, input)) };
+      },
+      forgetById: (id: string) => write(writesOf.forgetById(id)),
+      teach: (rule: RuleInput) => write(writesOf.teach(rule)),
+      updateRule: (id: string, rule: RuleUpdate) => write(writesOf.updateRule(id, rule)),
+      forgetRule: (id: string) => write(writesOf.forgetRule(id)),
+    };
+  }
+
+  async #hintsOfRetraction(caller: Caller, input: RetractInput): Promise<string[]> {
+    try {
+      return await this.reading(hearingNothing(caller), limitsOfHint, (context) =>
+        hintsOfRetraction(context, patternOf(input)),
+      );
+    } catch (error) {
+      // The write is part of the transaction, which may have ended since: that is told by what comes next.
+      if (error instanceof EngineError) return [];
+      throw error;
+    }
+  }
+
+  abandon(caller: Caller): boolean {
+    const transaction = caller.transaction === null ? null : this.#open.find(caller, caller.transaction);
+    if (transaction === null || transaction.isCommitting) return false;
+    this.#open.end(transaction, 'rolled_back');
+    return true;
+  }
+
+  /** Reads committed knowledge with the writes of the caller's transaction over it; `plain` is without them. */
+  async reading<Result>(
+    caller: Caller,
+    limits: ReadLimits,
+    read: (context: BrowseContext, plain: BrowseContext) => Promise<Result>,
+  ): Promise<Result> {
+    this.#writer.live.refuseClosed();
+    const transaction = this.#open.require(caller, idOf(caller));
+    return this.#open.using(transaction, async () => {
+      const { context, view } = await this.#inTurn(transaction, () =>
+        this.#viewed(transaction, caller, limits),
+      );
+      try {
+        return await read(view.contextFor(context), context);
+      } catch (error) {
+        throw context.pacer.withElapsed(error);
+      } finally {
+        view.readers--;
+        context.reasoner.readers--;
+      }
+    });
+  }
+
+  async commit(caller: Caller, id: string, dryRun: boolean, timeoutMs: number): Promise<Committed> {
+    this.#writer.live.refuseClosed();
+    const transaction = this.#open.require(caller, id);
+    if (dryRun) return this.#tryCommit(transaction, caller, timeoutMs);
+    return this.#inTurn(transaction, async () => {
+      transaction.isCommitting = true;
+      try {
+        const generation = await this.#commit(transaction, caller);
+        this.#open.end(transaction, 'committed');
+        return { id, status: 'committed', operations: transaction.operations, generation };
+      } catch (error) {
+        // Nothing was stored where the log could not be written: it can be tried again.
+        const isOpen = error instanceof EngineError && error.code === 'StorageUnavailable';
+        throw isFinal(error) && !isOpen ? this.#rolledBack(transaction, error) : error;
+      } finally {
+        transaction.isCommitting = false;
+      }
+    });
+  }
+
+  async rollback(caller: Caller, id: string): Promise<RolledBack> {
+    this.#writer.live.refuseClosed();
+    const transaction = this.#open.require(caller, id);
+    return this.#inTurn(transaction, async () => {
+      const { generation } = this.#writer.live.database(caller);
+      this.#open.end(transaction, 'rolled_back');
+      return { id, status: 'rolled_back', operations: transaction.operations, generation };
+    });
+  }
+
+  /** The generation that the commit made, or found where there was nothing to write. */
+  async #commit(transaction: OpenTransaction, caller: Caller): Promise<number> {
+    const { live, write } = this.#writer;
+    const { writes } = transaction;
+    if (writes.isEmpty) return live.database(caller).generation;
+    const slices = new Slices(this.#pause);
+    const operation = await operationOf(caller.tenant, transaction, slices);
+    const encoded = await encodedOperation(operation, slices);
+    const check = async (time: number): Promise<void> => {
+      // Its database or tenant may have been emptied while it waited.
+      refuseEnded(transaction);
+      await checkCommit(transaction, this.#committed(caller), time, slices);
+    };
+    const wanted = { caller, database: caller.database, operation, check };
+    return (await write(encoded === null ? wanted : { ...wanted, encoded })).generation;
+  }
+
+  #committed(caller: Caller): CommittedState {
+    const { live } = this.#writer;
+    const { name, rules } = live.database(caller);
+    const ruleChangedAt: CommittedState['ruleChangedAt'] = (rule) => this.#open.ruleChangedAt(name, rule);
+    return { name, rules, facts: live.storeOf(caller)(), ruleChangedAt };
+  }
+
+  /** What the commit would answer; nothing is changed, and the transaction stays open. */
+  #tryCommit(transaction: OpenTransaction, caller: Caller, timeoutMs: number): Promise<Committed> {
+    return this.#inTurn(transaction, async () => {
+      const { context: before, view } = await this.#viewed(transaction, caller, unlimited);
+      try {
+        const { id, writes, operations } = transaction;
+        const { reader, database } = before;
+        await checkCommit(transaction, this.#committed(caller), reader.time, new Slices(this.#pause));
+        const written = writtenRules(writes, database.rules);
+        const relations = new Set(writes.relations);
+        for (const { relation } of written) relations.add(relation);
+        const views = viewsOfWrites([...writes.scopes, ...written.map(({ scope }) => scope)]);
+        const states = { before, after: view.contextFor(before), relations, views };
+        const found = await consequencesOf(states, { ...unlimited, timeoutMs, signal: caller.signal });
+        before.pacer.look();
+        const { gained, lost } = found;
+        const answer = { id, status: 'committed' as const, operations, generation: reader.generation };
+        return { ...answer, dryRun: true, gained, lost, ...completenessPart(found) };
+      } finally {
+        view.readers--;
+        before.reasoner.readers--;
+      }
+    });
+  }
+
+  /** One write of the transaction: all of it, or nothing and the transaction is rolled back. */
+  async #write(caller: Caller, act: (writing: Writing) => Promise<Pending>): Promise<Pending> {
+    const { live } = this.#writer;
+    live.refuseClosed();
+    const transaction = this.#open.require(caller, idOf(caller));
+    const now = live.showTime();
+    return this.#inTurn(transaction, async () => {
+      // A client that goes away cancels no write.
+      const context = live.pin({ ...caller, signal: new AbortController().signal }, unlimited);
+      context.reasoner.readers++;
+      try {
+        const pending = await act({
+          caller,
+          now,
+          context,
+          writes: transaction.writes,
+          rules: () => this.#rulesFor(transaction, context.database.rules),
+          put: (changes, check) => this.#put(transaction, context, changes, check),
+        });
+        refuseEnded(transaction);
+        if (pending.dryRun !== true) transaction.operations++;
+        return pending;
+      } catch (error) {
+        throw isFinal(error) ? this.#rolledBack(transaction, error) : error;
+      } finally {
+        context.reasoner.readers--;
+      }
+    });
+  }
+
+  /** The rules as the transaction has them, to be changed with the next operation that it writes. */
+  #rulesFor({ id, writes }: OpenTransaction, committed: RuleStore): RuleStore {
+    const known = this.#rules;
+    const isKnown =
+      known !== null &&
+      known.of === id &&
+      known.committed === committed &&
+      known.version === committed.version &&
+      known.operations === writes.rules.length;
+    const rules = isKnown ? known.rules : rulesOver(committed, writes);
+    const operations = writes.rules.length + 1;
+    this.#rules = { of: id, committed, version: committed.version, operations, rules };
+    return rules;
+  }
+
+  /** Takes changes in. Where there is no room beside other transactions nothing is taken in. */
+  async #put(
+    transaction: OpenTransaction,
+    { reader, pacer }: BrowseContext,
+    changes: readonly WriteChange[],
+    check: (at: number) => void = () => {},
+  ): Promise<void> {
+    const { writes } = transaction;
+    let bytes = 0;
+    for (const [at, change] of changes.entries()) {
+      bytes += bytesOf(change);
+      if ((at & 0xff) === 0xff) await pacer.breathe();
+    }
+    this.#open.refuseMore(transaction.place, bytes);
+    for (const [at, change] of changes.entries()) {
+      check(at);
+      this.#open.writing(transaction, () => writes.add(change, reader.time));
+      if (writes.bytes > mostBytes) throw tooLarge();
+      if (transaction.view !== null) transaction.unseen.push(change);
+      if ((at & 0xff) === 0xff) await pacer.breathe();
+    }
+  }
+
+  /** A view of what the transaction reads now, with the context under it; the caller counts both readers down. */
+  async #viewed(
+    transaction: OpenTransaction,
+    caller: Caller,
+    limits: ReadLimits,
+  ): Promise<{ readonly context: BrowseContext; readonly view: TransactionView }> {
+    for (;;) {
+      const context = this.#writer.live.pin(caller, limits);
+      context.reasoner.readers++;
+      try {
+        const view = await this.#viewOver(transaction, context, caller.tenant);
+        if (view !== null) {
+          view.readers++;
+          this.#open.viewed(transaction, view);
+          return { context, view };
+        }
+      } catch (error) {
+        context.reasoner.readers--;
+        throw error;
+      }
+      context.reasoner.readers--;
+    }
+  }
+
+  /** The view that is kept, brought up to date, or a new one; null where the kept one turned out to be of no use. */
+  async #viewOver(
+    transaction: OpenTransaction,
+    context: BrowseContext,
+    tenant: string,
+  ): Promise<TransactionView | null> {
+    const isUnborn = context.database.tenants.get(tenant) !== context.tenant;
+    const { view: kept, unseen, writes } = transaction;
+    if (kept !== null && kept.holdsFor(context, isUnborn)) {
+      if (unseen.length === 0) return kept;
+      if (kept.readers === 0 && kept.takes(unseen)) {
+        this.#open.dropView(transaction);
+        await kept.add(unseen, context);
+        return kept.holdsFor(context, isUnborn) ? kept : null;
+      }
+    }
+    this.#open.dropView(transaction);
+    return TransactionView.over(context, isUnborn, writes);
+  }
+
+  /** Does what a call wants after what the calls before it wanted; refused where that ended the transaction. */
+  #inTurn<Result>(transaction: OpenTransaction, act: () => Promise<Result>): Promise<Result> {
+    return this.#open.using(transaction, () => {
+      const result = transaction.turn.then(() => {
+        refuseEnded(transaction);
+        return act();
+      });
+      const ended = (): void => {};
+      // Whoever called is told of a failure; the next call only waits.
+      transaction.turn = result.then(ended, ended);
+      return result;
+    });
+  }
+
+  #rolledBack(transaction: OpenTransaction, error: unknown): unknown {
+    this.#open.end(transaction, 'rolled_back');
+    return error instanceof EngineError ? asRolledBack(error) : error;
+  }
+}
+
+/** True where a refusal, or a bug, ends the transaction. */
+function isFinal(error: unknown): boolean {
+  return !(error instanceof EngineError) || rollsBack(error);
+}
+
+function idOf(caller: Caller): string {
+  return present(caller.transaction, 'a call within a transaction names it');
+}
+
+function refuseEnded({ id, status }: OpenTransaction): void {
+  if (status !== 'open') throw hasEnded(id, status);
+}
+
+function tooLarge(): EngineError {
+  return new EngineError(
+    'PayloadTooLarge',
+    `the writes of one transaction take at most ${mostBytes} bytes as JSON: commit in several`,
+  );
+}
+
+async function operationOf(
+  tenant: string,
+  { writes, operations }: OpenTransaction,
+  slices: Slices,
+): Promise<Commit> {
+  const retract: Commit['retract'][number][] = [];
+  const assert: Commit['assert'][number][] = [];
+  let looked = 0;
+  for (const { identity, isRetracted, asserted } of writes.facts) {
+    if (isRetracted) retract.push(identity);
+    if (asserted !== null) assert.push(asserted);
+    if ((++looked & 0x3ff) === 0) await slices.breathe();
+  }
+  return { kind: 'commit', tenant, retract, assert, rules: writes.rules, operations };
+}
+
+/** A copy of the rules with the transaction's over them; one that another has retracted since stays away. */
+function rulesOver(committed: RuleStore, { rules: operations }: NetWrites): RuleStore {
+  const rules = committed.copy();
+  for (const [at, operation] of operations.entries())
+    if (operation.kind === 'teach' || rules.get(operation.id) !== null)
+      changeRules(rules, operation, { id: `pending-${at}`, time: 0, generation: 0 });
+  return rules;
+}
+
+/** What the rules conclude that are written, as they were and as they would be, and in which scope. */
+function writtenRules(
+  { rules }: NetWrites,
+  committed: RuleStore,
+): { readonly relation: string; readonly scope: string | null }[] {
+  return rules.flatMap((operation) => {
+    const kept = operation.kind === 'teach' ? null : committed.get(operation.id);
+    const was = kept === null ? [] : [{ relation: relationOf(kept.rule.head), scope: kept.scope }];
+    if (operation.kind === 'forgetRule' || operation.rule.rule === null) return was;
+    const { rule, scope } = operation.rule;
+    return [...was, { relation: relationOf(rule.head), scope }];
+  });
+}
+
+/**
+ * The writes of one transaction. Each is checked at once, as the write itself would be, and seen by nobody else; a
+ * refusal has rolled the whole transaction back. Refused with TransactionNotFound where it is unknown or another
+ * caller's, with Conflict where it has ended.
+ */
+export interface TransactionWrites {
+  tell(fact: FactInput & { ifGeneration: number | null }): Promise<Pending>;
+  tellAll(facts: readonly FactInput[]): Promise<Pending>;
+  forget(input: RetractInput): Promise<Pending>;
+  forgetById(id: string): Promise<Pending>;
+  teach(rule: RuleInput): Promise<Pending>;
+  updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
+  forgetRule(id: string): Promise<Pending>;
+}

@@ -1,0 +1,307 @@
+/**
+ * The one way from a surface to a handler: permission, validation, the call, and what is measured of it.
+ *
+ * HTTP routes and MCP tools both come through here, so that they refuse and answer alike. What a surface has to
+ * do itself is to find out who calls (`Identity`, `Caller`) and to put the outcome into its own form.
+ */
+import { setImmediate } from 'node:timers/promises';
+import {
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  type Operations,
+  operations,
+} from '../../engine/contract/operations.ts';
+import type { OperationSpec, Role } from '../../engine/contract/operation-spec.ts';
+import type { ProblemDetail } from '../../engine/contract/problems.ts';
+import { pendingSchema, type Pending } from '../../engine/contract/transactions.ts';
+import { type Validated, validate, validateLong } from '../../engine/contract/validation.ts';
+import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../../engine/index.ts';
+import type { Identity } from './identity.ts';
+import type { Download, Upload } from './streams.ts';
+import { requireRuleChange } from './rule-permission.ts';
+
+/** The parts of a call as they came, unchecked; absent: nothing was sent. */
+export interface RawInput {
+  readonly params?: unknown;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface DispatchOptions {
+  /** Address of the leader where this service follows one, which takes the writes; null: it takes them itself. */
+  readonly leaderUrl: string | null;
+  /** Checks every answer against its schema; a mismatch is a bug. For tests: it costs time. */
+  readonly checkOutputs: boolean;
+  /** Called after each call that was answered or refused by its handler. */
+  onCall(name: OperationName, input: CheckedInput, elapsedMs: number): void;
+}
+
+export interface Dispatcher {
+  /** The answer of an operation that is no stream, its input as `checkInput` gave it. */
+  run(name: OperationName, caller: Caller, input: CheckedInput): Promise<unknown>;
+  /** The lines of the answer to what is uploaded. */
+  lines(
+    name: Streaming<'lines'>,
+    caller: Caller,
+    input: CheckedInput,
+    upload: Upload,
+  ): AsyncIterable<unknown>;
+  file(name: Streaming<'file'>, caller: Caller, input: CheckedInput): Promise<Download>;
+  /** Changes from now on, or after the event that the client names. */
+  stream(name: 'events', caller: Caller, lastEventId: string | null): AsyncIterable<Change>;
+}
+
+/** The operations that answer with a stream of this kind. */
+export type Streaming<Kind extends OperationSpec['stream']> = {
+  [Name in OperationName]: Operations[Name] extends { stream: Kind } ? Name : never;
+}[OperationName];
+
+/** Input that its schemas have accepted. */
+export interface CheckedInput {
+  readonly params?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
+
+export function createDispatcher(handlers: Handlers, options: DispatchOptions): Dispatcher {
+  return {
+    async run(name, caller, input) {
+      authorize(operations[name], caller, input);
+      requireLeader(options, operations[name], input);
+      const handler = handlers[name] as (caller: Caller, input: CheckedInput) => unknown;
+      const start = performance.now();
+      try {
+        const output = await handler(caller, input);
+        if (options.checkOutputs) assertOutput(name, caller, output);
+        return output;
+      } finally {
+        options.onCall(name, input, performance.now() - start);
+      }
+    },
+    async *lines(name, caller, input, upload) {
+      authorize(operations[name], caller, input);
+      requireLeader(options, operations[name], input);
+      const handler = handlers[name] as (
+        caller: Caller,
+        input: CheckedInput,
+        upload: Upload,
+      ) => AsyncIterable<unknown>;
+      const start = performance.now();
+      try {
+        for await (const line of handler(caller, input, upload)) {
+          if (options.checkOutputs) assertOutput(name, caller, line);
+          yield line;
+        }
+      } finally {
+        options.onCall(name, input, performance.now() - start);
+      }
+    },
+    async file(name, caller, input) {
+      authorize(operations[name], caller, input);
+      const handler = handlers[name] as (caller: Caller, input: CheckedInput) => Download | Promise<Download>;
+      const download = await handler(caller, input);
+      return {
+        ...download,
+        run: async (send) => {
+          const start = performance.now();
+          try {
+            return await download.run(send);
+          } finally {
+            options.onCall(name, input, performance.now() - start);
+          }
+        },
+      };
+    },
+    stream: (name, caller, lastEventId) => {
+      authorize(operations[name], caller, {});
+      return handlers[name](caller, lastEventId);
+    },
+  };
+}
+
+/**
+ * What every call passes, whatever the surface it came by has looked at already: a surface refuses early, in the order
+ * of the contract, and here nothing is forgotten.
+ */
+function authorize(spec: OperationSpec, caller: Caller, input: CheckedInput): void {
+  if (spec.role === 'public') return;
+  if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
+    throw insufficientRole(caller, spec);
+  requireCoverage(caller, {
+    database: spec.database ? caller.database : null,
+    tenant: spec.tenant ? caller.tenant : null,
+  });
+  if (spec.pathNames === undefined) return;
+  const { name, id } = input.params as { readonly name: string; readonly id?: string };
+  requireCoverage(caller, { database: name, tenant: id ?? null });
+}
+
+/** Refuses with NotLeader what a follower cannot do: everything that writes. */
+function requireLeader(
+  { leaderUrl }: Pick<DispatchOptions, 'leaderUrl'>,
+  spec: OperationSpec,
+  input: CheckedInput,
+): void {
+  if (leaderUrl === null || spec.kind === 'read' || saysDryRun(spec, input)) return;
+  // Only what is found is answered; nothing is stored.
+  if (spec.path === operations.extract.path && !(input.body as OperationInput<'extract'>['body']).assert)
+    return;
+  throw notLeader(leaderUrl);
+}
+
+const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
+
+/** What of an operation says who may call it. */
+type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun' | 'isOfEverything'>;
+
+/**
+ * Refuses with Forbidden what the role, or a restriction, does not allow. `dryRun`: the call is allowed where it
+ * changes nothing, which is for `saysDryRun` to tell.
+ */
+export function requirePermission(identity: Identity, spec: Permission): 'call' | 'dryRun' {
+  const hasRole = covers(identity.role, spec.role);
+  if (!hasRole && (spec.dryRun === undefined || !covers(identity.role, 'reader')))
+    throw insufficientRole(identity, spec);
+  const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
+  if ((spec.role === 'replica' || spec.isOfEverything === true) && isRestricted)
+    throw new EngineError(
+      'Forbidden',
+      'this is about everything: it needs a credential without restrictions',
+    );
+  if (spec.changesRules === true) requireRuleChange(identity);
+  return hasRole ? 'call' : 'dryRun';
+}
+
+function covers(role: Identity['role'], needed: Role): boolean {
+  if (needed === 'public') return true;
+  if (needed === 'replica') return role === 'replica' || role === 'admin';
+  return role !== 'replica' && ranks[role] >= ranks[needed];
+}
+
+/** The refusal of a call that the role does not allow. */
+export function insufficientRole({ role }: Pick<Identity, 'role'>, spec: Permission): EngineError {
+  const dry = spec.dryRun !== undefined && role === 'reader' ? ', or dryRun: true' : '';
+  return new EngineError('Forbidden', `this needs the role ${spec.role}${dry}; the credential is a ${role}`);
+}
+
+/** True where the input, as it came or checked, asks for a dry run in the place where the operation takes that. */
+export function saysDryRun(spec: Permission, input: CheckedInput): boolean {
+  const part = spec.dryRun === undefined ? undefined : input[spec.dryRun];
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return false;
+  const { dryRun } = part as { readonly dryRun?: unknown };
+  // In a query string that was not checked yet all is text.
+  return dryRun === true || (spec.dryRun === 'query' && dryRun === 'true');
+}
+
+/** Refuses with Forbidden a database or tenant outside the credential, whether it exists or not; null: there is none. */
+export function requireCoverage(
+  identity: Identity,
+  place: { database: string | null; tenant: string | null },
+): void {
+  if (
+    place.database !== null &&
+    identity.databases.length > 0 &&
+    !identity.databases.includes(place.database)
+  )
+    throw new EngineError('Forbidden', 'the credential does not cover this database');
+  if (place.tenant !== null && identity.tenants.length > 0 && !identity.tenants.includes(place.tenant))
+    throw new EngineError('Forbidden', 'the credential does not cover this tenant');
+}
+
+/** The names in the path, checked: they are refused before the body is looked at. */
+export function checkParams(name: OperationName, params: unknown): unknown {
+  const spec: OperationSpec = operations[name];
+  return spec.params === undefined ? undefined : required(validate(spec.params, params));
+}
+
+/** Query string and body, checked; the errors of both are named together. */
+export function checkInput(name: OperationName, given: RawInput): CheckedInput {
+  const spec: OperationSpec = operations[name];
+  const raw = spec.queryFlags === undefined ? given : withQueryFlags(spec.queryFlags, given);
+  const usual = spec.quick?.(raw.body) ?? null;
+  if (usual !== null) return checkedInput(spec, raw, { ok: true, value: usual });
+  const body =
+    spec.body === undefined ? nothing(raw.body, 'unknown field') : validate(spec.body, raw.body ?? {});
+  return checkedInput(spec, raw, body);
+}
+
+/** The input with flags of the query string set in the body. Refuses a value that is neither true nor false. */
+function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput): RawInput {
+  const { query, body } = raw;
+  if (query === undefined || Object.keys(query).length === 0) return raw;
+  const rest: Record<string, string> = { ...query };
+  const set: Record<string, unknown> = {};
+  for (const [flag, field] of Object.entries(flags)) {
+    const said = rest[flag];
+    if (said === undefined) continue;
+    if (said !== 'true' && said !== 'false') throw refusal([{ path: flag, message: 'is true or false' }]);
+    delete rest[flag];
+    if (said === 'true') set[field] = true;
+  }
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return { query: rest, body: isObject ? { ...body, ...set } : body };
+}
+
+/** As `checkInput`; a very long list in the body is checked in slices, between which everything else runs. */
+export async function checkLongInput(name: OperationName, raw: RawInput): Promise<CheckedInput> {
+  const spec: OperationSpec = operations[name];
+  if (spec.body === undefined || spec.longList === undefined) return checkInput(name, raw);
+  const slices = new Slices(() => setImmediate());
+  const breathe = (): Promise<void> => slices.breathe();
+  return checkedInput(spec, raw, await validateLong(spec.body, spec.longList, raw.body ?? {}, breathe));
+}
+
+function checkedInput(spec: OperationSpec, raw: RawInput, body: Validated<unknown>): CheckedInput {
+  const query =
+    spec.query === undefined
+      ? nothing(raw.query, 'unknown query parameter')
+      : validate(spec.query, raw.query ?? {});
+  if (query.ok && body.ok) return { query: query.value, body: body.value };
+  throw refusal([...(query.ok ? [] : query.errors), ...(body.ok ? [] : body.errors)]);
+}
+
+/** Accepts absence and an empty object; every field there is counts as unknown. */
+function nothing(value: unknown, message: string): Validated<undefined> {
+  if (value === undefined) return { ok: true, value: undefined };
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { ok: false, errors: [{ path: '', message: 'expected an object without fields, or nothing' }] };
+  const errors = Object.keys(value).map((path) => ({ path, message }));
+  return errors.length === 0 ? { ok: true, value: undefined } : { ok: false, errors };
+}
+
+function required<Value>(outcome: Validated<Value>): Value {
+  if (outcome.ok) return outcome.value;
+  throw refusal(outcome.errors);
+}
+
+function refusal(errors: readonly ProblemDetail[]): EngineError {
+  const [first] = errors;
+  const detail = first === undefined ? 'the request is not valid' : describe(first);
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new EngineError('ValidationException', `${detail}${more}`, { errors });
+}
+
+function describe({ path, message }: ProblemDetail): string {
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+function assertOutput(name: OperationName, caller: Caller, output: unknown): void {
+  const spec: OperationSpec = operations[name];
+  const isPending = spec.transaction === 'write' && caller.transaction !== null;
+  const outcome = (isPending ? pendingSchema : spec.output).safeParse(output);
+  assert(outcome.success, `the answer of ${name} is not of its schema: ${outcome.error?.message ?? ''}`);
+}
+export type Output<Name extends OperationName> =
+  | OperationOutput<Name>
+  | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
+export type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
+  ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
+  : Operations[Name] extends { stream: 'lines' }
+    ? (caller: Caller, input: OperationInput<Name>, upload: Upload) => AsyncIterable<OperationOutput<Name>>
+    : Operations[Name] extends { stream: 'file' }
+      ? (caller: Caller, input: OperationInput<Name>) => Download | Promise<Download>
+      : (caller: Caller, input: OperationInput<Name>) => Output<Name> | Promise<Output<Name>>;
+export type Handlers = {
+  readonly [Name in OperationName]: Handler<Name>;
+};

@@ -1,0 +1,214 @@
+/**
+ * What is done to the storage folder at the command line: verified, repaired, restored, given another key.
+ *
+ * Whoever may write the folder may do this; nobody else is asked. All but `--verify` take the folder's lock, so they are
+ * refused while a service runs on it. No key is ever an argument, which other users of the machine could read.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import {
+  type Contents,
+  convertFolder,
+  inLockedFolder,
+  openBackup,
+  openFileBackend,
+  repairFolder,
+  StartupError,
+  type Verified,
+  verifyFolder,
+} from '../../engine/index.ts';
+import type { FolderCommand } from './arguments.ts';
+import type { Config } from '../base/config.ts';
+import { resetAdminKeys } from './reset-admin.ts';
+import { openFailure } from '../base/start-failure.ts';
+import { StartRefusal } from '../base/start-refusal.ts';
+
+/** What was done, in lines for people, and the exit code. */
+export interface FolderReport {
+  readonly lines: readonly string[];
+  readonly exitCode: number;
+}
+
+type FolderConfig = Pick<Config, 'storageDir' | 'encryptionKey' | 'newEncryptionKey' | 'fsync' | 'apiKey'>;
+type OnWarn = (message: string) => void;
+
+/** Runs the command; `file` is that of `--restore`. Refuses with a StartRefusal. */
+export async function runFolderCommand(
+  name: FolderCommand,
+  config: FolderConfig,
+  file: string,
+  onWarn: OnWarn,
+): Promise<FolderReport> {
+  try {
+    switch (name) {
+      case 'reset-admin':
+        return done(await resetAdminKeys(config, onWarn));
+      case 'verify':
+        return await verify(config);
+      case 'repair':
+        return done(await repair(config, onWarn));
+      case 'restore':
+        return done(await restore(config, file, onWarn));
+      case 'encrypt':
+      case 'decrypt':
+      case 'rekey':
+        return done(await convert(name, config, onWarn));
+    }
+  } catch (error) {
+    throw openFailure(error, config.storageDir);
+  }
+}
+
+function done(lines: readonly string[]): FolderReport {
+  return { lines, exitCode: 0 };
+}
+
+async function verify({ storageDir, encryptionKey }: FolderConfig): Promise<FolderReport> {
+  const backend = await openFileBackend(existing(storageDir));
+  const names = async (): Promise<string> => (await backend.list()).join(' ');
+  // A service that runs on it may remove files meanwhile: then what was found is not what there is.
+  for (let tries = 1; ; tries++) {
+    const before = await names();
+    const verified = await verifyFolder(backend, encryptionKey).catch((error: unknown) => error);
+    if (tries < 5 && (await names()) !== before) continue;
+    if (!isVerified(verified)) throw verified;
+    return { lines: told(verified), exitCode: verified.damages.length === 0 ? 0 : 1 };
+  }
+}
+
+function isVerified(value: unknown): value is Verified {
+  return typeof value === 'object' && value !== null && 'damages' in value;
+}
+
+function told({ damages, contents, position, records, segments, snapshotBytes, tail }: Verified): string[] {
+  const snapshot = snapshotBytes === null ? 'no snapshot' : `a snapshot of ${snapshotBytes} bytes`;
+  const log = `${counted(segments, 'segment')} with ${counted(records, 'record')} after it`;
+  const read = `Read ${snapshot} and ${log}; the last record is ${position}.`;
+  if (contents === null)
+    return [
+      read,
+      `${counted(damages.length, 'damage')}:`,
+      ...damages.map(describeDamage),
+      'Nothing was changed. Move the folder aside and restore a backup with --restore, or keep what still verifies of ' +
+        'it with --repair.',
+    ];
+  const torn = tail === null ? [] : [`The next start cuts off the torn end of the log: ${tail}.`];
+  return [read, `It holds ${describe(contents)}.`, ...torn, 'Everything verifies.'];
+}
+
+async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWarn): Promise<string[]> {
+  const folder = existing(storageDir);
+  const repaired = await inLockedFolder(folder, onWarn, (task) => repairFolder(task, encryptionKey));
+  if (repaired === null)
+    return ['Everything verifies: there was nothing to repair, and nothing was changed.'];
+  const { damages, setAside, leftOut, contents, position } = repaired;
+  return [
+    `${counted(damages.length, 'damage')}:`,
+    ...damages.map(describeDamage),
+    ...(setAside.length === 0 ? [] : [`Set aside in ${folder}: ${setAside.join(', ')}`]),
+    ...(leftOut.length === 0 ? [] : [`Left out, ${counted(leftOut.length, 'record')} that verified:`]),
+    ...leftOut.map(({ sequence, kind, why }) => `  record ${sequence} (${kind}): ${why}`),
+    `Kept ${describe(contents)}, as one snapshot of record ${position}.`,
+    'The folder is a history of its own from now on: who followed it takes it up from a snapshot.',
+  ];
+}
+
+async function restore(
+  { storageDir, encryptionKey }: FolderConfig,
+  file: string,
+  onWarn: OnWarn,
+): Promise<string[]> {
+  const path = resolve(file);
+  if (file === '' || !existsSync(path) || !statSync(path).isFile())
+    throw new StartRefusal('configuration', `--restore: there is no file ${path}`);
+  if (storageDir === null)
+    throw new StartRefusal('configuration', 'STORAGE_DIR: takes a folder to restore into');
+  const backup = await openBackup(await openFileBackend(dirname(path)), basename(path), encryptionKey);
+  await inLockedFolder(storageDir, onWarn, (task) => backup.install(task));
+  const { position, contents } = backup;
+  return [
+    `Restored ${describe(contents)} into ${resolve(storageDir)}, as of record ${position}.`,
+    'It is a history of its own, which names the one that the backup was taken from.',
+  ];
+}
+
+/** The keys before and after; refuses with a StartRefusal where one that is needed was not given. */
+function keysOf(
+  name: 'encrypt' | 'decrypt' | 'rekey',
+  { encryptionKey, newEncryptionKey }: FolderConfig,
+): { readonly from: string | null; readonly to: string | null } {
+  const isNew = name !== 'encrypt';
+  if (encryptionKey === null)
+    throw new StartRefusal(
+      'configuration',
+      `ENCRYPTION_KEY: got nothing; --${name} takes the key that the folder ${isNew ? 'has' : 'is to have'}`,
+    );
+  if (name === 'encrypt') return { from: null, to: encryptionKey };
+  if (name === 'decrypt') return { from: encryptionKey, to: null };
+  if (newEncryptionKey === null)
+    throw new StartRefusal(
+      'configuration',
+      'NEW_ENCRYPTION_KEY: got nothing; --rekey takes the key that the folder is to have',
+    );
+  return { from: encryptionKey, to: newEncryptionKey };
+}
+
+const converted = {
+  encrypt: 'Encrypted with ENCRYPTION_KEY',
+  decrypt: 'Decrypted; start without ENCRYPTION_KEY',
+  rekey: 'Encrypted with NEW_ENCRYPTION_KEY, which is ENCRYPTION_KEY from now on',
+};
+
+async function convert(
+  name: 'encrypt' | 'decrypt' | 'rekey',
+  config: FolderConfig,
+  onWarn: OnWarn,
+): Promise<string[]> {
+  const keys = keysOf(name, config);
+  const folder = existing(config.storageDir);
+  const contents = await inLockedFolder(folder, onWarn, (task) => convertFolder(task, keys)).catch(
+    (error: unknown) => {
+      throw error instanceof StartupError ? (asItIs(name, error) ?? error) : error;
+    },
+  );
+  return [
+    `${converted[name]}: ${describe(contents)} in ${resolve(folder)}.`,
+    'Backups that were taken before need the key of then. What was removed may be on the disk until it is overwritten.',
+  ];
+}
+
+/** The refusal where the folder is what the command would make of it, or not what it starts from. */
+function asItIs(name: 'encrypt' | 'decrypt' | 'rekey', { key }: StartupError): StartRefusal | null {
+  if (name === 'encrypt' && key === 'missing')
+    return new StartRefusal(
+      'configuration',
+      'The folder is encrypted already. Nothing was changed. Give it another key with --rekey.',
+    );
+  if (name !== 'encrypt' && key === 'not wanted')
+    return new StartRefusal(
+      'configuration',
+      `The folder is not encrypted. Nothing was changed.${name === 'rekey' ? ' Encrypt it with --encrypt.' : ''}`,
+    );
+  return null;
+}
+
+function existing(storageDir: string | null): string {
+  if (storageDir !== null && existsSync(storageDir)) return storageDir;
+  throw new StartRefusal(
+    'configuration',
+    `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, where there is no folder`,
+  );
+}
+
+function describeDamage({ file, from, to, what }: Verified['damages'][number]): string {
+  return `  ${file}, offset ${from}${to > from ? ` to ${to}` : ''}: ${what}`;
+}
+
+function describe({ databases, tenants, facts, rules }: Contents): string {
+  const parts = [counted(databases, 'database'), counted(tenants, 'tenant'), counted(facts, 'fact')];
+  return `${parts.join(', ')} and ${counted(rules, 'rule')}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

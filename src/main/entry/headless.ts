@@ -1,0 +1,192 @@
+#!/usr/bin/env node
+/**
+ * The program without a window: `serve`, and the commands that talk to a running service.
+ *
+ * `serve` stays in the foreground and ends cleanly on SIGTERM and SIGINT. What keeps it from starting is said in
+ * plain lines, never as a stack, with an exit code of its own. Imports nothing of Electron.
+ */
+import { resolve } from 'node:path';
+import {
+  type Command,
+  type FolderCommand,
+  isCommandName,
+  isFolderCommand,
+  parseArguments,
+  UsageError,
+} from '../command-line/arguments.ts';
+import { commandHelpText, helpText } from '../command-line/help.ts';
+import { clientCommandOf, runCommand } from '../command-line/run.ts';
+import {
+  type Config,
+  describeVariables,
+  type Environment,
+  endpointFileOf,
+  parseConfig,
+} from '../base/config.ts';
+import { findInstallation } from '../base/installation.ts';
+import type { Service } from '../service/service.ts';
+import { recordStart } from '../base/start-record.ts';
+import { StartRefusal } from '../base/start-refusal.ts';
+import { commandLineFolder } from '../base/storage-folder.ts';
+import { createLogger, type Logger, standardErrorWriter } from '../telemetry/logger.ts';
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function complain(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Shown to people alone: who keeps the output of a command wants no line twice. */
+function progress(line: string | null): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line ?? ''}`);
+}
+
+/** Answers the exit code. */
+async function main(): Promise<number> {
+  const command = parseArguments(process.argv.slice(2));
+  switch (command.name) {
+    case 'help':
+      print(help(command.words));
+      return 0;
+    case 'version':
+      print(findInstallation().version);
+      return 0;
+    case 'serve':
+      // Nothing that is still pending may keep a service that has ended.
+      return process.exit(await serve());
+    default:
+      return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
+  }
+}
+
+function help([about]: readonly string[]): string {
+  if (about !== undefined && isCommandName(about)) return commandHelpText(about);
+  return helpText(findInstallation().version, describeVariables());
+}
+
+function talk(command: Command): Promise<number> {
+  return runCommand(clientCommandOf(command), command, {
+    terminal: { print, complain, progress, input: process.stdin, output: process.stdout },
+    endpointFile: endpointFileOf(process.env),
+    apiKey: process.env['API_KEY'] || null,
+  });
+}
+
+/** The environment, in which keys of the storage are left to nobody: what Node writes of a crash shows what is in it. */
+function takeEnvironment(): Environment {
+  const environment = { ...process.env };
+  for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY']) delete process.env[name];
+  return environment;
+}
+
+async function workOnFolder(name: FolderCommand, [file = '']: readonly string[]): Promise<number> {
+  const config = configOf(takeEnvironment());
+  const log = loggerFor(config);
+  const { runFolderCommand } = await import('../command-line/folder-commands.ts');
+  const onWarn = (message: string): void => log.warn(message);
+  const { lines, exitCode } = await runFolderCommand(name, config, file, onWarn);
+  for (const line of lines) print(line);
+  return exitCode;
+}
+
+function configOf(environment: Environment): Config {
+  return parseConfig(environment, { storageDir: commandLineFolder(environment) });
+}
+
+let isServing = false;
+
+/** Runs the service until it is told to end; answers the exit code. */
+async function serve(): Promise<number> {
+  isServing = true;
+  const environment = takeEnvironment();
+  const config = configOf(environment);
+  const log = loggerFor(config);
+  const told = nextSignal();
+  const { startService, usualQuietMs } = await import('../service/service.ts');
+  const service = await Promise.race([
+    startService(config, { log, ...(config.warmUp ? { warmUpAfterMs: usualQuietMs } : {}) }),
+    told.then(() => null),
+  ]);
+  // Told to end while starting: nothing was answered yet, so nothing is left to finish.
+  if (service === null) return 0;
+  await keepStart(config, environment, service, log);
+  print(`Workbench: ${service.address}/`);
+  print(`Data: ${resolve(config.storageDir ?? '')}`);
+  const { address, secureAddress } = service;
+  if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
+  log.info(
+    { address, ...(secureAddress === null ? {} : { secureAddress }), version: findInstallation().version },
+    config.replicationMode === 'FOLLOWER' ? 'listening; ready when the leader was caught up with' : 'ready',
+  );
+  const signal = await told;
+  log.info({ signal }, 'shutting down');
+  await stop(service, log);
+  log.info('stopped');
+  return 0;
+}
+
+/** For `corollary-mcp`, which starts the service again where it is wanted. */
+async function keepStart(
+  config: Config,
+  environment: Environment,
+  { port }: Service,
+  log: Logger,
+): Promise<void> {
+  try {
+    await recordStart(config, environment, port);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'how to start the service again could not be recorded: corollary-mcp cannot start it',
+    );
+  }
+}
+
+async function stop(service: Service, log: Logger): Promise<void> {
+  // A second signal means now: what was answered is durable, so nothing is lost.
+  void nextSignal().then((signal) => {
+    log.warn({ signal }, 'told again: ending at once');
+    process.exit(1);
+  });
+  await service.close();
+  // An ordinary exit would wait for the thread that waits for the disk.
+  if (service.isDiskStuck) process.kill(process.pid, 'SIGKILL');
+}
+
+function loggerFor(config: Config): Logger {
+  const format = config.logFormat ?? (process.stderr.isTTY ? 'plain' : 'json');
+  return createLogger({ level: config.logLevel, format, write: standardErrorWriter() });
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const take = (signal: NodeJS.Signals): void => {
+      process.off('SIGINT', take).off('SIGTERM', take);
+      resolve(signal);
+    };
+    process.on('SIGINT', take).on('SIGTERM', take);
+  });
+}
+
+/** The exit code for what made `main` fail, after saying so. */
+function fail(error: unknown): number {
+  if (error instanceof StartRefusal) {
+    complain(isServing ? `Corollary cannot start.\n${error.message}` : error.message);
+    return error.exitCode;
+  }
+  if (error instanceof UsageError) {
+    complain(`${error.message}\nTry corollary --help.`);
+    return 2;
+  }
+  complain(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return 1;
+}
+
+// Whoever reads the output may stop early, as `head` does or a terminal that is closed. A command then has
+// nobody left to write to, and ends; a running service goes on.
+process.stdout.on('error', () => {
+  if (!isServing) process.exit(0);
+});
+process.exitCode = await main().catch(fail);

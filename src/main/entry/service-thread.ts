@@ -1,0 +1,74 @@
+/**
+ * The service on a thread of its own: the same `startService` as the headless program, started and ended by
+ * messages of the program that runs the thread.
+ *
+ * It says exactly one thing first, ready or refused; after that it ends when it is told to close. Whatever else
+ * goes wrong ends the thread with an error, which its owner is told by the runtime.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { assert, present, StartupError } from '../../engine/index.ts';
+import { parseConfig } from '../base/config.ts';
+import {
+  isThreadCommand,
+  isThreadSettings,
+  type Refusal,
+  type ThreadMessage,
+} from '../base/service-messages.ts';
+import { type Service, startService, usualQuietMs } from '../service/service.ts';
+import { recordStart } from '../base/start-record.ts';
+import { StartRefusal } from '../base/start-refusal.ts';
+import { createLogger, standardErrorWriter } from '../telemetry/logger.ts';
+
+const owner = present(parentPort, 'this module is started as a thread');
+
+function say(message: ThreadMessage): void {
+  owner.postMessage(message);
+}
+
+async function start(): Promise<Service> {
+  const settings: unknown = workerData;
+  assert(isThreadSettings(settings), 'the thread is given its settings');
+  const config = parseConfig(settings.environment, settings.defaults);
+  const log = createLogger({
+    level: config.logLevel,
+    format: config.logFormat ?? 'plain',
+    write: standardErrorWriter(),
+  });
+  const warmUp = config.warmUp ? { warmUpAfterMs: usualQuietMs } : {};
+  const service = await startService(config, { log, ...warmUp });
+  try {
+    await recordStart(config, settings.environment, service.port, settings.program);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'how to start the service again could not be recorded: corollary-mcp cannot start it',
+    );
+  }
+  return service;
+}
+
+function refusalOf(error: StartRefusal): Refusal {
+  const holder = error.cause instanceof StartupError ? error.cause.holder : null;
+  return { reason: error.kind, message: error.message, owner: holder?.address ?? null };
+}
+
+async function closeOn(service: Service): Promise<void> {
+  await service.close();
+  say({ kind: 'closed' });
+  // Nothing is left that keeps the thread alive.
+  owner.close();
+}
+
+try {
+  const service = await start();
+  owner.on('message', (message: unknown) => {
+    assert(isThreadCommand(message), 'the owner of the thread says only what it can');
+    if (message.kind === 'count-agents') say({ kind: 'agents', count: service.connectedAgents });
+    else void closeOn(service);
+  });
+  say({ kind: 'ready', address: service.address, port: service.port });
+} catch (error) {
+  if (!(error instanceof StartRefusal)) throw error;
+  say({ kind: 'refused', refusal: refusalOf(error) });
+  owner.close();
+}

@@ -1,0 +1,196 @@
+/**
+ * The pages for people, held together: every link leads somewhere, and every block of code is run, read as what it is, or
+ * counted here as one that is not run. Pages whose calls are walked are in http/tour.test.ts, the configurations of agents in
+ * mcp/docs-agents.test.ts, the reference in scripts/reference-pages.test.mjs.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { configurationOf } from '../../engine/contract/agent-setup.ts';
+import { operations } from '../../engine/contract/operations.ts';
+import { routeOf } from '../../engine/contract/testing/read-configuration.ts';
+import { parseProgram } from '../../engine/index.ts';
+import { parseArguments } from '../command-line/arguments.ts';
+import { type Block, blocksOf } from '../http/testing/tour.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const pages = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  'client/README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name.replaceAll('\\', '/')}`),
+].sort();
+const texts = new Map(pages.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+const blocks = [...texts].flatMap(([page, text]) => blocksOf(text).map((block) => ({ page, ...block })));
+
+/** Walked or held against something by tests of their own. */
+const walked = /^(?:README|docs\/(?:tutorial|http|a2a|agents|how-to\/.*|reference\/.*))\.md$/;
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm)) {
+    const slug = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-');
+    let name = slug;
+    for (let count = 1; anchors.has(name); count++) name = `${slug}-${count}`;
+    anchors.add(name);
+  }
+  return anchors;
+}
+
+/** The links of a page that stay within the project, without those in code. */
+function linksOf(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^[a-z]+:/.test(link));
+}
+
+describe('links', () => {
+  it.each(pages)('of %s lead to files and headings that there are', (page) => {
+    const dead = linksOf(texts.get(page) ?? '').filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? page : normalize(join(dirname(page), path)).replaceAll('\\', '/');
+      if (!existsSync(join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(texts.get(target) ?? '').has(anchor);
+    });
+    expect(dead).toEqual([]);
+  });
+
+  it('are found, and a dead one would be', () => {
+    expect(pages.flatMap((page) => linksOf(texts.get(page) ?? '')).length).toBeGreaterThan(150);
+    expect(anchorsOf('# One, `two`\n```sh\n# no\n```\n## One two\n## [Three](x.md)?')).toEqual(
+      new Set(['one-two', 'one-two-1', 'three']),
+    );
+  });
+});
+
+/** Commands that are not run in the tests: the blocks of each page. A new one belongs here, with a reason to be one. */
+const notRun = {
+  'CONTRIBUTING.md': 1,
+  'README.md': 1,
+  'docs/benchmarks.md': 1,
+  'docs/command-line.md': 1,
+  'docs/how-to/backup.md': 3,
+  'docs/how-to/follower.md': 3,
+  'docs/how-to/keys-and-tls.md': 3,
+  'docs/language-models.md': 2,
+  'docs/mcp.md': 1,
+  'docs/packaging.md': 4,
+  'docs/service.md': 5,
+  'docs/tutorial.md': 1,
+};
+
+/** The words of a line of shell, without what is set before its command; quotation marks group. */
+function wordsOf(line: string): string[] {
+  const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word);
+  const command = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
+  const end = words.findIndex((word) => word.startsWith('#'));
+  return words
+    .slice(command, end === -1 ? undefined : end)
+    .map((word) => word.replaceAll(/^(['"])(.*)\1$/g, '$2'));
+}
+
+/** The commands of a block, those of one line one after the other. */
+function commandsOf({ text }: Block): string[][] {
+  return text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .flatMap((line) => line.split(' && '))
+    .map(wordsOf);
+}
+
+describe('blocks of code', () => {
+  it('say what they are, and stand at the margin, where these tests see them', () => {
+    for (const [page, text] of texts) expect(text, page).not.toMatch(/^[ \t]+```/m);
+    const kinds = new Set(blocks.map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(
+      ['datalog', 'ebnf', 'hexdump', 'js', 'json', 'markdown', 'sh', 'sh not-run', 'text', 'toml'].sort(),
+    );
+  });
+
+  it('with commands are walked, or counted as not run', () => {
+    const unwalked = blocks.filter(({ page, kind }) => kind === 'sh' && !walked.test(page));
+    expect(unwalked.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
+    const counts: Record<string, number> = {};
+    for (const { page, kind } of blocks) if (kind === 'sh not-run') counts[page] = (counts[page] ?? 0) + 1;
+    expect(counts).toEqual(notRun);
+  });
+
+  it('with commands that are not run name scripts, commands and options that there are', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    let known = 0;
+    for (const block of blocks.filter(({ kind }) => kind === 'sh not-run'))
+      for (const [program = '', ...words] of commandsOf(block)) {
+        const place = `${block.page}:${block.line}`;
+        if (program === 'npm' && words[0] === 'run') expect(scripts, place).toHaveProperty([words[1] ?? '']);
+        else if (program === 'corollary') expect(() => parseArguments(words), place).not.toThrow();
+        else if (program === 'node' && words[0] === 'out/main/headless.js')
+          expect(() => parseArguments(words.slice(1)), place).not.toThrow();
+        else continue;
+        known++;
+      }
+    expect(known).toBeGreaterThan(25);
+    expect(() => parseArguments(wordsOf("A=b corollary ask --prof 'p(?x)'  # no").slice(1))).toThrow(
+      '--prof',
+    );
+  });
+
+  it('in the language are read', () => {
+    const programs = blocks.filter(({ kind }) => kind === 'datalog');
+    expect(programs.length).toBeGreaterThan(2);
+    for (const { page, line, text } of programs) {
+      const { statements, errors } = parseProgram(text);
+      expect(errors, `${page}:${line}`).toEqual([]);
+      expect(statements.length).toBeGreaterThan(1);
+    }
+  });
+
+  it('of JSON outside of walked pages are a rule that can be taught, and configurations that clients read', () => {
+    const place = {
+      address: 'http://127.0.0.1:9300',
+      database: 'my-project',
+      tenant: 'default',
+      key: null,
+      bridge: { command: 'node', args: ['/path/to/corollary/out/bridge/corollary-mcp.js'] },
+    };
+    const found = blocks.filter(
+      ({ page, kind, text }) =>
+        kind === 'json' && (!walked.test(page) || (page === 'README.md' && text.includes('mcpServers'))),
+    );
+    for (const { page, text } of found)
+      if (page === 'docs/grammar.md')
+        expect(operations.assertRule.body.safeParse(JSON.parse(text))).toMatchObject({ success: true });
+      else {
+        const program = text.includes('"command"') ? 'other-stdio' : 'other-http';
+        const route = configurationOf(program, place)?.route;
+        expect(routeOf(program, text, null), page).toEqual(route);
+      }
+    expect(found.map(({ page }) => page)).toEqual([
+      'README.md',
+      'docs/grammar.md',
+      'docs/mcp.md',
+      'docs/mcp.md',
+    ]);
+  });
+
+  it('in JavaScript are read, and call operations that there are', () => {
+    const scripts = blocks.filter(({ kind }) => kind === 'js');
+    expect(scripts).toHaveLength(2);
+    for (const { text } of scripts) {
+      const body = text.replaceAll(/^import .*$/gm, '');
+      expect(() => new Script(`async () => {${body}}`)).not.toThrow();
+      for (const [, method = ''] of body.matchAll(/client\.(\w+)\(/g))
+        expect(operations).toHaveProperty([method]);
+    }
+  });
+});

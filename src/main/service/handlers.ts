@@ -1,0 +1,185 @@
+/**
+ * The handlers of the operations table, one line an operation.
+ *
+ * An operation without a handler, a handler without an operation and a misspelt field do not compile. Handlers
+ * get input that was validated and a caller that was checked; what they refuse, the engine refuses.
+ */
+import type { Readiness } from '../../engine/contract/administration.ts';
+import type { agentOperations } from '../../engine/contract/operations/agents.ts';
+import type { authenticationOperations } from '../../engine/contract/operations/authentication.ts';
+import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
+import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
+import type { serviceOperations } from '../../engine/contract/operations/service.ts';
+import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
+import type { Agents } from '../mcp/agents.ts';
+import type { Authentication } from '../auth/authentication.ts';
+import type { Download } from '../base/streams.ts';
+import { backupDownload } from '../transfer/backup-download.ts';
+import { exportKnowledge } from '../transfer/export-knowledge.ts';
+import { importKnowledge } from '../transfer/import-knowledge.ts';
+import type { Language } from '../llm/language.ts';
+import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
+import type { Handlers } from '../base/dispatch.ts';
+
+/** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
+export interface ServiceState {
+  readonly engine: Engine;
+  /** Who may call. */
+  readonly authentication: Authentication;
+  /** Natural language, in and out. */
+  readonly language: Language;
+  /** Who is connected over MCP. */
+  readonly agents: Agents;
+  readonly version: string;
+  uptimeMs(): number;
+  readiness(): Readiness;
+  replicationStatus(): ReplicationStatus;
+}
+
+export function createHandlers(service: ServiceState): Handlers {
+  /** The transaction that a write is to become part of; null where the caller names none. */
+  const within = (caller: Caller): TransactionWrites | null =>
+    caller.transaction === null ? null : service.engine.within(caller);
+  return {
+    assertFact: (caller, { body }) => within(caller)?.tell(body) ?? service.engine.tell(caller, body),
+    assertFacts: (caller, { body }) =>
+      within(caller)?.tellAll(body.facts) ?? service.engine.tellAll(caller, body.facts),
+    retract: (caller, { body }) => within(caller)?.forget(body) ?? service.engine.forget(caller, body),
+    retractPattern: (caller, { body }) =>
+      within(caller)?.forget(body) ?? service.engine.forgetPattern(caller, body),
+    query: (caller, { body }) => service.engine.query(caller, body),
+    listFacts: (caller, { query }) => service.engine.facts(caller, query),
+    getFact: (caller, { params }) => service.engine.fact(caller, params.id),
+    deleteFact: (caller, { params }) =>
+      within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
+    listPredicates: (caller) => service.engine.predicates(caller),
+    assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
+    validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
+    listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),
+    getRule: (caller, { params }) => service.engine.rule(caller, params.id),
+    updateRule: (caller, { params, body }) =>
+      within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
+    deleteRule: (caller, { params }) =>
+      within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
+    ask: (caller, { body }) => service.engine.ask(caller, body),
+    aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
+    explain: (caller, { body }) => service.engine.explain(caller, body),
+    whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
+    trace: (caller, { body }) => service.engine.trace(caller, body),
+    beginTransaction: (caller) => service.engine.begin(caller),
+    commitTransaction: (caller, { params, body }) =>
+      service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs),
+    rollbackTransaction: (caller, { params }) => service.engine.rollback(caller, params.id),
+    listScopes: (caller) => service.engine.scopes(caller),
+    forkScope: (caller, { body }) => service.engine.fork(caller, body),
+    diffScopes: (caller, { body }) => service.engine.diff(caller, body),
+    mergeScopes: (caller, { body }) => service.engine.merge(caller, body),
+    deleteScope: (caller, { params }) => service.engine.deleteScope(caller, params.name),
+    browseMemory: (caller, { query }) => service.engine.recall(caller, query),
+    recall: (caller, { body }) => service.engine.recall(caller, body),
+    memoryStats: (caller, { query }) => service.engine.memoryStats(caller, query),
+    consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
+    restore: (caller, { body }) => service.engine.restore(caller, body),
+    decay: (caller, { body }) => service.engine.decay(caller, body),
+    optimizeContext: (caller, { body }) => service.engine.optimizeContext(caller, body),
+    diffContext: (caller, { body }) => service.engine.diffContext(caller, body),
+    summarizeContext: (caller, { body }) => service.engine.summarizeContext(caller, body),
+    clearContextSession: (caller, { body }) => service.engine.clearContextSession(caller, body),
+    contextOfTurns: (caller, { body }) => service.language.contextOfTurns(caller, body),
+    ingest: (caller, { body }) => service.language.ingest(caller, body),
+    extract: (caller, { body }) => service.language.extract(caller, body),
+    synthesize: (caller, { body }) => service.language.synthesize(caller, body),
+    importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
+    undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
+    exportKnowledge: (caller, { query }) => exportKnowledge(service.engine, caller, query),
+    ...databaseHandlers(service),
+    ...authenticationHandlers(service),
+    ...agentHandlers(service),
+    ...replicationHandlers(service),
+    ...serviceHandlers(service),
+  };
+}
+
+function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof databaseOperations> {
+  /** What was called there goes with what was known there. */
+  async function erasing<Cleared>(
+    cleared: Promise<Cleared>,
+    database: string,
+    tenant: string | null,
+  ): Promise<Cleared> {
+    const answer = await cleared;
+    await service.agents.eraseCalls(database, tenant);
+    return answer;
+  }
+  return {
+    listDatabases: (caller) => service.engine.databases(caller),
+    createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
+    deleteDatabase: (caller, { params }) =>
+      erasing(service.engine.deleteDatabase(caller, params.name), params.name, null),
+    nukeDatabase: (caller, { params }) =>
+      erasing(service.engine.nukeDatabase(caller, params.name), params.name, null),
+    listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
+    createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
+    deleteTenant: (caller, { params }) =>
+      erasing(service.engine.deleteTenant(caller, params.name, params.id), params.name, params.id),
+    nukeTenant: (caller, { params }) =>
+      erasing(service.engine.nukeTenant(caller, params.name, params.id), params.name, params.id),
+  };
+}
+
+function serviceHandlers(service: ServiceState): Pick<Handlers, keyof typeof serviceOperations> {
+  return {
+    takeSnapshot: () => service.engine.snapshot(),
+    takeBackup: () => backupDownload(service.engine),
+    storageState: () => service.engine.storageState(),
+    health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
+    ready: () => service.readiness(),
+    events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),
+  };
+}
+
+function authenticationHandlers(
+  service: ServiceState,
+): Pick<Handlers, keyof typeof authenticationOperations> {
+  return {
+    authenticationStatus: () => service.authentication.status(),
+    bootstrap: (caller, { body }) => service.authentication.bootstrap(caller, body),
+    createKey: (caller, { body }) => service.authentication.createKey(caller, body),
+    listKeys: (caller) => service.authentication.listKeys(caller),
+    updateKey: (caller, { params, body }) => service.authentication.updateKey(caller, params.id, body),
+    revokeKey: (caller, { params }) => service.authentication.revokeKey(caller, params.id),
+    whoami: (caller) => service.authentication.whoami(caller),
+  };
+}
+
+function agentHandlers(service: ServiceState): Pick<Handlers, keyof typeof agentOperations> {
+  return {
+    listMcpCalls: (caller, { query }) => service.agents.calls(caller, query),
+    listMcpClients: (caller) => service.agents.clients(caller),
+    agentSetup: () => service.agents.setup(),
+    testBridge: (caller, { body }) => service.agents.testBridge(caller, body),
+  };
+}
+
+function replicationHandlers(service: ServiceState): Pick<Handlers, keyof typeof replicationOperations> {
+  return {
+    replicationSnapshot: ({ peer }, { query }) =>
+      toFollower(service.engine.leader.snapshot({ id: query.follower, address: peer ?? null })),
+    replicationWal: ({ peer }, { query }) =>
+      toFollower(service.engine.leader.records(query.after, { id: query.follower, address: peer ?? null })),
+    replicationStatus: () => service.replicationStatus(),
+  };
+}
+
+/** An answer that a follower reads as it comes. */
+function toFollower(pieces: AsyncIterable<Uint8Array>): Download {
+  return {
+    type: replicationType,
+    fileName: null,
+    bytes: null,
+    run: async (send) => {
+      for await (const piece of pieces) await send(piece);
+      return { omitted: null };
+    },
+  };
+}

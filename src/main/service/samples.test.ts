@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { factsInputSchema } from '../../engine/contract/facts.ts';
+import { askInputSchema } from '../../engine/contract/inference.ts';
+import { ruleInputSchema } from '../../engine/contract/rules.ts';
+import { sampleIndexSchema, sampleSchema } from '../../engine/contract/samples.ts';
+import { type Caller, type Engine, openEngine, parseProgram } from '../../engine/index.ts';
+import { anonymous } from '../base/identity.ts';
+import { findInstallation } from '../base/installation.ts';
+
+const { samplesFolder } = findInstallation();
+const readJson = (file: string): unknown => JSON.parse(readFileSync(join(samplesFolder, file), 'utf8'));
+
+const caller: Caller = {
+  ...anonymous,
+  database: 'default',
+  tenant: 'default',
+  client: null,
+  transaction: null,
+  idempotency: null,
+  requestId: 'sample',
+  signal: new AbortController().signal,
+};
+
+/** Answers to a rule body, as rendered, each with its proof. */
+async function ask(engine: Engine, text: string) {
+  return engine.ask(caller, askInputSchema.parse({ text, withProof: true }));
+}
+
+const index = sampleIndexSchema.parse(readJson('index.json'));
+
+test('the index names every sample that ships, and no other', () => {
+  const files = readdirSync(samplesFolder).filter((file) => file !== 'index.json');
+  expect(index.map(({ file }) => file).toSorted()).toEqual(files.toSorted());
+});
+
+describe.each(index)('the sample $title', ({ id, title, description, file }) => {
+  const sample = sampleSchema.parse(readJson(file));
+
+  test('is told in the index as it tells itself', () => {
+    expect({ id: sample.id, title: sample.title, description: sample.description }).toEqual({
+      id,
+      title,
+      description,
+    });
+  });
+
+  test('has facts as POST /assert/facts takes them, each once', () => {
+    const { facts } = factsInputSchema.parse(sample.facts);
+    const identities = facts.map(({ predicate, args, truthVal }) =>
+      JSON.stringify([predicate, args, truthVal]),
+    );
+    expect(new Set(identities).size).toBe(facts.length);
+  });
+
+  test('has safe rules in the grammar', () => {
+    for (const rule of sample.rules) expect(() => ruleInputSchema.parse(rule)).not.toThrow();
+    const { statements, errors } = parseProgram(sample.rules.map(({ text }) => `${text}.`).join('\n'));
+    expect(errors).toEqual([]);
+    expect(statements.map(({ kind }) => kind)).toEqual(sample.rules.map(() => 'rule'));
+  });
+
+  test('has questions that can be bodies of rules', () => {
+    const { statements, errors } = parseProgram(
+      sample.questions.map((text) => `asked() :- ${text}.`).join('\n'),
+    );
+    expect(errors).toEqual([]);
+    expect(statements).toHaveLength(sample.questions.length);
+  });
+
+  test('answers every one of its questions, with a proof of each answer', async () => {
+    const engine = await openEngine({ storageDir: null });
+    await engine.tellAll(caller, factsInputSchema.parse(sample.facts).facts);
+    for (const rule of sample.rules) await engine.teach(caller, ruleInputSchema.parse(rule));
+    for (const question of sample.questions) {
+      const { results, proof } = await ask(engine, question);
+      expect(results, question).not.toEqual([]);
+      expect(proof?.roots, question).toHaveLength(results.length);
+    }
+    await engine.close();
+  });
+});

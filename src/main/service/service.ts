@@ -1,0 +1,653 @@
+/**
+ * The service without a window: configuration in, a listening service out.
+ *
+ * It composes engine, HTTP and MCP and decides their order. It listens before the engine is open, so that health
+ * can be asked while a large log is read; it is ready when the engine is; and it ends within ten seconds: no new
+ * calls, streams ended, running calls finished or cancelled, then the engine. The headless program and the
+ * desktop app's thread both start this very function.
+ */
+import type { AddressInfo } from 'node:net';
+import { constrainedMemory } from 'node:process';
+import { totalmem } from 'node:os';
+import type { Readiness } from '../../engine/contract/administration.ts';
+import type { AgentSetup } from '../../engine/contract/agents.ts';
+import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import type { ReplicationStatus } from '../../engine/contract/replication.ts';
+import { type Clock, eitherOf, type Engine, EngineError, openEngine, present } from '../../engine/index.ts';
+import type { A2aHost } from '../base/a2a-host.ts';
+import { mountA2a } from '../a2a/mount.ts';
+import { Authentication } from '../auth/authentication.ts';
+import { createBridgeTest } from '../bridge/test-bridge.ts';
+import { type Config, defaultAdminPassword, parseConfig } from '../base/config.ts';
+import {
+  type CheckedInput,
+  checkLongInput,
+  checkParams,
+  createDispatcher,
+  type Dispatcher,
+  insufficientRole,
+  requirePermission,
+  saysDryRun,
+} from '../base/dispatch.ts';
+import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
+import type { Activity } from '../http/activity.ts';
+import { createHttpApp, type HttpApp } from '../http/app.ts';
+import {
+  callerFor,
+  checkedPlace,
+  databaseNotFound,
+  namedPlace,
+  requireCovered,
+  requireSamePlace,
+} from '../http/caller.ts';
+import { bundlePath } from '../http/files.ts';
+import type { ServicePhase } from '../http/host.ts';
+import { isLoopbackAddress } from '../http/origin.ts';
+import { findInstallation } from '../base/installation.ts';
+import type { McpHost } from '../base/mcp-host.ts';
+import { createLanguage } from '../llm/create-language.ts';
+import { createLanguageModel, type ProviderCall } from '../llm/create-language-model.ts';
+import type { Language } from '../llm/language.ts';
+import { pause } from '../llm/pause.ts';
+import { KnownAgents } from '../mcp/agents.ts';
+import { KeptSessions } from '../mcp/kept-sessions.ts';
+import { knowledgeSurfaceWith } from '../mcp/knowledge-surface.ts';
+import { mountMcp } from '../mcp/mount.ts';
+import type { McpSurface } from '../mcp/surface.ts';
+import { createHandlers, type ServiceState } from './handlers.ts';
+import { Following } from '../replication/following.ts';
+import type { OpenedKeystore, SecurePort } from './secure-port.ts';
+import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts';
+import { StartRefusal } from '../base/start-refusal.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
+import { createMetrics, type Metrics, noTraffic } from '../telemetry/metrics.ts';
+import { MetricsHistory } from '../telemetry/metrics-history.ts';
+import { type Rehearsal, warmUp } from './warm-up.ts';
+
+export { usualQuietMs } from './warm-up.ts';
+
+export interface Service {
+  /** Where this machine reaches it: `http://127.0.0.1:9300`. */
+  readonly address: string;
+  /** Where it is reached by HTTPS, or null where TLS is off: `https://127.0.0.1:9443`. */
+  readonly secureAddress: string | null;
+  readonly port: number;
+  readonly engine: Engine;
+  /** How many MCP clients are connected, the workbench's own aside, or were heard of in the last minutes. */
+  readonly connectedAgents: number;
+  /** Resolves when warming up has ended, with true where all of it was done; at once with false where there is none. */
+  readonly warmedUp: Promise<boolean>;
+  /** Ends it within ten seconds. May be called again. */
+  close(): Promise<void>;
+  /** True where it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
+  readonly isDiskStuck: boolean;
+}
+
+export interface ServiceOptions {
+  readonly log: Logger;
+  /** Checks every answer against its schema. For tests. */
+  readonly checkOutputs?: boolean;
+  /** Time between two looks at the key store of TLS, in milliseconds. For tests. */
+  readonly keystorePollMs?: number;
+  /** Shorter for tests. */
+  readonly endLimits?: EndLimits;
+  /** What time it is for the knowledge base, if not the system's. For tests. */
+  readonly clock?: Clock;
+  /** What is offered over MCP, if not the knowledge base. For tests. */
+  readonly mcpSurface?: McpSurface;
+  /** Has it warm up once it is ready and nobody has asked for so many milliseconds; never where it is left out. */
+  readonly warmUpAfterMs?: number;
+}
+
+/** How long the parts of the end may take, in milliseconds. */
+interface EndLimits {
+  /** Running calls may finish for so long before they are cancelled, and then so long to notice. */
+  readonly finishMs: number;
+  readonly cancelMs: number;
+  /** Connections that do not end by themselves are cut after this. */
+  readonly disconnectMs: number;
+  /** So long after the end has begun, a last snapshot that is not written is given up: the log has all it would hold. */
+  readonly lastSnapshotByMs: number;
+  /** After so long nobody waits any more for a disk that does not answer. What was answered is durable. */
+  readonly allMs: number;
+}
+
+const usualEnd: EndLimits = {
+  finishMs: 5000,
+  cancelMs: 1500,
+  disconnectMs: 1000,
+  lastSnapshotByMs: 8500,
+  allMs: 9700,
+};
+
+const usualKeystorePollMs = 5000;
+const usualPollIntervalMs = 5000;
+
+/** Resolves when the service is ready; a follower, when it has begun to follow. Refuses with a StartRefusal that says what is in the way. */
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const running = new RunningService(config, options);
+  try {
+    await running.listen();
+    await running.open();
+    if (options.warmUpAfterMs !== undefined) running.warmUp(options.warmUpAfterMs);
+    return running;
+  } catch (error) {
+    await running.close();
+    throw error;
+  }
+}
+
+class RunningService implements Service, ServiceState {
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #startedAt = Date.now();
+  readonly #installation = findInstallation();
+  readonly #metrics: Metrics;
+  readonly authentication: Authentication;
+  readonly language: Language;
+  readonly agents: KnownAgents;
+  readonly #hasLanguageModel: boolean;
+  readonly #dispatcher: Dispatcher;
+  readonly #keystorePollMs: number;
+  readonly #endLimits: EndLimits;
+  readonly #mcpSurface: { readonly surface: McpSurface };
+  readonly #keptSessions = new KeptSessions();
+  readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
+  readonly #clock: { readonly clock?: Clock };
+  #http: HttpApp | null = null;
+  #securePort: SecurePort | null = null;
+  #engine: Engine | null = null;
+  /** null: this service leads, or is starting. */
+  #following: Following | null = null;
+  #phase: ServicePhase = 'starting';
+  #closing: Promise<void> | null = null;
+  readonly #ending = new AbortController();
+  warmedUp: Promise<boolean> = Promise.resolve(false);
+  isDiskStuck = false;
+  address = '';
+  secureAddress: string | null = null;
+  port = 0;
+
+  /** `isOfProcess`: it is the one service of the process, and measures that too. */
+  constructor(config: Config, options: ServiceOptions, isOfProcess = true) {
+    const { log, checkOutputs = false, endLimits = usualEnd } = options;
+    const { keystorePollMs = usualKeystorePollMs } = options;
+    this.#config = config;
+    this.#endLimits = endLimits;
+    this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
+    this.#clock = options.clock === undefined ? {} : { clock: options.clock };
+    this.#log = log;
+    this.#keystorePollMs = keystorePollMs;
+    this.authentication = new Authentication({
+      settings: config,
+      keys: () => this.engine.keys,
+      isLoopback: isLoopbackAddress,
+      now: () => performance.now(),
+    });
+    const specs: OperationSpec[] = Object.values(operations);
+    this.#metrics = createMetrics(
+      {
+        counters: () => this.#engine?.counters() ?? null,
+        figures: () => this.#engine?.figures() ?? null,
+        traffic: () => this.#http?.traffic.totals ?? noTraffic,
+        replication: () => (this.#engine === null ? null : this.replicationStatus()),
+        isStorageReady: () => this.#engine?.storage() === 'ready',
+        uptimeMs: () => this.uptimeMs(),
+      },
+      specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
+      isOfProcess,
+    );
+    const model = createLanguageModel(config, {
+      onCall: (call) => this.#providerCalled(call),
+      now: Date.now,
+      pause,
+      random: Math.random,
+    });
+    this.#hasLanguageModel = model !== null && config.extractionEnabled;
+    if (model !== null)
+      log.info(
+        { provider: model.provider, model: model.model, isEnabled: config.extractionEnabled },
+        'a language model is configured',
+      );
+    this.language = createLanguage({
+      engine: () => this.engine,
+      model,
+      isEnabled: config.extractionEnabled,
+    });
+    this.agents = new KnownAgents({
+      tell: (caller, id) => this.engine.tellOfToolCall(caller, id),
+      place: () => this.#agentPlace(),
+      testBridge: createBridgeTest({
+        bridge: () => this.#agentPlace().bridge,
+        address: () => this.address,
+        endpointFile: config.endpointFile,
+        version: this.version,
+      }),
+    });
+    this.#dispatcher = createDispatcher(createHandlers(this), {
+      leaderUrl: this.#leaderUrl,
+      checkOutputs,
+      onCall: (name, input, elapsedMs) => {
+        if (isQuestion(name, input)) this.#metrics.inferenceDone(elapsedMs);
+      },
+    });
+  }
+
+  get version(): string {
+    return this.#installation.version;
+  }
+
+  get engine(): Engine {
+    if (this.#engine === null) throw new EngineError('NotReady', 'the service is starting: try again soon');
+    return this.#engine;
+  }
+
+  /** Whom this service follows; null: it leads. */
+  get #leaderUrl(): string | null {
+    const { replicationMode, leaderUrl } = this.#config;
+    return replicationMode === 'FOLLOWER' ? leaderUrl : null;
+  }
+
+  get connectedAgents(): number {
+    return this.agents.connectedCount;
+  }
+
+  uptimeMs(): number {
+    return Date.now() - this.#startedAt;
+  }
+
+  readiness(): Readiness {
+    const isOpen = this.#phase === 'ready';
+    const storage = this.#engine === null ? 'off' : this.#engine.storage();
+    const replication = this.#replicationReadiness();
+    return {
+      status: isOpen && storage === 'ready' && replication !== 'failed' ? 'ready' : 'not_ready',
+      subsystems: {
+        engine: isOpen ? 'ready' : 'off',
+        storage,
+        replication,
+        mcp: isOpen ? 'ready' : 'off',
+        llm: this.#hasLanguageModel ? 'ready' : 'off',
+      },
+    };
+  }
+
+  #replicationReadiness(): Readiness['subsystems']['replication'] {
+    const state = this.#following?.status().state ?? 'connecting';
+    if (state === 'refused') return 'failed';
+    if (this.#leaderUrl === null || this.#phase !== 'ready') return 'off';
+    return state === 'streaming' ? 'ready' : 'stale';
+  }
+
+  replicationStatus(): ReplicationStatus {
+    const engine = this.#engine;
+    const leader = this.#leaderUrl;
+    const { position, historyId, epoch } = engine?.position() ?? unknownPosition;
+    const followers = engine?.leader.followers() ?? [];
+    const mine = {
+      mode: leader === null ? 'LEADER' : 'FOLLOWER',
+      leader,
+      position,
+      historyId,
+      epoch,
+      followers,
+    } as const;
+    if (leader === null) return { ...mine, ...leading, leaderPosition: position };
+    return { ...mine, ...(this.#following?.status() ?? connecting) };
+  }
+
+  /** Listens; every call but health and metrics is refused until the engine is open. */
+  async listen(): Promise<void> {
+    const keystore = await this.#openKeystore();
+    const http = await this.#createHttp();
+    const bound = await this.#listenPlain(http.app);
+    this.port = bound.port;
+    this.address = `http://${reachableHost(bound.address)}:${bound.port}`;
+    let { address } = bound;
+    if (keystore !== null) {
+      this.#securePort = await keystore.listen(http);
+      address = this.#securePort.host;
+      this.secureAddress = `https://${reachableHost(address)}:${this.#securePort.port}`;
+    }
+    if (!isLoopbackAddress(address)) this.#warnOfOpenness(address);
+  }
+
+  async #createHttp(): Promise<HttpApp> {
+    const mcp = this.#mcpHost();
+    const http = await createHttpApp(
+      {
+        version: this.version,
+        log: this.#log,
+        settings: this.#config,
+        dispatcher: this.#dispatcher,
+        metrics: this.#metrics,
+        metricsHistory: () => this.#metricsHistory.text(),
+        workbenchFolder: this.#installation.workbenchFolder,
+        samplesFolder: this.#installation.samplesFolder,
+        bundleFile: this.#installation.bundleFile,
+        phase: () => this.#phase,
+        hasDatabase: (name) => this.engine.hasDatabase(name),
+        remembers: (caller) => this.engine.remembers(caller),
+        keptImport: (caller, key) => this.engine.keptImport(caller, key),
+        abandon: (caller) => this.engine.abandon(caller),
+        authenticate: (headers) => this.authentication.authenticate(headers),
+        holds: (caller) => this.authentication.holds(caller),
+        admitTry: (address) => this.authentication.admitTry(address),
+      },
+      [
+        (app) => mountMcp(app, mcp, { kept: this.#keptSessions, ...this.#mcpSurface }),
+        (app, bodies) => mountA2a(app, this.#a2aHost(mcp), bodies),
+      ],
+    );
+    this.#http = http;
+    return http;
+  }
+
+  /** Begins to warm up; `warmedUp` is when that has ended. */
+  warmUp(quietMs: number): void {
+    const { activity } = present(this.#http, 'it listens');
+    const { signal } = this.#ending;
+    this.warmedUp = warmUp({ activity, signal, quietMs }, () => this.#rehearse()).catch((error: unknown) => {
+      this.#log.error({ err: error }, 'a bug: warming up failed inside');
+      return false;
+    });
+  }
+
+  /** A service of the same make, all in memory, that nobody reaches and that says nothing. */
+  async #rehearse(): Promise<Rehearsal> {
+    const config = { ...parseConfig({}), storageDir: null, endpointFile: null };
+    const log = createLogger({ level: this.#config.logLevel, format: 'json', write: () => {} });
+    const other = new RunningService(config, { log }, false);
+    const { app } = await other.#createHttp();
+    await other.open();
+    return { server: app.server, close: () => other.close() };
+  }
+
+  /** null: TLS is off. */
+  async #openKeystore(): Promise<OpenedKeystore | null> {
+    const { tlsEnabled, tlsKeystorePath } = this.#config;
+    if (!tlsEnabled || tlsKeystorePath === null) return null;
+    // Loaded where it is wanted: most services start without.
+    const { openSecurePort } = await import('./secure-port.ts');
+    const settings = { ...this.#config, tlsKeystorePath };
+    return openSecurePort({ settings, log: this.#log, pollMs: this.#keystorePollMs });
+  }
+
+  async #listenPlain(app: HttpApp['app']): Promise<AddressInfo> {
+    const { host: asked, port, tlsEnabled } = this.#config;
+    const host = tlsEnabled && !isLoopbackAddress(asked) ? '127.0.0.1' : asked;
+    try {
+      await app.listen({ host, port });
+    } catch (error) {
+      const failure = listenFailure(error, host, port, 'PORT');
+      const isTaken = failure instanceof StartRefusal && failure.kind === 'port-taken';
+      throw (isTaken ? await heldFolder(this.#config.storageDir) : null) ?? failure;
+    }
+    return app.server.address() as AddressInfo;
+  }
+
+  /** The service listens beyond this machine. */
+  #warnOfOpenness(address: string): void {
+    const { mode } = this.authentication;
+    if (mode === 'disabled')
+      this.#log.warn(
+        { address },
+        'authentication is off and the service listens beyond this machine: set AUTH_ENABLED or API_KEY, or HOST=127.0.0.1',
+      );
+    if (mode === 'rbac' && this.#config.serviceAdminPass === defaultAdminPassword)
+      this.#log.warn(
+        { address },
+        'the bootstrap has the built-in password and the service listens beyond this machine: set SERVICE_ADMIN_PASS',
+      );
+  }
+
+  async open(): Promise<void> {
+    const { storageDir, encryptionKey, fsync, snapshotIntervalMs, endpointFile } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
+    try {
+      this.#engine = await openEngine({
+        storageDir,
+        encryptionKey,
+        fsync,
+        snapshotIntervalMs,
+        decayIntervalMs,
+        leaderUrl: this.#leaderUrl,
+        memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
+        address: this.address,
+        ...this.#clock,
+        onWarn: (message) => this.#log.warn(message),
+        onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),
+      });
+    } catch (error) {
+      throw openFailure(error, storageDir);
+    }
+    await this.#openJournals(this.#engine);
+    if (this.#leaderUrl === null) this.#phase = 'ready';
+    else this.#follow(this.#engine, this.#leaderUrl);
+    if (endpointFile === null) return;
+    const { address: url, version } = this;
+    try {
+      await writeEndpoint(endpointFile, { url, pid: process.pid, version, startedAt: this.#startedAt });
+    } catch (error) {
+      this.#log.warn(
+        { err: error },
+        'the endpoint file could not be written: commands need --url to find the service',
+      );
+    }
+  }
+
+  /** Has what the service keeps beside the log. */
+  async #openJournals(engine: Engine): Promise<void> {
+    await Promise.all([
+      this.#keptSessions.open(engine),
+      this.agents.open(engine),
+      this.#metricsHistory.open(engine.journal('metrics-history')),
+    ]);
+  }
+
+  /** Ready when there is something to serve. */
+  #follow(engine: Engine, leaderUrl: string): void {
+    const { replicationApiKey: apiKey, replicationPollIntervalMs } = this.#config;
+    const pollIntervalMs = replicationPollIntervalMs ?? usualPollIntervalMs;
+    this.#following = new Following(
+      engine,
+      { leaderUrl, apiKey, pollIntervalMs, port: this.port },
+      {
+        onWarn: (message) => this.#log.warn(message),
+        onInfo: (message) => this.#log.info(message),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: following failed inside'),
+        onServing: () => {
+          if (this.#phase !== 'starting') return;
+          this.#phase = 'ready';
+          this.#log.info({ leader: leaderUrl }, 'ready: this follower has something to serve');
+        },
+      },
+    );
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const startedAt = performance.now();
+    const { allMs, lastSnapshotByMs } = this.#endLimits;
+    const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
+    this.#phase = 'closing';
+    this.#ending.abort();
+    await this.#metricsHistory.close();
+    this.#metrics.close();
+    if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
+    if (this.#http !== null) {
+      await finishCalls(this.#http.activity, this.#endLimits);
+      const { disconnectMs } = this.#endLimits;
+      await Promise.all([
+        disconnect(this.#http.app, disconnectMs),
+        disconnectSecure(this.#securePort, disconnectMs),
+      ]);
+    }
+    await within(left(allMs), this.warmedUp);
+    if (this.#engine === null) return;
+    await within(left(allMs), this.#following?.close() ?? Promise.resolve());
+    this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
+    if (this.isDiskStuck)
+      this.#log.warn('the disk does not answer: ending without waiting for it; what was answered is durable');
+  }
+
+  #providerCalled({ tokens, elapsedMs, ...call }: ProviderCall): void {
+    const { input, output } = tokens;
+    this.#metrics.llmCallDone(call.provider, elapsedMs, input + output);
+    this.#log.info(
+      { ...call, inputTokens: input, outputTokens: output, elapsedMs: Math.round(elapsedMs) },
+      'language model called',
+    );
+  }
+
+  /** A2A calls as MCP does. */
+  #a2aHost({ version, logger, callerOf, perform }: McpHost): A2aHost {
+    return {
+      version,
+      logger,
+      needsCredential: () => this.authentication.mode !== 'disabled',
+      callerOf: (request) => callerOf(request),
+      perform,
+    };
+  }
+
+  /** What a client that is set up on this machine needs of where the service runs. */
+  #agentPlace(): Pick<AgentSetup, 'address' | 'bridge' | 'bundle'> {
+    const { bridgeFile, bundleFile } = this.#installation;
+    return {
+      address: this.address,
+      bridge: bridgeFile === null ? null : { command: 'node', args: [bridgeFile] },
+      bundle: bundleFile === null ? null : bundlePath,
+    };
+  }
+
+  #mcpHost(): McpHost {
+    return {
+      version: this.version,
+      logger: this.#log,
+      proofAppFile: this.#installation.proofAppFile,
+      workbenchOf: ({ peer }) => (peer !== undefined && isLoopbackAddress(peer) ? this.address : null),
+      callerOf: (request, bound) => {
+        const named = bound ?? namedPlace(request);
+        const { database, tenant } = named;
+        const identity = present(request.identity, 'the credential was looked at');
+        requireCovered(identity, { database, tenant: tenant ?? 'default' });
+        const place = checkedPlace(named, false);
+        if (bound !== undefined) requireSamePlace(namedPlace(request), bound);
+        if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
+        return callerFor(request, place, neverAborted);
+      },
+      requireAllowed,
+      perform: async (name, caller, input) => {
+        requireAllowed(name, caller, input);
+        if (this.#phase !== 'ready' || this.#http === null)
+          throw new EngineError('NotReady', 'the service is shutting down');
+        const params = checkParams(name, input.params);
+        const checked = { params, ...(await checkLongInput(name, input)) };
+        const task = this.#http.activity.startCall();
+        try {
+          const signal = eitherOf(caller.signal, task);
+          return await this.#dispatcher.run(name, { ...caller, signal }, checked);
+        } finally {
+          task.done();
+        }
+      },
+      onChange: (listener) => this.engine.subscribe(listener),
+      holds: (credential, binding) => this.authentication.holds({ credential, ...binding }),
+      onToolCall: (call) => {
+        const { caller, tool, isKnown, outcome, elapsedMs } = call;
+        const { requestId, client } = caller;
+        if (isKnown) this.#metrics.toolCallDone(tool, outcome, elapsedMs);
+        const logged = { requestId, tool: isKnown ? tool : null, client, outcome };
+        this.#log.info({ ...logged, elapsedMs: Math.round(elapsedMs) }, 'tool call');
+        this.agents.called(call);
+      },
+      listClients: (connected) => this.agents.listFrom(connected),
+      onSubscribers: (change) => this.#metrics.mcpSubscribers(change),
+    };
+  }
+}
+
+/** What a leader's status says beside where it is. */
+const leading = { state: 'leader', lagRecords: 0, lagMs: 0, lastContactAt: null, lastError: null } as const;
+
+/** A follower's before it is open. */
+const connecting = {
+  state: 'connecting',
+  position: 0,
+  leaderPosition: null,
+  lagRecords: null,
+  lagMs: null,
+  lastContactAt: null,
+  lastError: null,
+} as const;
+
+const unknownPosition = { position: 0, historyId: null, epoch: 0 };
+
+/** True for calls that draw conclusions because a client asked for them. */
+function isQuestion(name: OperationName, input: CheckedInput): boolean {
+  if (name === 'aggregate') return (input.body as OperationInput<'aggregate'>['body']).infer;
+  return questions.has(name);
+}
+
+const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf', 'trace']);
+
+const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
+  const spec: OperationSpec = operations[name];
+  if (requirePermission(caller, spec) === 'dryRun' && !saysDryRun(spec, input))
+    throw insufficientRole(caller, spec);
+};
+
+/** MCP gives each tool call a signal of its own. */
+const neverAborted = new AbortController().signal;
+
+/** Resolves when the work has ended, or after `limitMs`: true where it has. Rejects as the work does. */
+async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const isOver = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), limitMs);
+  });
+  try {
+    return await Promise.race([work.then(() => true), isOver]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
+  activity.endStreams();
+  if (await activity.idle(finishMs)) return;
+  activity.cancelCalls();
+  await activity.idle(cancelMs);
+}
+
+/** Closes the listening socket and the connections; those that are stuck are cut. */
+async function disconnect(app: HttpApp['app'], afterMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), afterMs);
+  await app.close();
+  clearTimeout(timer);
+}
+
+async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
+  const timer = setTimeout(() => port?.cut(), afterMs);
+  await port?.close();
+  clearTimeout(timer);
+}
+
+/** The address a program on this machine uses for what listens on `address`. */
+function reachableHost(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** Bytes this process may use: of the machine, or of the container it is in. */
+function availableMemory(): number {
+  const limit = constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}

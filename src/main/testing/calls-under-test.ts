@@ -1,0 +1,251 @@
+/**
+ * For tests: one call of every operation of the table that succeeds, with what it needs made before.
+ *
+ * Tests that hold of every operation are loops over these. All words of a call come from a `Wording`, so that a test can
+ * choose them: each is new, and so no call meets what another one left. The service must be one of `startEverythingUnderTest`.
+ */
+import type { OperationName } from '../../engine/contract/operations.ts';
+import type { Answered, ServiceUnderTest } from './service-under-test.ts';
+
+/** What is sent; `path` with its query string. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Where calls are made and with what words. */
+export interface Surroundings {
+  readonly service: ServiceUnderTest;
+  /** Headers of every call: the credential, and database and tenant where those are not the default. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A name that was not used before; it fits wherever a name can stand. */
+  word(): string;
+  /** User name and password of the bootstrap. */
+  readonly admin: { readonly username: string; readonly password: string };
+}
+
+export type AnyAnswer = Answered<Record<string, unknown>>;
+
+/** Makes a call within the surroundings. */
+export function send(at: Surroundings, { method, path, body, headers }: Call): Promise<AnyAnswer> {
+  return at.service.call(method, path, body, { headers: { ...at.headers, ...headers } });
+}
+
+type Make = (at: Surroundings) => Call | Promise<Call>;
+
+/** The call of each operation, what it needs made before. Calls of the same operation are independent of one another. */
+export const callOf: { readonly [Name in OperationName]: Make } = {
+  assertFact: (at) => post('/tell', { ...fact(at), metadata: { source: at.word() }, scope: at.word() }),
+  assertFacts: (at) => post('/assert/facts', { facts: [fact(at), fact(at)] }),
+  retract: async (at) => post('/retract', await told(at)),
+  retractPattern: async (at) => {
+    const { predicate } = await told(at);
+    return post('/retract/pattern', { predicate, args: ['?x', '?y'] });
+  },
+  query: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/query', { predicate, args: [args[0], '?y'] });
+  },
+  listFacts: async (at) => ({ method: 'GET', path: `/facts?q=${(await told(at)).args[1]}&limit=10` }),
+  getFact: async (at) => ({ method: 'GET', path: `/facts/${await factId(at)}` }),
+  deleteFact: async (at) => ({ method: 'DELETE', path: `/facts/${await factId(at)}` }),
+  listPredicates: () => ({ method: 'GET', path: '/predicates' }),
+  aggregate: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/aggregate', { operation: 'COUNT', predicate, args: [args[0], '?y'], infer: true });
+  },
+  assertRule: (at) => post('/teach', rule(at)),
+  validateRules: (at) => post('/rules/validate', { text: `${rule(at).text}.` }),
+  listRules: () => ({ method: 'GET', path: '/rules' }),
+  getRule: async (at) => ({ method: 'GET', path: `/rules/${await ruleId(at)}` }),
+  updateRule: async (at) => ({
+    method: 'PUT',
+    path: `/rules/${await ruleId(at)}`,
+    body: { description: at.word() },
+  }),
+  deleteRule: async (at) => ({ method: 'DELETE', path: `/rules/${await ruleId(at)}` }),
+  ask: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/ask', { predicate, args: [args[0], '?y'], withProof: true });
+  },
+  explain: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/explain', { predicate, args: [args[0], at.word()], mode: 'whyNot' });
+  },
+  whatIf: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/whatIf', { assert: [fact(at)], retract: [{ predicate, args }], rules: [rule(at)] });
+  },
+  trace: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/trace', { predicate, args: [args[0], '?y'] });
+  },
+  beginTransaction: () => post('/tx/begin'),
+  commitTransaction: async (at) => post(`/tx/commit/${await transactionWithWrite(at)}`, {}),
+  rollbackTransaction: async (at) => post(`/tx/rollback/${await transactionWithWrite(at)}`),
+  listScopes: () => ({ method: 'GET', path: '/scopes' }),
+  forkScope: async (at) => post('/scope/fork', { source: await scope(at), target: at.word() }),
+  diffScopes: async (at) => post('/scope/diff', { source: await scope(at), target: await scope(at) }),
+  mergeScopes: async (at) =>
+    post('/scope/merge', { source: await scope(at), target: await scope(at), strategy: 'KEEP_BOTH' }),
+  deleteScope: async (at) => ({ method: 'DELETE', path: `/scope/${await scope(at)}` }),
+  browseMemory: async (at) => ({
+    method: 'GET',
+    path: `/memory/context?predicates=${(await told(at)).predicate}`,
+  }),
+  recall: async (at) => post('/memory/context', { predicates: [(await told(at)).predicate] }),
+  memoryStats: async (at) => ({ method: 'GET', path: `/memory/stats?scope=${await scope(at)}` }),
+  consolidate: async (at) => post('/memory/consolidate', { predicates: [await episodes(at)] }),
+  restore: async (at) => {
+    const predicate = await episodes(at);
+    await made(at, post('/memory/consolidate', { predicates: [predicate] }));
+    const { body } = await made(at, { method: 'GET', path: `/facts?predicate=${predicate}_summary` });
+    return post('/memory/restore', { id: (body['facts'] as { id: string }[])[0]?.id });
+  },
+  decay: async (at) => post('/memory/decay', { scope: await scope(at) }),
+  optimizeContext: async (at) => {
+    const { predicate, args } = await told(at);
+    const goals = [{ predicate, args: [args[0], '?y'] }];
+    return post('/context/optimize', { goals, sessionId: at.word(), maxFacts: 10 });
+  },
+  diffContext: async (at) => {
+    const { predicate } = await told(at);
+    const sessionId = at.word();
+    await made(at, post('/context/optimize', { predicates: [predicate], sessionId }));
+    return post('/context/diff', { sessionId });
+  },
+  summarizeContext: async (at) => post('/context/summary', { scope: await scope(at) }),
+  clearContextSession: (at) => post('/context/session/clear', { sessionId: at.word() }),
+  contextOfTurns: (at) => post('/context', { turns: [statement(at), `About ${at.word()}.`] }),
+  ingest: (at) => post('/context/ingest', { text: `${statement(at)}\n${at.word()} was here.` }),
+  extract: (at) => post('/extract', { text: `${statement(at)}\n${at.word()} was here.`, assert: true }),
+  synthesize: async (at) => post('/synthesize', { question: `What about ${(await told(at)).args[0]}?` }),
+  importKnowledge: (at) => ({
+    ...post('/import', `${JSON.stringify(fact(at))}\n${JSON.stringify(fact(at))}\n`),
+    headers: { 'content-type': 'application/x-ndjson' },
+  }),
+  undoImport: async (at) => {
+    const { body } = await made(at, await callOf.importKnowledge(at));
+    return post(`/import/${String(body['id'])}/undo`);
+  },
+  exportKnowledge: async (at) => ({
+    method: 'GET',
+    path: `/export?format=csv&predicate=${(await told(at)).predicate}`,
+  }),
+  listDatabases: () => ({ method: 'GET', path: '/databases' }),
+  createDatabase: (at) => post('/databases', { name: at.word() }),
+  deleteDatabase: async (at) => ({ method: 'DELETE', path: `/databases/${await database(at)}` }),
+  nukeDatabase: async (at) => post(`/admin/databases/${await database(at)}/nuke`),
+  listTenants: async (at) => ({ method: 'GET', path: `/admin/databases/${await database(at)}/tenants` }),
+  createTenant: async (at) => post(`/admin/databases/${await database(at)}/tenants`, { name: at.word() }),
+  deleteTenant: async (at) => ({ method: 'DELETE', path: await tenant(at) }),
+  nukeTenant: async (at) => post(`${await tenant(at)}/nuke`),
+  authenticationStatus: () => ({ method: 'GET', path: '/auth/status' }),
+  bootstrap: ({ admin }) => post('/auth/bootstrap', admin),
+  createKey: (at) => post('/auth/keys', key(at)),
+  listKeys: () => ({ method: 'GET', path: '/auth/keys' }),
+  updateKey: async (at) => ({
+    method: 'PATCH',
+    path: `/auth/keys/${await keyId(at)}`,
+    body: { description: at.word(), tenants: [at.word()] },
+  }),
+  revokeKey: async (at) => ({ method: 'DELETE', path: `/auth/keys/${await keyId(at)}` }),
+  whoami: () => ({ method: 'GET', path: '/auth/whoami' }),
+  listMcpCalls: () => ({ method: 'GET', path: '/mcp/calls?limit=10' }),
+  listMcpClients: () => ({ method: 'GET', path: '/mcp/clients' }),
+  agentSetup: () => ({ method: 'GET', path: '/mcp/setup' }),
+  testBridge: () => post('/mcp/bridge/test', {}),
+  replicationSnapshot: () => ({ method: 'GET', path: '/replication/snapshot' }),
+  replicationWal: () => ({ method: 'GET', path: '/replication/wal?after=0' }),
+  replicationStatus: () => ({ method: 'GET', path: '/replication/status' }),
+  takeSnapshot: () => post('/admin/snapshot'),
+  takeBackup: () => post('/admin/backup'),
+  storageState: () => ({ method: 'GET', path: '/admin/storage' }),
+  health: () => ({ method: 'GET', path: '/health' }),
+  ready: () => ({ method: 'GET', path: '/health/ready' }),
+  events: () => ({ method: 'GET', path: '/events' }),
+};
+
+function post(path: string, body?: unknown): Call {
+  return { method: 'POST', path, ...(body === undefined ? {} : { body }) };
+}
+
+function fact(at: Surroundings) {
+  return { predicate: at.word(), args: [at.word(), at.word()] };
+}
+
+function statement(at: Surroundings): string {
+  return `${at.word()}(${at.word()}, ${at.word()}).`;
+}
+
+function rule(at: Surroundings) {
+  return { text: `${at.word()}(?x) :- ${at.word()}(?x, ${at.word()})`, name: at.word() };
+}
+
+/** Makes a call that something else needs. */
+async function made(at: Surroundings, call: Call): Promise<AnyAnswer> {
+  const answer = await send(at, call);
+  if (answer.status >= 300) throw new Error(`${call.method} ${call.path}: ${JSON.stringify(answer.body)}`);
+  return answer;
+}
+
+async function told(at: Surroundings) {
+  const body = fact(at);
+  await made(at, post('/tell', body));
+  return body;
+}
+
+async function factId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/tell', fact(at)))).body['id']);
+}
+
+async function ruleId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/teach', rule(at)))).body['id']);
+}
+
+async function keyId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/auth/keys', key(at)))).body['id']);
+}
+
+function key(at: Surroundings) {
+  return { role: 'reader', databases: [at.word()], tenants: [at.word()], description: at.word() };
+}
+
+/** A scope with a fact in it. */
+async function scope(at: Surroundings): Promise<string> {
+  const name = at.word();
+  await made(at, post('/tell', { ...fact(at), scope: name }));
+  return name;
+}
+
+/** A predicate of which there is something to be consolidated. */
+async function episodes(at: Surroundings): Promise<string> {
+  const predicate = at.word();
+  const who = at.word();
+  const facts = [1, 2, 3].map(() => ({ predicate, args: [who, at.word()] }));
+  await made(at, post('/assert/facts', { facts }));
+  return predicate;
+}
+
+async function transactionWithWrite(at: Surroundings): Promise<string> {
+  const { body } = await made(at, post('/tx/begin'));
+  const id = String(body['id']);
+  await made(at, { ...post('/tell', fact(at)), headers: { 'x-transaction-id': id } });
+  return id;
+}
+
+async function database(at: Surroundings): Promise<string> {
+  const name = at.word();
+  await made(at, post('/databases', { name }));
+  return name;
+}
+
+/** The address of a tenant of a database. */
+async function tenant(at: Surroundings): Promise<string> {
+  const path = `/admin/databases/${await database(at)}/tenants`;
+  const name = at.word();
+  await made(at, post(path, { name }));
+  return `${path}/${name}`;
+}

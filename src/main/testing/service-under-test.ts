@@ -1,0 +1,91 @@
+/** For tests: the whole service over real HTTP on a free port, its engine in memory, every answer checked. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Problem } from '../../engine/contract/problems.ts';
+import { type Environment, parseConfig } from '../base/config.ts';
+import { type Service, type ServiceOptions, startService } from '../service/service.ts';
+import { createLogger } from '../telemetry/logger.ts';
+
+export interface ServiceUnderTest extends Service {
+  /** What was logged, line by line, as JSON. */
+  readonly logged: Record<string, unknown>[];
+  /** A request with the tenant header and, where there is a body, its type; `init.headers` go over both. */
+  call<Body = Problem>(
+    method: string,
+    path: string,
+    body?: unknown,
+    init?: RequestInit,
+  ): Promise<Answered<Body>>;
+  /** Writes the bytes to a connection of its own and answers all that comes back until it is closed. */
+  raw(bytes: string | Uint8Array): Promise<string>;
+}
+
+export interface Answered<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON where the answer is JSON, else its text. */
+  readonly body: Body;
+}
+
+export async function startServiceUnderTest(
+  environment: Environment = {},
+  options: Pick<
+    ServiceOptions,
+    'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'warmUpAfterMs'
+  > = {},
+): Promise<ServiceUnderTest> {
+  const logged: Record<string, unknown>[] = [];
+  const log = createLogger({
+    level: 'DEBUG',
+    format: 'json',
+    write: (line) => {
+      logged.push(JSON.parse(line) as Record<string, unknown>);
+    },
+  });
+  const config = parseConfig(environment, { host: '127.0.0.1', port: 0 });
+  const isInMemory = environment['STORAGE_DIR'] === undefined;
+  const service = await startService(
+    { ...config, endpointFile: null, ...(isInMemory ? { storageDir: null } : {}) },
+    { log, checkOutputs: true, ...options },
+  );
+  return {
+    address: service.address,
+    secureAddress: service.secureAddress,
+    port: service.port,
+    engine: service.engine,
+    warmedUp: service.warmedUp,
+    close: () => service.close(),
+    get connectedAgents() {
+      return service.connectedAgents;
+    },
+    get isDiskStuck() {
+      return service.isDiskStuck;
+    },
+    logged,
+    async call<Body>(method: string, path: string, body?: unknown, init: RequestInit = {}) {
+      const headers = new Headers({ 'x-tenant-id': 'default' });
+      if (body !== undefined) headers.set('content-type', 'application/json');
+      for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+      const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+      const sent = isRaw ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body);
+      const response = await fetch(`${service.address}${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: sent }),
+        ...init,
+        headers,
+      });
+      const content = await response.text();
+      const isJson = /json/.test(response.headers.get('content-type') ?? '') && content !== '';
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: (isJson ? JSON.parse(content) : content) as Body,
+      };
+    },
+    raw(bytes) {
+      const socket = connect(service.port, '127.0.0.1');
+      socket.end(bytes);
+      return text(socket);
+    },
+  };
+}

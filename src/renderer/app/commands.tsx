@@ -1,0 +1,485 @@
+/** Everything that can be done by name: the tools, and the predicates, rules, questions and scopes there are. */
+import {
+  IconBook2,
+  IconBrain,
+  IconContrast,
+  IconDatabase,
+  IconDatabaseCog,
+  IconFileExport,
+  IconFileImport,
+  IconFlask,
+  IconFrame,
+  IconGitFork,
+  IconHelpCircle,
+  IconKey,
+  IconListSearch,
+  IconLogin2,
+  IconLogout2,
+  IconPlugConnected,
+  IconRoute,
+  IconRoute2,
+  IconSettings,
+  IconStack2,
+  IconSunMoon,
+  IconTable,
+  IconTimeline,
+  IconTool,
+} from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { commandEntry, named } from '../../desktop-contract/commands.ts';
+import { askToSignIn, useCredential } from '../api/credential.ts';
+import { failureOf } from '../api/problem.ts';
+import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
+import type { KnownQuestion } from '../api/known-questions.ts';
+import { useQuestions } from '../api/questions.ts';
+import { useSession } from '../api/session.tsx';
+import { allScopes, type Space } from '../api/space.ts';
+import { useSignOut } from '../api/use-sign-out.ts';
+import { agentsSearchOf } from '../features/agents/agents-search.ts';
+import { newTab } from '../features/ask/ask-search.ts';
+import { contextSearchOf } from '../features/context/context-search.ts';
+import { factsSearchOf } from '../features/facts/facts-search.ts';
+import { memorySearchOf } from '../features/memory/memory-search.ts';
+import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
+import { takeTour } from './tour/start-tour.ts';
+import { leaveTour, useTour } from './tour/tour-store.ts';
+import type { Command } from '../ui/command.ts';
+import { formatAmount } from '../ui/format.ts';
+import { notifyFailure } from '../ui/notify.tsx';
+import { useLastSearch } from '../ui/last-searches.ts';
+import { setTheme, useShownTheme } from '../ui/theme-choice.ts';
+import { setDensity, useDensity } from '../ui/use-row-height.ts';
+
+const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
+
+/** What can be done with rules as a whole. */
+function useRuleCommands(): Command[] {
+  const navigate = useNavigate();
+  return useMemo(
+    () => [
+      {
+        ...named('rules.graph'),
+        icon: <IconRoute2 {...small} />,
+        run: () => void navigate({ to: '/rules', search: { view: 'graph' } }),
+      },
+      {
+        ...named('rules.rename'),
+        icon: <IconRoute2 {...small} />,
+        run: () => void navigate({ to: '/rules', search: { rename: '-' } }),
+      },
+    ],
+    [navigate],
+  );
+}
+
+function useToolCommands(): Command[] {
+  const navigate = useNavigate();
+  return useMemo(() => {
+    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
+      void navigate({ to });
+    return [
+      {
+        ...named('go.facts'),
+        icon: <IconTable {...small} />,
+        run: go('/facts'),
+      },
+      {
+        ...named('go.rules'),
+        icon: <IconRoute2 {...small} />,
+        run: go('/rules'),
+      },
+      {
+        ...named('go.ask'),
+        icon: <IconListSearch {...small} />,
+        run: go('/ask'),
+      },
+      { ...named('go.start'), icon: <IconBook2 {...small} />, run: go('/start') },
+      {
+        ...named('go.admin'),
+        icon: <IconDatabaseCog {...small} />,
+        run: go('/admin'),
+      },
+      {
+        ...named('go.settings'),
+        icon: <IconSettings {...small} />,
+        run: go('/settings'),
+      },
+    ];
+  }, [navigate]);
+}
+
+/** How the workbench looks. */
+function useLookCommands(): Command[] {
+  const shown = useShownTheme();
+  return useMemo(
+    () => [
+      {
+        ...named('theme'),
+        icon: <IconSunMoon {...small} />,
+        run: () => setTheme(shown === 'light' ? 'dark' : 'light'),
+      },
+      {
+        ...named('theme.contrast'),
+        title: shown === 'contrast' ? 'Leave high contrast' : 'High contrast',
+        icon: <IconContrast {...small} />,
+        run: () => setTheme(shown === 'contrast' ? 'system' : 'contrast'),
+      },
+      {
+        ...named('density'),
+        icon: <IconSunMoon {...small} />,
+        run: () => setDensity(useDensity.getState().density === 'compact' ? 'normal' : 'compact'),
+      },
+    ],
+    [shown],
+  );
+}
+
+/** The folder of a saved question, and its text where it is called otherwise. */
+function questionDetail({ name, folder, text }: KnownQuestion): { detail?: string } {
+  const parts = [folder, name === null ? null : text].filter((part) => part !== null);
+  return parts.length === 0 ? {} : { detail: parts.join(' · ') };
+}
+
+function useKnowledgeCommands(): Command[] {
+  const navigate = useNavigate();
+  const { space } = useSession();
+  const predicates = usePredicates().data;
+  const rules = useRules().data;
+  const questions = useQuestions(space);
+  return useMemo(
+    () => [
+      ...(predicates ?? []).map(
+        (row): Command => ({
+          id: `predicate ${row.name}/${row.arity}`,
+          title: `${row.name}/${row.arity}`,
+          group: 'Predicates',
+          detail: formatAmount(row.facts, 'fact'),
+          icon: <IconTable {...small} />,
+          run: () => void navigate({ to: '/facts', search: { predicate: row.name } }),
+        }),
+      ),
+      ...(rules ?? []).map(
+        (rule): Command => ({
+          id: `rule ${rule.id}`,
+          title: rule.name ?? rule.text,
+          group: 'Rules',
+          ...(rule.name === null ? {} : { detail: rule.text }),
+          icon: <IconRoute2 {...small} />,
+          run: () => void navigate({ to: '/rules', search: { rule: rule.id } }),
+        }),
+      ),
+      ...questions.map(
+        (question): Command => ({
+          id: `question ${question.text}`,
+          title: question.name ?? question.text,
+          group: question.kind === 'saved' ? 'Saved questions' : 'Questions',
+          ...questionDetail(question),
+          icon: <IconListSearch {...small} />,
+          run: () => void navigate({ to: '/ask', search: { question: question.text } }),
+        }),
+      ),
+    ],
+    [navigate, predicates, rules, questions],
+  );
+}
+
+/** What is done with whole scopes; the pair that was compared last stays as it is. */
+function useScopeToolCommands(): Command[] {
+  const navigate = useNavigate();
+  const compared = JSON.stringify(useLastSearch('/scopes'));
+  return useMemo(() => {
+    const search = scopesSearchOf(JSON.parse(compared) as Record<string, unknown>);
+    return [
+      {
+        ...named('go.scopes'),
+        icon: <IconStack2 {...small} />,
+        run: () => void navigate({ to: '/scopes', search }),
+      },
+      {
+        ...named('scopes.fork'),
+        icon: <IconGitFork {...small} />,
+        run: () => void navigate({ to: '/scopes', search: { ...search, fork: '' } }),
+      },
+    ];
+  }, [navigate, compared]);
+}
+
+/** Memory and its parts; the figures that were chosen last stay as they are. */
+function useMemoryCommands(): Command[] {
+  const navigate = useNavigate();
+  const last = JSON.stringify(useLastSearch('/memory'));
+  return useMemo(() => {
+    const search = memorySearchOf(JSON.parse(last) as Record<string, unknown>);
+    return [
+      {
+        ...named('go.memory'),
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search }),
+      },
+      {
+        ...named('memory.evict'),
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search: { ...search, part: 'evict' } }),
+      },
+      {
+        ...named('memory.consolidate'),
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search: { ...search, part: 'consolidate' } }),
+      },
+      {
+        ...named('memory.summaries'),
+        icon: <IconBrain {...small} />,
+        run: () => void navigate({ to: '/memory', search: { ...search, part: 'summaries' } }),
+      },
+    ];
+  }, [navigate, last]);
+}
+
+/** Agents: what they call, how one is connected, every tool by hand. */
+function useAgentCommands(): Command[] {
+  const navigate = useNavigate();
+  const last = JSON.stringify(useLastSearch('/agents'));
+  return useMemo(() => {
+    const search = agentsSearchOf(JSON.parse(last) as Record<string, unknown>);
+    return [
+      {
+        ...named('go.agents'),
+        icon: <IconPlugConnected {...small} />,
+        run: () => void navigate({ to: '/agents', search }),
+      },
+      {
+        ...named('agents.connect'),
+        icon: <IconPlugConnected {...small} />,
+        run: () => void navigate({ to: '/agents', search: { ...search, part: 'connect' } }),
+      },
+      {
+        ...named('agents.try'),
+        icon: <IconTool {...small} />,
+        run: () => void navigate({ to: '/agents', search: { ...search, part: 'try' } }),
+      },
+    ];
+  }, [navigate, last]);
+}
+
+/** Asking anew, and the tools that explain: they take up the question that was asked last. */
+function useExplainingCommands(): Command[] {
+  const navigate = useNavigate();
+  const { question: asked } = useLastSearch('/ask');
+  return useMemo(() => {
+    const search = typeof asked === 'string' ? { question: asked } : {};
+    return [
+      {
+        ...named('ask.new'),
+        icon: <IconListSearch {...small} />,
+        run: () => void navigate({ to: '/ask', search: { tab: newTab } }),
+      },
+      {
+        ...named('go.what-if'),
+        icon: <IconFlask {...small} />,
+        run: () => void navigate({ to: '/what-if' }),
+      },
+      {
+        ...named('go.why-not'),
+        icon: <IconHelpCircle {...small} />,
+        run: () => void navigate({ to: '/why-not', search }),
+      },
+      {
+        ...named('go.trace'),
+        icon: <IconTimeline {...small} />,
+        run: () => void navigate({ to: '/trace', search }),
+      },
+    ];
+  }, [navigate, asked]);
+}
+
+/** Knowledge as files; what the Facts view shows stays as it is. */
+function useTransferCommands(): Command[] {
+  const navigate = useNavigate();
+  const shown = JSON.stringify(useLastSearch('/facts'));
+  return useMemo(() => {
+    const search = factsSearchOf(JSON.parse(shown) as Record<string, unknown>);
+    return [
+      {
+        ...named('facts.import'),
+        icon: <IconFileImport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
+      },
+      {
+        ...named('facts.export'),
+        icon: <IconFileExport {...small} />,
+        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
+      },
+    ];
+  }, [navigate, shown]);
+}
+
+/** What an agent would be given: the window that was chosen last. */
+function useContextCommands(): Command[] {
+  const navigate = useNavigate();
+  const chosen = JSON.stringify(useLastSearch('/context'));
+  return useMemo(() => {
+    const search = contextSearchOf(JSON.parse(chosen) as Record<string, unknown>);
+    return [
+      {
+        ...named('go.context'),
+        icon: <IconFrame {...small} />,
+        run: () => void navigate({ to: '/context', search }),
+      },
+    ];
+  }, [navigate, chosen]);
+}
+
+/** Keys and the sign-in; where nobody is asked for a key there is no sign-in. */
+function useKeyCommands(): Command[] {
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const hasKey = useCredential(({ key }) => key !== null);
+  const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
+  return useMemo(() => {
+    const isMet = { authentication: isAsked, key: isAsked && hasKey };
+    return [
+      {
+        ...named('go.keys'),
+        icon: <IconKey {...small} />,
+        run: () => void navigate({ to: '/admin/keys' }),
+      },
+      {
+        ...named('keys.make'),
+        icon: <IconKey {...small} />,
+        run: () => void navigate({ to: '/admin/keys', search: { make: 'true' } }),
+      },
+      {
+        ...named('sign-in'),
+        ...(hasKey ? { title: 'Sign in with another key…' } : {}),
+        icon: <IconLogin2 {...small} />,
+        run: askToSignIn,
+      },
+      { ...named('sign-out'), icon: <IconLogout2 {...small} />, run: signOut },
+    ].filter(({ id }) => {
+      const { needs } = commandEntry(id);
+      return needs === undefined || isMet[needs];
+    });
+  }, [navigate, signOut, hasKey, isAsked]);
+}
+
+/** The tour: begun, or taken up where it was left. */
+function useTourCommands(): Command[] {
+  const session = useSession();
+  const isOpen = useTour(({ progress }) => progress?.isOpen === true);
+  return useMemo(
+    () => [
+      {
+        ...named('tour'),
+        title: isOpen ? 'Leave the tour' : 'Take the tour',
+        icon: <IconRoute {...small} />,
+        run: () => {
+          if (isOpen) leaveTour();
+          else takeTour(session).catch((error: unknown) => notifyFailure(failureOf(error)));
+        },
+      },
+    ],
+    [session, isOpen],
+  );
+}
+
+/** The list of databases, and every other one by name. */
+function useDatabaseCommands(goTo: (space: Space) => void): Command[] {
+  const navigate = useNavigate();
+  const { space } = useSession();
+  const databases = useDatabases().data;
+  return useMemo(
+    () => [
+      {
+        ...named('go.databases'),
+        icon: <IconDatabaseCog {...small} />,
+        run: () => void navigate({ to: '/admin/databases' }),
+      },
+      {
+        ...named('admin.replication'),
+        run: () => void navigate({ to: '/admin/replication' }),
+      },
+      ...(databases ?? [])
+        .filter(({ name }) => name !== space.database)
+        .map(
+          ({ name, facts }): Command => ({
+            id: `database ${name}`,
+            title: name,
+            group: 'Databases',
+            detail: formatAmount(facts, 'fact'),
+            icon: <IconDatabase {...small} />,
+            run: () => goTo({ ...space, database: name, scope: allScopes }),
+          }),
+        ),
+    ],
+    [navigate, databases, space, goTo],
+  );
+}
+
+/** All commands, those of the tools first. */
+export function useCommands(goTo: (space: Space) => void): Command[] {
+  const { space } = useSession();
+  const scopes = useScopes();
+  const tools = useToolCommands();
+  const ruleTools = useRuleCommands();
+  const looks = useLookCommands();
+  const context = useContextCommands();
+  const transfer = useTransferCommands();
+  const scopeTools = useScopeToolCommands();
+  const memory = useMemoryCommands();
+  const agents = useAgentCommands();
+  const keys = useKeyCommands();
+  const tour = useTourCommands();
+  const explaining = useExplainingCommands();
+  const knowledge = useKnowledgeCommands();
+  const databases = useDatabaseCommands(goTo);
+  const scopeNames = scopes.join('\n');
+  return useMemo(() => {
+    const names = scopeNames === '' ? [] : scopeNames.split('\n');
+    const scopeCommands = [
+      { title: 'All scopes', scope: allScopes },
+      ...names.map((name) => ({ title: name, scope: { kind: 'named', name } as const })),
+    ].map(
+      ({ title, scope }): Command => ({
+        id: `scope ${title}`,
+        title,
+        group: 'Scopes',
+        icon: <IconStack2 {...small} />,
+        run: () => goTo({ ...space, scope }),
+      }),
+    );
+    return [
+      ...tools,
+      ...ruleTools,
+      ...looks,
+      ...context,
+      ...transfer,
+      ...scopeTools,
+      ...memory,
+      ...agents,
+      ...keys,
+      ...tour,
+      ...explaining,
+      ...knowledge,
+      ...databases,
+      ...scopeCommands,
+    ];
+  }, [
+    tools,
+    ruleTools,
+    looks,
+    context,
+    transfer,
+    scopeTools,
+    memory,
+    agents,
+    keys,
+    tour,
+    explaining,
+    knowledge,
+    databases,
+    scopeNames,
+    space,
+    goTo,
+  ]);
+}

@@ -1,0 +1,53 @@
+/** The workbench's entry: styles, providers, the router. */
+import '../ui/no-eval.ts';
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import '../ui/theme.css';
+import '../ui/controls.css';
+import { Notifications } from '@mantine/notifications';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { restoreKey } from '../api/credential.ts';
+import { desktopShell } from '../api/desktop.ts';
+import { createQueryClient } from '../api/queries.ts';
+import { lastAddressKey, router } from './routes.tsx';
+import { readStored, readString } from '../ui/stored-state.ts';
+import { notifyTrouble } from '../ui/notify.tsx';
+import { startTheme, type ThemeChoice, useTheme } from '../ui/theme-choice.ts';
+import { Themed } from '../ui/themed.tsx';
+import { applyDensity } from '../ui/use-row-height.ts';
+
+/** A start without an address goes on where the last one ended. */
+function restoreAddress(): void {
+  if (window.location.hash !== '') return;
+  const last = readStored(lastAddressKey, readString, '');
+  if (last.startsWith('/')) window.history.replaceState(null, '', `#${last}`);
+}
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no root');
+
+/** Menus and frames of the desktop application follow the theme. */
+function tellTheme({ choice }: { choice: ThemeChoice }): void {
+  const told = desktopShell()?.setTheme(choice === 'contrast' ? 'dark' : choice);
+  told?.catch((error: unknown) => notifyTrouble('The theme of the menus was not changed', error));
+}
+
+startTheme();
+applyDensity();
+restoreAddress();
+tellTheme(useTheme.getState());
+useTheme.subscribe(tellTheme);
+await restoreKey().catch((error: unknown) => notifyTrouble('The key could not be read', error));
+createRoot(root).render(
+  <StrictMode>
+    <Themed>
+      <Notifications position="bottom-right" limit={4} />
+      <QueryClientProvider client={createQueryClient()}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </Themed>
+  </StrictMode>,
+);

@@ -1,0 +1,558 @@
+/**
+ * The routes: which view an address opens, and what views know of one another.
+ *
+ * Features are siblings that do not import each other; where one shows another (a proof beside the answers) or all
+ * come together (the palette), it happens here. The space is a part of every address and kept from view to view.
+ */
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Navigate,
+  Outlet,
+  retainSearchParams,
+  useLocation,
+  useNavigate,
+} from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useMemo } from 'react';
+import { usePredicates, useRules } from '../api/queries.ts';
+import { questionSearchOf } from '../api/question-text.ts';
+import { useCredential } from '../api/credential.ts';
+import { SessionProvider, useSession } from '../api/session.tsx';
+import { searchOf, type Space, spaceOf, spaceSearchOf } from '../api/space.ts';
+import { useCommands } from './commands.tsx';
+import { AdminFrame } from '../features/admin/admin-frame.tsx';
+import { adminSearchOf } from '../features/admin/admin-search.ts';
+import { agentsSearchOf } from '../features/agents/agents-search.ts';
+import { askSearchOf } from '../features/ask/ask-search.ts';
+import { contextSearchOf } from '../features/context/context-search.ts';
+import { factsSearchOf } from '../features/facts/facts-search.ts';
+import { FactsView } from '../features/facts/facts-view.tsx';
+import { RetractDialog } from '../features/facts/retract-dialog.tsx';
+import { keysSearchOf } from '../features/keys/keys-search.ts';
+import { memorySearchOf } from '../features/memory/memory-search.ts';
+import { proofSearchOf } from '../features/proof/proof-search.ts';
+import { rulesSearchOf } from '../features/rules/rules-search.ts';
+import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
+import { SettingsView } from '../features/settings/settings-view.tsx';
+import { Shell } from './shell/shell.tsx';
+import { ViewFailed } from './shell/view-failed.tsx';
+import { StartView } from './start/start-view.tsx';
+import { TourOffer } from './tour/tour-offer.tsx';
+import { useTour } from './tour/tour-store.ts';
+import { DropArea } from '../features/transfer/drop-area.tsx';
+import { ImportNotice } from '../features/transfer/import-notice.tsx';
+import { dropFile } from '../features/transfer/transfer-store.ts';
+import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
+import { EmptyState } from '../ui/notices.tsx';
+import { noteSearch, useLastSearch } from '../ui/last-searches.ts';
+import { writeStored } from '../ui/stored-state.ts';
+
+const AdminView = lazy(async () => ({
+  default: (await import('../features/admin/admin-view.tsx')).AdminView,
+}));
+const DashboardView = lazy(async () => ({
+  default: (await import('../features/admin/dashboard-view.tsx')).DashboardView,
+}));
+const ReplicationView = lazy(async () => ({
+  default: (await import('../features/admin/replication-view.tsx')).ReplicationView,
+}));
+const AgentsView = lazy(async () => ({
+  default: (await import('../features/agents/agents-view.tsx')).AgentsView,
+}));
+const AskView = lazy(async () => ({ default: (await import('../features/ask/ask-view.tsx')).AskView }));
+const ContextView = lazy(async () => ({
+  default: (await import('../features/context/context-view.tsx')).ContextView,
+}));
+const KeysView = lazy(async () => ({ default: (await import('../features/keys/keys-view.tsx')).KeysView }));
+const RulesView = lazy(async () => ({
+  default: (await import('../features/rules/rules-view.tsx')).RulesView,
+}));
+const ProofView = lazy(async () => ({
+  default: (await import('../features/proof/proof-view.tsx')).ProofView,
+}));
+const ProofPanel = lazy(async () => ({
+  default: (await import('../features/proof/proof-panel.tsx')).ProofPanel,
+}));
+const TourPanel = lazy(async () => ({
+  default: (await import('./tour/tour-panel.tsx')).TourPanel,
+}));
+const ImportDialog = lazy(async () => ({
+  default: (await import('../features/transfer/import-dialog.tsx')).ImportDialog,
+}));
+const ExportDialog = lazy(async () => ({
+  default: (await import('../features/transfer/export-dialog.tsx')).ExportDialog,
+}));
+
+const WhyNotView = lazy(async () => ({
+  default: (await import('../features/why-not/why-not-view.tsx')).WhyNotView,
+}));
+const WhyNotPanel = lazy(async () => ({
+  default: (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
+}));
+const TraceView = lazy(async () => ({
+  default: (await import('../features/trace/trace-view.tsx')).TraceView,
+}));
+const TracePanel = lazy(async () => ({
+  default: (await import('../features/trace/trace-panel.tsx')).TracePanel,
+}));
+const MemoryView = lazy(async () => ({
+  default: (await import('../features/memory/memory-view.tsx')).MemoryView,
+}));
+const ScopesView = lazy(async () => ({
+  default: (await import('../features/scopes/scopes-view.tsx')).ScopesView,
+}));
+const WhatIfView = lazy(async () => ({
+  default: (await import('../features/what-if/what-if-view.tsx')).WhatIfView,
+}));
+
+/** Where the last address is kept, for a start without one. */
+export const lastAddressKey = 'corollary.last-address';
+
+function Frame() {
+  const search = rootRoute.useSearch();
+  const key = JSON.stringify(spaceSearchOf(search));
+  // The same space is the same object, however often one navigates.
+  const space = useMemo(() => spaceOf(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)), [key]);
+  const person = useCredential((credential) => credential.person);
+  return (
+    <SessionProvider space={space}>
+      {/* What one had on screen is not for whoever comes after the sign-out. */}
+      <Framed key={person} />
+    </SessionProvider>
+  );
+}
+
+const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
+
+/** The way to another database, tenant or scope, in the view that is shown. */
+function useGoTo(): (next: Space) => void {
+  const navigate = useNavigate();
+  const { database, tenant } = useSession().space;
+  return useCallback(
+    (next: Space) => {
+      // Another scope shows the same thing differently; elsewhere the ids in the address mean nothing.
+      const isSameKnowledge = next.database === database && next.tenant === tenant;
+      const search = { ...nowhere, ...searchOf(next) };
+      void navigate({ to: '.', search: (before) => (isSameKnowledge ? { ...before, ...search } : search) });
+    },
+    [navigate, database, tenant],
+  );
+}
+
+/** The import that goes on while its dialog is closed. */
+function ImportUnderWay() {
+  const navigate = useNavigate();
+  const { pathname, search } = useLocation();
+  const isDialogOpen = pathname === '/facts' && factsSearchOf(search).transfer === 'import';
+  const onShow = () => void navigate({ to: '/facts', search: { transfer: 'import' } });
+  return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
+}
+
+/** The tour beside the view, where one is taken; it looks at the address and leads from view to view. */
+function Tour() {
+  const isOpen = useTour(({ progress }) => progress?.isOpen === true);
+  const navigate = useNavigate();
+  const { pathname, search } = useLocation();
+  const shown = useMemo(() => ({ path: pathname, search }), [pathname, search]);
+  if (!isOpen) return null;
+  return (
+    <Suspense fallback={null}>
+      <TourPanel shown={shown} onGo={(to) => void navigate({ to })} />
+    </Suspense>
+  );
+}
+
+/** The way to the import dialog with a file in it; what the Facts view shows stays as it is. */
+function useImportDialog(): (file: File) => void {
+  const navigate = useNavigate();
+  const shown = useLastSearch('/facts');
+  return (file) => {
+    dropFile(file);
+    void navigate({ to: '/facts', search: { ...factsSearchOf(shown), transfer: 'import' } });
+  };
+}
+
+/** A place that a link from outside has named. */
+function onPlace(place: string): void {
+  router.history.push(place);
+}
+
+function Framed() {
+  const { database, tenant } = useSession().space;
+  const goTo = useGoTo();
+  const commands = useCommands(goTo);
+  const onImport = useImportDialog();
+  return (
+    <Shell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
+      <DropArea onFile={onImport}>
+        {/* A view of other knowledge is another view: nothing that was open or typed there is carried over. */}
+        <Suspense fallback={null} key={`${database} ${tenant}`}>
+          <Outlet />
+        </Suspense>
+      </DropArea>
+      <ImportUnderWay />
+    </Shell>
+  );
+}
+
+function NotFound() {
+  return <EmptyState title="There is no such view">The address names nothing in this workbench.</EmptyState>;
+}
+
+const rootRoute = createRootRoute({
+  validateSearch: spaceSearchOf,
+  search: { middlewares: [retainSearchParams(['database', 'tenant', 'scope', 'unscoped'])] },
+  component: Frame,
+  notFoundComponent: NotFound,
+});
+
+/** An empty knowledge base starts with the samples, any other with its facts. */
+function Home() {
+  const predicates = usePredicates();
+  const rules = useRules();
+  if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
+  if (predicates.data === undefined || rules.data === undefined) return null;
+  // What was known here before may have gone since.
+  if (predicates.isFetching || rules.isFetching) return null;
+  const isEmpty = predicates.data.length === 0 && rules.data.length === 0;
+  return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
+}
+
+const homeRoute = createRoute({ getParentRoute: () => rootRoute, path: '/', component: Home });
+
+const startRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/start',
+  component: function Start() {
+    return <StartView tour={<TourOffer />} />;
+  },
+});
+
+const factsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/facts',
+  validateSearch: factsSearchOf,
+  component: function Facts() {
+    const search = factsRoute.useSearch();
+    const navigate = factsRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    const close = () => onSearch({ ...search, transfer: undefined });
+    function onImport(file: File): void {
+      dropFile(file);
+      onSearch({ ...search, transfer: 'import' });
+    }
+    return (
+      <>
+        <FactsView search={search} onSearch={onSearch} onImport={onImport} />
+        <Suspense fallback={null}>
+          {search.transfer === 'import' && <ImportDialog onClose={close} />}
+          {search.transfer === 'export' && (
+            <ExportDialog
+              start={{
+                predicate: search.predicate,
+                isFiltered: search.q !== undefined || search.truth !== undefined,
+              }}
+              onClose={close}
+            />
+          )}
+        </Suspense>
+      </>
+    );
+  },
+});
+
+const rulesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/rules',
+  validateSearch: rulesSearchOf,
+  component: function Rules() {
+    const search = rulesRoute.useSearch();
+    const navigate = rulesRoute.useNavigate();
+    return <RulesView search={search} onSearch={(next) => void navigate({ search: next, replace: true })} />;
+  },
+});
+
+const askRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/ask',
+  validateSearch: askSearchOf,
+  component: function Ask() {
+    const search = askRoute.useSearch();
+    const navigate = askRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search, { replace } = { replace: false }) => void navigate({ search: next, replace }),
+      [navigate],
+    );
+    return (
+      <AskView
+        search={search}
+        onSearch={onSearch}
+        renderProof={(question, onClose) => <ProofPanel question={question} onClose={onClose} />}
+        renderWhyNot={(question, onQuestion, onClose) => (
+          <WhyNotPanel question={question} onQuestion={onQuestion} onClose={onClose} />
+        )}
+        renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
+      />
+    );
+  },
+});
+
+const contextRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/context',
+  validateSearch: contextSearchOf,
+  component: function Context() {
+    const search = contextRoute.useSearch();
+    const navigate = contextRoute.useNavigate();
+    const { space } = useSession();
+    const goTo = useGoTo();
+    return (
+      <ContextView
+        search={search}
+        onSearch={(next) => {
+          // The form writes the address a moment later, when one may be on the way to another view.
+          if (router.latestLocation.pathname === '/context') void navigate({ search: next, replace: true });
+        }}
+        onScope={(scope) => goTo({ ...space, scope })}
+        renderRetract={(fact, onClose, onRetracted) => (
+          <RetractDialog fact={fact} onClose={onClose} onRetracted={onRetracted} />
+        )}
+      />
+    );
+  },
+});
+
+const proofRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/proof',
+  validateSearch: proofSearchOf,
+  component: function Proof() {
+    const search = proofRoute.useSearch();
+    const navigate = proofRoute.useNavigate();
+    return (
+      <ProofView
+        search={search}
+        onSearch={(next) => {
+          // Another root is another place to come back to.
+          void navigate({ search: next, replace: next.from === search.from });
+        }}
+      />
+    );
+  },
+});
+
+const whyNotRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/why-not',
+  validateSearch: questionSearchOf,
+  component: function WhyNot() {
+    const search = whyNotRoute.useSearch();
+    const navigate = whyNotRoute.useNavigate();
+    return <WhyNotView search={search} onSearch={(next) => void navigate({ search: next })} />;
+  },
+});
+
+const traceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/trace',
+  validateSearch: questionSearchOf,
+  component: function Trace() {
+    const navigate = traceRoute.useNavigate();
+    return <TraceView search={traceRoute.useSearch()} onSearch={(next) => void navigate({ search: next })} />;
+  },
+});
+
+const whatIfRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/what-if',
+  validateSearch: whatIfSearchOf,
+  component: function WhatIf() {
+    const search = whatIfRoute.useSearch();
+    const navigate = whatIfRoute.useNavigate();
+    return <WhatIfView search={search} onSearch={(next) => void navigate({ search: next })} />;
+  },
+});
+
+const dashboardRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin',
+  component: function Dashboard() {
+    return (
+      <AdminFrame>
+        <DashboardView />
+      </AdminFrame>
+    );
+  },
+});
+
+const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/databases',
+  validateSearch: adminSearchOf,
+  component: function Admin() {
+    const search = adminRoute.useSearch();
+    const navigate = adminRoute.useNavigate();
+    const goTo = useGoTo();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return (
+      <AdminFrame>
+        <AdminView search={search} onSearch={onSearch} goTo={goTo} />
+      </AdminFrame>
+    );
+  },
+});
+
+const replicationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/replication',
+  component: function Replication() {
+    return (
+      <AdminFrame>
+        <ReplicationView />
+      </AdminFrame>
+    );
+  },
+});
+
+const keysRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/keys',
+  validateSearch: keysSearchOf,
+  component: function Keys() {
+    const search = keysRoute.useSearch();
+    const navigate = keysRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: true }),
+      [navigate],
+    );
+    return (
+      <AdminFrame>
+        <KeysView search={search} onSearch={onSearch} />
+      </AdminFrame>
+    );
+  },
+});
+
+const scopesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/scopes',
+  validateSearch: scopesSearchOf,
+  component: function Scopes() {
+    const search = scopesRoute.useSearch();
+    const navigate = scopesRoute.useNavigate();
+    const { source, target, base } = search;
+    return (
+      <ScopesView
+        search={search}
+        onSearch={(next) => {
+          // Another pair is another place to come back to.
+          const isSamePair = next.source === source && next.target === target && next.base === base;
+          void navigate({ search: next, replace: isSamePair });
+        }}
+      />
+    );
+  },
+});
+
+const memoryRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/memory',
+  validateSearch: memorySearchOf,
+  component: function Memory() {
+    const search = memoryRoute.useSearch();
+    const navigate = memoryRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: next.part === search.part }),
+      [navigate, search.part],
+    );
+    return (
+      <MemoryView
+        search={search}
+        onSearch={onSearch}
+        renderForget={(fact, onClose, onForgotten) => (
+          <RetractDialog fact={fact} onClose={onClose} onRetracted={onForgotten} />
+        )}
+      />
+    );
+  },
+});
+
+const agentsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/agents',
+  validateSearch: agentsSearchOf,
+  component: function Agents() {
+    const search = agentsRoute.useSearch();
+    const navigate = agentsRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: next.part === search.part }),
+      [navigate, search.part],
+    );
+    return <AgentsView search={search} onSearch={onSearch} />;
+  },
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings',
+  component: SettingsView,
+});
+
+/** Search parameters as plain text, so that an address can be read and written by hand. */
+function parseSearch(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(search))
+    if (typeof value === 'string') parameters.set(name, value);
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    homeRoute,
+    startRoute,
+    factsRoute,
+    rulesRoute,
+    askRoute,
+    contextRoute,
+    proofRoute,
+    whyNotRoute,
+    traceRoute,
+    whatIfRoute,
+    dashboardRoute,
+    adminRoute,
+    replicationRoute,
+    keysRoute,
+    scopesRoute,
+    memoryRoute,
+    agentsRoute,
+    settingsRoute,
+  ]),
+  history: createHashHistory(),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: false,
+  defaultErrorComponent: ViewFailed,
+});
+
+router.subscribe('onResolved', ({ toLocation }) => {
+  writeStored(lastAddressKey, toLocation.href);
+  noteSearch(toLocation.pathname, toLocation.search);
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The five steps of the tour: what each has one do, where, with which controls, and how it is known that it was done.
+ *
+ * A step is done when the service says so: what was to be stored is stored, what is on screen is what it answers. It is
+ * checked by asking, never by watching the hands of whoever takes the tour; any way of doing it counts.
+ */
+import type {
+  OperationName,
+  OperationOutput,
+  OperationRequest,
+} from '../../../engine/contract/operations.ts';
+import { parseAtom, parseBody } from '../../../engine/language/parse.ts';
+import { readPatterns } from '../../api/question-text.ts';
+import type { ControlName } from './controls.ts';
+
+export type StepId = 'assert' | 'teach' | 'ask' | 'why' | 'window';
+
+/** Performs an operation where the tour is taken. */
+export type Call = <Name extends OperationName>(
+  name: Name,
+  request: OperationRequest<Name>,
+) => Promise<OperationOutput<Name>>;
+
+/** What is on screen, as the address says it. */
+export interface Shown {
+  readonly path: string;
+  readonly search: Readonly<Record<string, unknown>>;
+}
+
+export interface TourStep {
+  readonly id: StepId;
+  readonly title: string;
+  /** Why one does it. */
+  readonly purpose: string;
+  /** What to do, in order. */
+  readonly doings: readonly string[];
+  /** What is to be typed. */
+  readonly text: string;
+  readonly path: '/facts' | '/rules' | '/ask' | '/context';
+  readonly tool: string;
+  /** The controls in the order in which they are used; the last one that is there is pointed at. */
+  readonly controls: readonly ControlName[];
+  /** What was achieved. */
+  readonly outcome: string;
+  readonly isDone: (call: Call, shown: Shown) => Promise<boolean>;
+}
+
+export const tourFacts = [
+  { predicate: 'parent', args: ['alice', 'bob'] },
+  { predicate: 'parent', args: ['bob', 'carol'] },
+] as const;
+export const tourConclusion = { predicate: 'grandparent', args: ['alice', 'carol'] } as const;
+
+export const tourRule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
+const question = 'grandparent(alice, ?who)';
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** What `read` makes of a text that somebody typed; null where it cannot be read, which is for its view to say. */
+function readable<Read>(read: () => Read): Read | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return null;
+  }
+}
+
+export async function isStored(call: Call, fact: (typeof tourFacts)[number]): Promise<boolean> {
+  const body = { predicate: fact.predicate, args: [...fact.args], truthVal: true };
+  return (await call('query', { body })).length > 0;
+}
+
+async function areStored(call: Call): Promise<boolean> {
+  for (const fact of tourFacts) if (!(await isStored(call, fact))) return false;
+  return true;
+}
+
+async function isTaught(call: Call): Promise<boolean> {
+  const { rules } = await call('listRules', {});
+  if (!rules.some(({ head, enabled }) => enabled && head.predicate === tourConclusion.predicate))
+    return false;
+  const { predicate, args } = tourConclusion;
+  return (await call('ask', { body: { predicate, args: [...args] } })).count > 0;
+}
+
+async function isAsked(call: Call, { path, search }: Shown): Promise<boolean> {
+  const text = textOf(search['question']);
+  if (path !== '/ask' || search['stored'] === 'true') return false;
+  const body = readable(() => parseBody(text));
+  const isAboutIt = body?.some((part) => 'predicate' in part && part.predicate === tourConclusion.predicate);
+  return isAboutIt === true && (await call('ask', { body: { text } })).count > 0;
+}
+
+async function isExplained(call: Call, { path, search }: Shown): Promise<boolean> {
+  const text = path === '/ask' ? textOf(search['why']) : path === '/proof' ? textOf(search['question']) : '';
+  const atom = text === '' ? null : readable(() => parseAtom(text, 'goal'));
+  if (atom === null || atom.predicate !== tourConclusion.predicate) return false;
+  const { predicate, args, negated } = atom;
+  const explained = await call('explain', { body: { predicate, args: [...args], negated, mode: 'why' } });
+  return explained.holds && 'proof' in explained && explained.proof.steps.some(({ kind }) => kind === 'rule');
+}
+
+async function isChosen(call: Call, { path, search }: Shown): Promise<boolean> {
+  const { patterns, problems } = readPatterns(path === '/context' ? textOf(search['goals']) : '');
+  if (problems.length > 0 || !patterns.some(({ predicate }) => predicate === tourConclusion.predicate))
+    return false;
+  const goals = patterns.map(({ predicate, args, negated }) => ({ predicate, args: [...args], negated }));
+  const { entries } = await call('optimizeContext', { body: { goals } });
+  return tourFacts.every((fact) =>
+    entries.some(
+      ({ predicate, args }) => predicate === fact.predicate && args.join('\n') === fact.args.join('\n'),
+    ),
+  );
+}
+
+export const tourSteps: readonly TourStep[] = [
+  {
+    id: 'assert',
+    title: 'Assert two facts',
+    purpose: 'A fact is a predicate with its arguments. It is stored durably before you are told so.',
+    doings: ['Choose Add facts.', 'Type these two statements.', 'Choose Assert 2 facts.'],
+    text: 'parent(alice, bob).\nparent(bob, carol).',
+    path: '/facts',
+    tool: 'Facts',
+    controls: [
+      { role: 'button', name: 'Add facts' },
+      { role: 'textbox', name: 'Facts as statements' },
+      { role: 'button', name: 'Assert 2 facts' },
+    ],
+    outcome: 'Both facts are stored.',
+    isDone: areStored,
+  },
+  {
+    id: 'teach',
+    title: 'Teach a rule',
+    purpose: 'A rule says what follows. Variables start with a question mark; a comma means “and”.',
+    doings: ['Type this rule into the editor.', 'Choose Teach.'],
+    text: tourRule,
+    path: '/rules',
+    tool: 'Rules',
+    controls: [
+      { role: 'textbox', name: 'New rules and facts' },
+      { role: 'button', name: 'Teach' },
+    ],
+    outcome: 'The rule is known, and grandparent(alice, carol) follows from it.',
+    isDone: isTaught,
+  },
+  {
+    id: 'ask',
+    title: 'Ask a question',
+    purpose: 'Nobody stored who is a grandparent. It is worked out when you ask.',
+    doings: ['Type this question.', 'Choose Ask.'],
+    text: question,
+    path: '/ask',
+    tool: 'Ask',
+    controls: [
+      { role: 'textbox', name: 'Question' },
+      { role: 'button', name: 'Ask' },
+    ],
+    outcome: 'The answer was derived: ?who = carol.',
+    isDone: isAsked,
+  },
+  {
+    id: 'why',
+    title: 'See why',
+    purpose: 'Every answer has its proof: the rule, and the facts that it rests on.',
+    doings: ['Ask again, if the answer is not on screen.', 'Choose Why beside the answer.'],
+    text: question,
+    path: '/ask',
+    tool: 'Ask',
+    controls: [
+      { role: 'button', name: 'Ask' },
+      { role: 'button', name: 'Why grandparent(alice, carol)' },
+    ],
+    outcome: 'The proof is open: one rule, two facts.',
+    isDone: isExplained,
+  },
+  {
+    id: 'window',
+    title: 'Choose what an agent reads',
+    purpose: 'A context window holds what matters for a goal, within a budget: whole proofs first.',
+    doings: ['Type this goal.', 'Look at the window beside the form.'],
+    text: question,
+    path: '/context',
+    tool: 'Context',
+    controls: [{ role: 'textbox', name: 'Goals' }],
+    outcome: 'The window holds both facts that the goal rests on.',
+    isDone: isChosen,
+  },
+];
