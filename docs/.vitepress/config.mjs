@@ -42,6 +42,7 @@ const reference = [
   ['Configuration', '/reference/configuration'],
   ['Command line', '/reference/command-line'],
   ['The language', '/grammar'],
+  ['Glossary', '/glossary'],
   ['The service', '/service'],
   ['The API, by curl', '/http'],
   ['MCP', '/mcp'],

@@ -112,7 +112,19 @@ describe('blocks of code', () => {
     for (const [page, text] of texts) expect(text, page).not.toMatch(/^[ \t]+```/m);
     const kinds = new Set(blocks.map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual(
-      ['datalog', 'ebnf', 'hexdump', 'js', 'json', 'markdown', 'sh', 'sh not-run', 'text', 'toml'].sort(),
+      [
+        'datalog',
+        'ebnf',
+        'hexdump',
+        'js',
+        'json',
+        'markdown',
+        'sh',
+        'sh not-run',
+        'text',
+        'toml',
+        'ts',
+      ].sort(),
     );
   });
 
@@ -183,9 +195,9 @@ describe('blocks of code', () => {
     ]);
   });
 
-  it('in JavaScript are read, and call operations that there are', () => {
-    const scripts = blocks.filter(({ kind }) => kind === 'js');
-    expect(scripts).toHaveLength(2);
+  it('in JavaScript, and in TypeScript that is JavaScript too, parse and call existing operations', () => {
+    const scripts = blocks.filter(({ kind }) => kind === 'js' || kind === 'ts');
+    expect(scripts).toHaveLength(3);
     for (const { text } of scripts) {
       const body = text.replaceAll(/^import .*$/gm, '');
       expect(() => new Script(`async () => {${body}}`)).not.toThrow();
