@@ -91,8 +91,8 @@ describe('the packages', () => {
   });
 });
 
-describe('compose.yaml', () => {
-  const service = yamlOf('compose.yaml').services.corollary;
+describe('packaging/compose.yaml', () => {
+  const service = yamlOf('packaging/compose.yaml').services.corollary;
 
   it('offers the service to this machine alone, asks for a key, and writes to its volume alone', () => {
     expect(service.ports).toEqual(['127.0.0.1:9300:9300']);

@@ -60,12 +60,21 @@ const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
 const testOrSupport = `${test}|/testing/`;
 const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml', 'gpt-tokenizer'];
 
-/** A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope. */
+/**
+ * A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope.
+ * @param {string} name
+ */
 const packageFiles = (name) =>
   `(^|/)node_modules/(@types/)?${name.replaceAll('.', '\\.')}${name.endsWith('/') ? '' : '/'}`;
 
 const compositionRoots = '^src/main/(main|headless|service|operations|service-thread|preload)\\.ts$';
 
+/**
+ * @param {string} name
+ * @param {string} comment
+ * @param {object} from
+ * @param {object} to
+ */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 const engineRules = [
