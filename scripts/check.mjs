@@ -26,14 +26,15 @@ export const longestNote = 1_500;
 /** @type {Record<string, () => Promise<Outcome>>} */
 const steps = {
   types: () => tool(tsc, ['--noEmit', '-p', 'tsconfig.json']),
-  'types without DOM': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.node.json']),
-  'types without Node': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.renderer.json']),
+  'types without DOM': () => tool(tsc, ['--noEmit', '-p', 'tsconfig/node.json']),
+  'types without Node': () => tool(tsc, ['--noEmit', '-p', 'tsconfig/renderer.json']),
   'types of the client': () => tool(tsc, ['--noEmit', '-p', 'client/tsconfig.json']),
-  'types of scripts': () => tool(tsc, ['--noEmit', '-p', 'tsconfig.scripts.json']),
+  'types of scripts': () => tool(tsc, ['--noEmit', '-p', 'tsconfig/scripts.json']),
   lint: () => tool('node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings', '.']),
   format: () => tool('node_modules/@biomejs/biome/bin/biome', ['format', '--colors=off', '.']),
   boundaries,
-  'dead code': () => tool('node_modules/knip/bin/knip.js', ['--no-progress']),
+  'dead code': () =>
+    tool('node_modules/knip/bin/knip.js', ['--no-progress', '--config', 'scripts/knip.json']),
   'file length': fileLength,
   'install scripts': installScripts,
 };
@@ -112,7 +113,7 @@ function readReport(path) {
 }
 
 /**
- * The import rules of .dependency-cruiser.cjs. A set-up that sees too little finds no violation, so it
+ * The import rules of scripts/dependency-cruiser.cjs. A set-up that sees too little finds no violation, so it
  * must have seen every source file, and resolved an import for nearly each of them.
  * @returns {Promise<Outcome>}
  */
@@ -120,7 +121,7 @@ async function boundaries() {
   const folders = ['src', 'client/src', 'e2e', 'bench'].filter((folder) => filesBelow(folder).length > 0);
   const { stdout, output } = await tool('node_modules/dependency-cruiser/bin/dependency-cruise.mjs', [
     '--config',
-    '.dependency-cruiser.cjs',
+    'scripts/dependency-cruiser.cjs',
     '--output-type',
     'json',
     ...folders,

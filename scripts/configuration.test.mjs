@@ -11,7 +11,7 @@ function yamlOf(path) {
   return parse(readFileSync(join(root, path), 'utf8'));
 }
 
-/** @type {{scripts: Record<string, string>, main: string, bin: Record<string, string>}} */
+/** @type {{scripts: Record<string, string>, main: string, bin: Record<string, string>, files: string[]}} */
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 describe('the workflows', () => {
@@ -66,6 +66,16 @@ describe('the packages', () => {
       expect(builder.files).toContain(program.replace(/[^/]+$/, '**'));
   });
 
+  it('of npm hold what those of the desktop application hold, and no sources', () => {
+    const wanted = /** @type {string[]} */ (builder.files)
+      .filter((pattern) => /^(out|resources)\//.test(pattern))
+      .map((pattern) => pattern.replace(/\*+$/, ''));
+    expect(manifest.files).toEqual(expect.arrayContaining(wanted));
+    expect(manifest.files.filter((path) => !/^(out|resources|packaging)\/./.test(path))).toEqual([]);
+    for (const path of manifest.files.filter((each) => !each.startsWith('out/')))
+      expect(existsSync(join(root, path)), path).toBe(true);
+  });
+
   it('close every way in that Electron leaves open, and leave open what a client starts', () => {
     expect(builder.electronFuses).toMatchObject({
       runAsNode: false,
@@ -91,8 +101,8 @@ describe('the packages', () => {
   });
 });
 
-describe('compose.yaml', () => {
-  const service = yamlOf('compose.yaml').services.corollary;
+describe('packaging/compose.yaml', () => {
+  const service = yamlOf('packaging/compose.yaml').services.corollary;
 
   it('offers the service to this machine alone, asks for a key, and writes to its volume alone', () => {
     expect(service.ports).toEqual(['127.0.0.1:9300:9300']);

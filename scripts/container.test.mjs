@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
  * @returns {Instruction[][]}
  */
 function stages() {
-  const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
+  const text = readFileSync(join(root, 'packaging/Dockerfile'), 'utf8')
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll(/\\\n\s*/g, ' ');
   /** @type {Instruction[][]} */
@@ -75,7 +75,7 @@ describe('the image', () => {
   it('copies what is there, and leaves out of the build what is not for it', () => {
     for (const { rest } of final.filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from')))
       expect(existsSync(join(root, rest.split(' ')[0] ?? ''))).toBe(true);
-    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    const ignored = readFileSync(join(root, 'packaging/Dockerfile.dockerignore'), 'utf8').split('\n');
     expect(ignored).toEqual(expect.arrayContaining(['.git', 'node_modules', 'out', 'data']));
   });
 });

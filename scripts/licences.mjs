@@ -47,7 +47,7 @@ function shippedPackages() {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   /** @typedef {{name: string, from: {pathNot?: string}, to: {path?: string}}} Rule */
   /** @type {{forbidden: Rule[]}} */
-  const { forbidden } = createRequire(import.meta.url)('../.dependency-cruiser.cjs');
+  const { forbidden } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
   const homes = forbidden.filter(
     ({ name, from }) => name.startsWith('home-of-') && /src.*renderer/.test(from.pathNot ?? ''),
   );

@@ -99,7 +99,7 @@ export async function build() {
   rmSync(stamp, { force: true });
   // What `npm run build` does.
   await runBuild(['node_modules/electron-vite/bin/electron-vite.js', 'build', '--logLevel', 'warn']);
-  await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'vite.proof-app.config.ts']);
+  await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/vite.proof-app.config.ts']);
   await runBuild(['scripts/build-bridge.mjs']);
   await runBuild(['node_modules/ts7/bin/tsc', '-p', 'client/tsconfig.json']);
   await runBuild(['scripts/compress-files.mjs']);
@@ -129,11 +129,11 @@ function sourcesDigest() {
     'package.json',
     'package-lock.json',
     'electron.vite.config.ts',
-    'vite.proof-app.config.ts',
+    'scripts/vite.proof-app.config.ts',
     'scripts/build-bridge.mjs',
     'scripts/compress-files.mjs',
     'LICENSE',
-    'tsconfig.base.json',
+    'tsconfig/base.json',
     'tsconfig.json',
     'client/tsconfig.json',
   ];

@@ -19,9 +19,11 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = [
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   'client/README.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name.replaceAll('\\', '/')}`),
+  ...['docs', 'bench/history'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
+  ),
 ].sort();
 const texts = new Map(pages.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 const blocks = [...texts].flatMap(([page, text]) => blocksOf(text).map((block) => ({ page, ...block })));

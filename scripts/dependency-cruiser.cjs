@@ -94,7 +94,10 @@ const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
 const testOrSupport = `${test}|/testing/`;
 const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml', 'gpt-tokenizer'];
 
-/** A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope. */
+/**
+ * A regular expression for a package's files, its types of DefinitelyTyped too; a name that ends in / is a scope.
+ * @param {string} name
+ */
 const packageFiles = (name) =>
   `(^|/)node_modules/(@types/)?${name.replaceAll('.', '\\.')}${name.endsWith('/') ? '' : '/'}`;
 
@@ -126,6 +129,12 @@ const mainLayers = {
   entry: ['base', 'service', 'command-line', 'desktop', 'telemetry'],
 };
 
+/**
+ * @param {string} name
+ * @param {string} comment
+ * @param {object} from
+ * @param {object} to
+ */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 const engineRules = [
