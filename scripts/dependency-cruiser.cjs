@@ -7,7 +7,11 @@
  * and (in main) the whole service. scripts/check.mjs asserts that every file was seen.
  */
 
-/** By name what is listed for it, a blank between two. */
+/**
+ * By name what is listed for it, a blank between two.
+ * @param {Record<string, string>} lists
+ * @returns {Record<string, string[]>}
+ */
 const listed = (lists) =>
   Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.split(' ').filter(Boolean)]));
 
@@ -47,7 +51,11 @@ const fronts = listed({
   index: 'base language log state commit session read write memory folder replication operations',
 });
 
-/** The files directly in these folders of the engine. */
+/**
+ * The files directly in these folders of the engine.
+ * @param {readonly string[]} folders
+ * @returns {string}
+ */
 const inEngine = (folders) =>
   `^src/engine/(${folders.map((folder) => (folder === 'contract' ? 'contract(/operations)?' : folder)).join('|')})/[^/]+$`;
 

@@ -3,7 +3,7 @@
  *
  * The wire shape, every default filled in, is also the shape the engine works with: there is no second AST.
  * An argument that starts with `?` is a variable, any other string a constant. What a schema cannot see
- * (arity of built-ins, safety, stratification) is the business of `logic/check`.
+ * (arity of built-ins, safety, stratification) is the business of `language/check`.
  */
 import { z } from 'zod';
 import { takingFactFields } from './same-said.ts';

@@ -133,7 +133,7 @@ export function planRule(rule: Rule): BodyPlan {
  * The order in which the atoms of a body are joined: greedy, by what is bound and how much is expected to match.
  *
  * All else in a body is a filter: it is done as soon as what it needs is bound, and may bind a variable itself. Which
- * filter binds which variable depends on the whole rule alone (`logic/order`), never on the order of the join or on
+ * filter binds which variable depends on the whole rule alone (`language/order`), never on the order of the join or on
  * what is asked.
  */
 export interface Filter {

@@ -23,7 +23,7 @@ import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { Decided } from '../commit/commit-pipeline.ts';
 
 /**
- * Consolidation: one summary in the place of many facts that differ in one argument only. `lifecycle/patterns.ts` says
+ * Consolidation: one summary in the place of many facts that differ in one argument only. `memory/patterns.ts` says
  * which those are. It is planned in the barrier, and logged by what it retracts and asserts.
  */
 type Answer = Omit<Consolidated, 'generation'>;

@@ -14,7 +14,7 @@ import { rowsByText } from '../datalog/tables/sorted.ts';
  *
  * Every atom of the view counts once, in however many scopes it is stored; with `infer` also what is derived. Atoms
  * come one by one in no order that matters, and are not kept: what is held are the groups and, where each value is to
- * count once, the values. What the numbers mean is `logic/figure`'s business.
+ * count once, the values. What the numbers mean is `language/figure`'s business.
  */
 export async function aggregateFacts(
   context: BrowseContext,

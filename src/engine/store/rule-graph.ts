@@ -3,7 +3,7 @@
  * relations that rest on one another are one knot, and between knots there is no cycle.
  *
  * All rules count at once, whatever their scope. So where the graph says that a rule makes no cycle through default
- * negation or an aggregate there is none; where it says that one might be made, `logic/stratify` looks at the views
+ * negation or an aggregate there is none; where it says that one might be made, `language/stratify` looks at the views
  * one by one. Nothing is ever taken out: whoever takes a rule away makes a new graph.
  */
 export interface Reading {

@@ -1,6 +1,6 @@
 /**
  * Random knowledge whose rules are mostly aggregates over a single atom, which read what is stored or derived as it stands
- * (`solve/body-compiler.ts`), beside some that need a relation of their own.
+ * (`datalog/join/body-compiler.ts`), beside some that need a relation of their own.
  *
  * The atoms are over stored edges, joins of them, a closure and other aggregates; with constants, repeated variables and
  * several variables before the colon. Facts are mostly edges and numbers, so that updates change what is counted.

@@ -1,6 +1,6 @@
 /**
  * Random knowledge whose rules have long bodies: variables that are bound early and needed by nothing later, so that
- * joins come to the same bindings of the others again and again (`solve/seen-bindings.ts`).
+ * joins come to the same bindings of the others again and again (`datalog/join/seen-bindings.ts`).
  *
  * Bodies are chains over few nodes with many edges, with filters between the atoms, recursion through the middle, and
  * heads that keep an end, both or none. Conclusions are stored now and then too.

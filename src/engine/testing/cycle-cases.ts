@@ -1,6 +1,6 @@
 /**
  * Random knowledge whose rules have bodies with cycles: literals all of whose variables are bound when a join reaches them
- * (`solve/existence-step.ts`), and neighbours of one node that are asked for again and again (`solve/marked-rows.ts`).
+ * (`datalog/join/existence-step.ts`), and neighbours of one node that are asked for again and again (`datalog/join/marked-rows.ts`).
  *
  * Triangles, squares and all pairs of four, over few nodes with many edges; some of their sides are derived, some rules
  * recur, some sides have a label, or a constant in the place of a node. Conclusions are stored now and then too.

@@ -4,8 +4,8 @@
  * It covers the whole language: explicit and default negation, comparisons, arithmetic, aggregates, scopes and
  * validity; and from the model the minimal heights and the canonical proofs. No demand, no index, no increment:
  * every rule is tried on every combination of atoms until nothing new comes, stratum by stratum. Slow on purpose,
- * and meant for dozens of facts. It shares with the engine what gives the language its meaning (`logic/order`,
- * `logic/arithmetic`, `logic/numbers`, `logic/stratify`) and nothing else.
+ * and meant for dozens of facts. It shares with the engine what gives the language its meaning (`language/order`,
+ * `language/arithmetic`, `language/numbers`, `language/stratify`) and nothing else.
  */
 import { compareTexts } from '../base/text-order.ts';
 import type { AggregateLiteral, Atom, AtomLiteral, Literal, Rule } from '../contract/language.ts';

@@ -409,7 +409,7 @@ export class TableSet implements TableSpace {
     this.observer?.compiling(null);
   }
 
-  /** The base and the steps of a closure as relations below it, and what closes them; see `bit-table.ts`. */
+  /** The base and the steps of a closure as relations below it, and what closes them; see `bitset-table.ts`. */
   #buildBits(table: Table, shape: ClosureShape): void {
     const { level } = table.rows;
     const { recursive } = shape;
